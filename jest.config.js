@@ -1,0 +1,11 @@
+/** @type {import("jest").Config} */
+export default {
+  testMatch: ["<rootDir>/test/**/*.test.ts"],
+  modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/nodes/", "<rootDir>/homebridge/"],
+  extensionsToTreatAsEsm: [".ts"],
+  transform: {
+    "\\.ts$": ["@swc/jest", { jsc: { target: "es2024", parser: { syntax: "typescript" } }, module: { type: "es6" } }],
+  },
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { Uid } from "./resources.ts";
+
+/**
+ * What requests carry. Queries and path parameters arrive as text and become numbers through codecs, so that "",
+ * "0x10" and "1,5" are mistakes and not numbers. Bodies are tolerant of null where text is empty, as real clients send it.
+ */
+
+/** Digits only, as in every path of the document. */
+export const Id = z.codec(
+  z.string().regex(/^[0-9]{1,10}$/, "must be a whole number of 1 to 10 digits"),
+  z.int().min(0),
+  { decode: (digits) => Number(digits), encode: (id) => String(id) },
+);
+
+/** Decimal point, no thousands separators, never negative. */
+export const Decimal = z.codec(
+  z
+    .string()
+    .max(40)
+    .regex(/^\d+(\.\d+)?([eE][+-]?\d{1,3})?$/, "must be a decimal number with a point, not negative, like 0.00012"),
+  z.number().min(0),
+  { decode: (digits) => Number(digits), encode: (number) => String(number) },
+);
+
+export const Flag = z.codec(z.enum(["true", "false"]), z.boolean(), {
+  decode: (word) => word === "true",
+  encode: (flag) => (flag ? "true" : "false"),
+});
+
+/** A line of text that people read: no control characters. */
+export const Line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u, "must be one line without control characters");
+
+/** Text of a body that a client may send as null when it is empty; absent means "leave as it is". */
+const optionalLine = (max: number) =>
+  Line(max)
+    .nullish()
+    .transform((line) => (line === null ? "" : line));
+
+/** id 0 or absent adds; a known id updates. */
+const BodyId = z
+  .int()
+  .min(0)
+  .max(9_999_999_999)
+  .nullish()
+  .transform((id) => id ?? 0);
+
+export const CoinName = z.string().regex(/^[A-Za-z0-9._-]{1,32}$/, "1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen");
+
+export const minerActions = [
+  "reboot",
+  "stop",
+  "restart",
+  "start",
+  "add_pool",
+  "change_pool",
+  "apply_template",
+  "rule",
+  "set",
+  "set_power_limit",
+  "set_mode",
+  "locate",
+] as const;
+export type MinerAction = (typeof minerActions)[number];
+
+/** Which parameters an action cannot do without. */
+const needed = {
+  reboot: [],
+  stop: [],
+  restart: [],
+  start: [],
+  add_pool: ["pool_id", "pool_type"],
+  change_pool: ["pool_id", "pool_type"],
+  apply_template: ["template_id"],
+  rule: ["rule_id"],
+  set: ["property", "value"],
+  set_power_limit: ["watts"],
+  set_mode: ["mode"],
+  locate: ["on"],
+} as const satisfies Record<MinerAction, readonly string[]>;
+
+export const MinerActionQuery = z
+  .object({
+    action: z.enum(minerActions),
+    pool_id: Id.optional().describe("Static ID of the pool, for add_pool and change_pool"),
+    pool_type: z.enum(["single", "group"]).optional(),
+    template_id: Id.optional(),
+    rule_id: Id.optional(),
+    property: z.string().max(40).optional().describe("a control's key, for set (ours)"),
+    value: z.string().max(200).optional().describe("for set (ours)"),
+    watts: Decimal.optional().describe("for set_power_limit (ours)"),
+    mode: z.string().max(100).optional().describe("for set_mode (ours)"),
+    on: Flag.optional().describe("for locate (ours)"),
+  })
+  .superRefine((query, context) => {
+    for (const name of needed[query.action]) {
+      if (query[name] === undefined)
+        context.addIssue({ code: "custom", path: [name], message: `is required for action ${query.action}` });
+    }
+  });
+
+export const PoolActionQuery = z.object({ action: z.enum(["remove", "disable", "enable", "prioritize"]) });
+export const AllNotificationsQuery = z.object({ action: z.enum(["ack_all", "clear_all"]) });
+export const NotificationQuery = z.object({ action: z.enum(["ack", "clear"]) });
+
+/** Schemes that a pool URL may have; everything else could make a rig, or us, call somewhere it should not. */
+const poolSchemes =
+  /^(stratum(2)?\+(tcp|ssl|tls|tcps|udp)|stratum2?|stratum\+ssl|stratums|ssl|tls|tcp|daemon\+https?|daemon|https?):\/\//i;
+
+export const PoolUrl = Line(512)
+  .min(1, "is required")
+  .refine(
+    (url) => !url.includes("://") || poolSchemes.test(url),
+    "must start with stratum+tcp://, stratum+ssl:// or the like",
+  )
+  .refine(
+    (url) => /^([a-z0-9+]+:\/\/)?(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(:\d{1,5})?(\/\S*)?$/i.test(url),
+    "must be scheme://host:port",
+  );
+
+export const PoolBody = z.object({
+  id: BodyId,
+  description: optionalLine(200),
+  coinClass: z
+    .enum(["PreDefined", "UserDefined", ""])
+    .nullish()
+    .transform((name) => name || undefined),
+  coinShortName: optionalLine(32),
+  coinAlgorithm: optionalLine(64),
+  url: PoolUrl.optional(),
+  workerName: optionalLine(256),
+  walletAddress: optionalLine(256),
+  plainWorkerPassword: optionalLine(256),
+});
+
+export const PoolGroupBody = z.object({
+  id: z
+    .union([BodyId, Id])
+    .optional()
+    .transform((id) => id ?? 0),
+  name: Line(200).min(1),
+  pools: z.array(z.int().min(1)).max(100).default([]),
+});
+
+export const HostBody = z.object({ id: BodyId, description: optionalLine(200), hostname: Line(253).optional() });
+
+export const ManagedMinerBody = z.object({
+  id: BodyId,
+  description: optionalLine(200),
+  hostId: z.int().min(0).optional(),
+  isPoolGroup: z.boolean().optional(),
+  poolId: z.int().min(0).optional(),
+  commandLineParams: optionalLine(4000),
+  softwareAutoDownload: z.boolean().optional(),
+  softwareType: optionalLine(100),
+  softwarePath: optionalLine(1000),
+  algorithm: optionalLine(100),
+  dualAlgorithm: optionalLine(100),
+});
+
+export const TemplateBody = z.object({ id: BodyId, name: Line(200).min(1) });
+
+export const CoinQuery = z.object({
+  profit: Decimal.optional().describe("BTC per MH/s per day"),
+  name: Line(100).optional(),
+  algorithm: z.string().max(64).optional(),
+  difficulty: Decimal.optional(),
+  reward: Decimal.optional(),
+  btc: Decimal.optional(),
+  usd: Decimal.optional(),
+});
+
+const place = Line(64).nullable();
+const tag = Line(64).min(1);
+const seconds = z.number().min(1).max(86_400);
+
+/** What a person says of a miner; the same in a body and in the configuration file. */
+export const minerFields = {
+  name: Line(200).min(1).optional(),
+  driver: z.string().max(32).optional().describe("only this driver is tried; absent = recognise"),
+  username: z.string().max(200).optional(),
+  password: z.string().max(200).optional(),
+  token: z.string().max(1000).optional(),
+  interval: seconds.optional().describe("seconds between two reads"),
+  location: z
+    .object({
+      site: place.default(null),
+      container: place.default(null),
+      rack: place.default(null),
+      slot: place.default(null),
+    })
+    .optional(),
+  tags: z.array(tag).max(50).optional(),
+  offlineExpected: z.boolean().optional().describe("off is no alarm"),
+};
+
+const group = z.union([z.int().min(0), Line(200).min(1)]).describe("id or name of a group; 0 = none");
+const supply = z.looseObject({}).optional().describe("the rig's plug; not there yet");
+
+export const AddMinerBody = z.object({
+  address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
+  group: group.optional(),
+  ...minerFields,
+  supply,
+});
+
+export const ChangeMinerBody = z
+  .object({ address: z.string().min(1).max(300).optional(), group: group.optional(), ...minerFields, supply })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "names nothing to change");
+
+export const GroupBody = z.object({ name: Line(200).min(1), parentId: z.int().min(0).default(0) });
+export const ChangeGroupBody = z
+  .object({ name: Line(200).min(1).optional(), parentId: z.int().min(0).optional() })
+  .refine((body) => body.name !== undefined || body.parentId !== undefined, "names nothing to change");
+
+export const CommandsQuery = z.object({
+  miner: z.union([Id, Uid]).optional().describe("id or uid"),
+  actor: z.string().max(200).optional(),
+  since: z.iso.datetime({ offset: true }).optional(),
+});

@@ -1,0 +1,228 @@
+import { z } from "zod";
+import {
+  AddMinerBody,
+  AllNotificationsQuery,
+  ChangeGroupBody,
+  ChangeMinerBody,
+  CoinName,
+  CoinQuery,
+  CommandsQuery,
+  GroupBody,
+  HostBody,
+  Id,
+  ManagedMinerBody,
+  MinerActionQuery,
+  NotificationQuery,
+  PoolActionQuery,
+  PoolBody,
+  PoolGroupBody,
+  TemplateBody,
+} from "./inputs.ts";
+import {
+  ActionReply,
+  AddPoolEntry,
+  CatalogueEntry,
+  CommandList,
+  GpuStatus,
+  Group,
+  Host,
+  ManagedMiner,
+  ManagedTemplate,
+  ManagedTemplateList,
+  MinerDetail,
+  MinerList,
+  MinerPool,
+  NotificationList,
+  Pool,
+  PoolGroup,
+  PoolList,
+  Summary,
+} from "./resources.ts";
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Fields = Readonly<Record<string, z.ZodType>>;
+
+/** One operation: where it is, what it takes and what it answers. */
+export interface Operation {
+  readonly method: Method;
+  /** With `:name` for path parameters, as in `params`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly params?: Fields;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly reply: z.ZodType;
+  /** Success status where it is not 200. */
+  readonly status?: number;
+  /** Not in the documented API: an addition. */
+  readonly ours?: true;
+}
+
+type Rest = Omit<Operation, "method" | "path">;
+const get = <const T extends Rest>(path: string, rest: T) => ({ method: "GET", path, ...rest }) as const;
+const post = <const T extends Rest>(path: string, rest: T) => ({ method: "POST", path, ...rest }) as const;
+const patch = <const T extends Rest>(path: string, rest: T) => ({ method: "PATCH", path, ...rest }) as const;
+const remove = <const T extends Rest>(path: string, rest: T) => ({ method: "DELETE", path, ...rest }) as const;
+
+const byId = { id: Id } as const;
+const ours = true as const;
+
+/** The table of operations: the 28 of the API document in its order, then ours. */
+export const operations = {
+  listMiners: get("/api/miners", { summary: "All miners, by group", reply: MinerList }),
+  getMiner: get("/api/miners/:id", {
+    summary: "One miner, with its pools and devices",
+    params: byId,
+    reply: MinerDetail,
+  }),
+  minerAction: post("/api/miners/:id", {
+    summary: "Reboots, stops, starts, restarts a miner, changes its pool, or sets one of its controls",
+    params: byId,
+    query: MinerActionQuery,
+    reply: ActionReply,
+  }),
+  listAddPools: get("/api/miners/:id/pools", {
+    summary: "The pools that can be added to a miner or changed to",
+    params: byId,
+    reply: z.object({ addPoolList: z.array(AddPoolEntry) }),
+  }),
+  getMinerPool: get("/api/miners/:id/pools/:poolId", {
+    summary: "One active pool of a miner",
+    params: { id: Id, poolId: Id },
+    reply: MinerPool,
+  }),
+  minerPoolAction: post("/api/miners/:id/pools/:poolId", {
+    summary: "Removes, disables, enables or prioritizes a pool of a miner",
+    params: { id: Id, poolId: Id },
+    query: PoolActionQuery,
+    reply: ActionReply,
+  }),
+  listPools: get("/api/pools", { summary: "All pool definitions", reply: PoolList }),
+  getPool: get("/api/pools/:id", { summary: "One pool definition", params: byId, reply: Pool }),
+  savePool: post("/api/pools", { summary: "Adds or updates a pool definition", body: PoolBody, reply: Pool }),
+  deletePool: remove("/api/pools/:id", { summary: "Removes a pool definition", params: byId, reply: ActionReply }),
+  listPoolGroups: get("/api/poolgroups", { summary: "All pool groups", reply: z.array(PoolGroup) }),
+  listHosts: get("/api/hosts", { summary: "All hosts", reply: z.array(Host) }),
+  getHost: get("/api/hosts/:id", { summary: "One host", params: byId, reply: Host }),
+  saveHost: post("/api/hosts", { summary: "Adds or updates a host", body: HostBody, reply: Host }),
+  getHostSystemInfo: get("/api/hosts/:id/systeminfo", {
+    summary: "The GPUs of a host",
+    params: byId,
+    reply: z.object({ gpuStatusList: z.array(GpuStatus) }),
+  }),
+  listManagedMiners: get("/api/managedminers", { summary: "All managed miners", reply: z.array(ManagedMiner) }),
+  getManagedMiner: get("/api/managedminers/:id", { summary: "One managed miner", params: byId, reply: ManagedMiner }),
+  saveManagedMiner: post("/api/managedminers", {
+    summary: "Adds or updates a managed miner",
+    body: ManagedMinerBody,
+    reply: ManagedMiner,
+  }),
+  listMiningSoftware: get("/api/miningsoftware", { summary: "Known mining software", reply: z.array(CatalogueEntry) }),
+  listAlgorithms: get("/api/algorithms", { summary: "Known algorithms", reply: z.array(CatalogueEntry) }),
+  listNotifications: get("/api/notifications", { summary: "All notifications", reply: NotificationList }),
+  allNotificationsAction: post("/api/notifications", {
+    summary: "Acknowledges or removes all notifications",
+    query: AllNotificationsQuery,
+    reply: ActionReply,
+  }),
+  notificationAction: post("/api/notifications/:id", {
+    summary: "Acknowledges or removes one notification",
+    params: byId,
+    query: NotificationQuery,
+    reply: ActionReply,
+  }),
+  listManagedTemplates: get("/api/managedtemplates", { summary: "Managed templates", reply: ManagedTemplateList }),
+  getSummary: get("/api/summary", { summary: "The dashboard's figures", reply: Summary }),
+  saveCoin: post("/api/coins/:shortName", {
+    summary: "Sets a coin's profitability, or adds a user-defined coin",
+    params: { shortName: CoinName },
+    query: CoinQuery,
+    reply: ActionReply,
+  }),
+  deleteCoin: remove("/api/coins/:shortName", {
+    summary: "Removes a user-defined coin",
+    params: { shortName: CoinName },
+    reply: ActionReply,
+  }),
+  getUser: get("/api/user/:username", {
+    summary: "The id of a user",
+    params: { username: z.string().min(1).max(200) },
+    reply: z.object({ userId: z.int() }),
+  }),
+
+  addMiner: post("/api/miners", {
+    summary: "Adds a miner by its address; it is identified in the background",
+    body: AddMinerBody,
+    reply: MinerDetail,
+    status: 201,
+    ours,
+  }),
+  changeMiner: patch("/api/miners/:id", {
+    summary: "Changes what was said of a miner",
+    params: byId,
+    body: ChangeMinerBody,
+    reply: MinerDetail,
+    ours,
+  }),
+  deleteMiner: remove("/api/miners/:id", {
+    summary: "Forgets a miner and its history",
+    params: byId,
+    reply: ActionReply,
+    ours,
+  }),
+  pollMiner: post("/api/miners/:id/poll", { summary: "Reads a miner now", params: byId, reply: MinerDetail, ours }),
+  listGroups: get("/api/groups", { summary: "All groups of miners", reply: z.array(Group), ours }),
+  addGroup: post("/api/groups", { summary: "Adds a group", body: GroupBody, reply: Group, status: 201, ours }),
+  changeGroup: patch("/api/groups/:id", {
+    summary: "Renames or moves a group",
+    params: byId,
+    body: ChangeGroupBody,
+    reply: Group,
+    ours,
+  }),
+  deleteGroup: remove("/api/groups/:id", {
+    summary: "Removes a group; its miners and groups go to its parent",
+    params: byId,
+    reply: ActionReply,
+    ours,
+  }),
+  listCommands: get("/api/commands", {
+    summary: "What was sent to rigs, by whom, and what came of it; newest first, at most 1,000",
+    query: CommandsQuery,
+    reply: CommandList,
+    ours,
+  }),
+  savePoolGroup: post("/api/poolgroups", {
+    summary: "Adds or updates a pool group",
+    body: PoolGroupBody,
+    reply: PoolGroup,
+    ours,
+  }),
+  deletePoolGroup: remove("/api/poolgroups/:id", {
+    summary: "Removes a pool group",
+    params: byId,
+    reply: ActionReply,
+    ours,
+  }),
+  deleteHost: remove("/api/hosts/:id", { summary: "Removes a host", params: byId, reply: ActionReply, ours }),
+  deleteManagedMiner: remove("/api/managedminers/:id", {
+    summary: "Removes a managed miner",
+    params: byId,
+    reply: ActionReply,
+    ours,
+  }),
+  saveManagedTemplate: post("/api/managedtemplates", {
+    summary: "Adds or updates a managed template",
+    body: TemplateBody,
+    reply: ManagedTemplate,
+    ours,
+  }),
+  deleteManagedTemplate: remove("/api/managedtemplates/:id", {
+    summary: "Removes a managed template",
+    params: byId,
+    reply: ActionReply,
+    ours,
+  }),
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof operations;

@@ -1,0 +1,72 @@
+/**
+ * The one error family: a stable code, a sentence for people, and for bad input every mistake at once.
+ * Codes map to HTTP statuses as `decisions` of the API says (RFC 9457 problem documents).
+ */
+export const problems = {
+  "input.invalid": { status: 400, title: "Bad input" },
+  "key.missing": { status: 401, title: "API key missing" },
+  "key.wrong": { status: 401, title: "API key wrong" },
+  "user.forbidden": { status: 403, title: "Not allowed for this user" },
+  "request.cross-site": { status: 403, title: "Refused: sent by another web site" },
+  "not.found": { status: 404, title: "No such thing" },
+  "method.not-allowed": { status: 405, title: "Method not allowed" },
+  "not.possible": { status: 409, title: "Not possible now" },
+  "not.yet": { status: 409, title: "Not there yet in this version" },
+  "in.use": { status: 409, title: "Still in use" },
+  "owned.by-file": { status: 409, title: "Declared by the configuration file" },
+  "address.known": { status: 409, title: "Address already known" },
+  "control.absent": { status: 409, title: "This rig cannot do that" },
+  "pool.last": { status: 409, title: "The last pool cannot be removed" },
+  "rig.other": { status: 409, title: "Another rig answers at this address" },
+  "body.too-large": { status: 413, title: "Body too large" },
+  "body.not-json": { status: 415, title: "JSON expected" },
+  "host.unknown": { status: 421, title: "Host name not allowed" },
+  "too.many": { status: 429, title: "Too many requests" },
+  "headers.too-large": { status: 431, title: "Headers too large" },
+  internal: { status: 500, title: "A fault of the service" },
+  "rig.refused": { status: 502, title: "The rig refused" },
+  "rig.garbled": { status: 502, title: "The rig's answer could not be read" },
+  "rig.unknown-protocol": { status: 502, title: "Nothing there speaks a known protocol" },
+  "service.not-ready": { status: 503, title: "Not ready" },
+  "rig.unreachable": { status: 504, title: "The rig cannot be reached" },
+  "rig.timeout": { status: 504, title: "The rig did not answer in time" },
+  "rig.unconfirmed": { status: 504, title: "The rig does not report the change" },
+  "store.full": { status: 507, title: "The store cannot be written" },
+  "store.refused": { status: 503, title: "The store cannot be opened" },
+  "config.invalid": { status: 400, title: "The configuration has mistakes" },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof problems;
+
+/** One mistake in what came from outside: where it stands and what is wrong with it. */
+export interface Mistake {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What every module throws across its edge; the message is shown to people and never holds a secret. */
+export class RigbridgeError extends Error {
+  override readonly name = "RigbridgeError";
+  readonly code: ProblemCode;
+  readonly errors: readonly Mistake[];
+
+  constructor(code: ProblemCode, message: string, options: { errors?: readonly Mistake[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.errors = options.errors ?? [];
+  }
+
+  get status(): number {
+    return problems[this.code].status;
+  }
+}
+
+export const notFound = (what: string, id: string | number): RigbridgeError =>
+  new RigbridgeError("not.found", `There is no ${what} ${id}`);
+
+export const notYet = (what: string): RigbridgeError =>
+  new RigbridgeError("not.yet", `${what} is not there yet in this version; nothing was done`);
+
+/** Bad input found after the schemas: one mistake, named by its path. */
+export const invalid = (path: string, message: string): RigbridgeError =>
+  new RigbridgeError("input.invalid", `${path}: ${message}`, { errors: [{ path, message }] });

@@ -1,0 +1,308 @@
+import { z } from "zod";
+import { Control, Readings } from "./readings.ts";
+
+/**
+ * The resources of the API document, part 2, with what the reference product sends beyond it (`decisions`) and what
+ * we add (`additions`). Display strings are formatted for the operator's locale; numbers with `Value` are numbers.
+ */
+const text = z.string();
+const int = z.int();
+
+export const MetaData = z.object({
+  updated: text.describe("local time, yyyy-MM-dd HH:mm:ss"),
+  edition: text,
+  version: text,
+  infoList: z.array(z.unknown()),
+  warningList: z.array(z.unknown()),
+});
+export type MetaData = z.infer<typeof MetaData>;
+
+export const minerStatuses = ["Mining", "Idle", "Stopped", "Starting", "Disconnected", "Disabled", "Error"] as const;
+export type MinerStatus = (typeof minerStatuses)[number];
+
+export const StatusInfo = z.object({ statusDisplay: text, statusLine3: text.nullable() });
+
+export const MinerStatusInfo = z.object({
+  statusDisplay: z.enum(minerStatuses),
+  statusLine3: text.nullable().describe("run time, null when the miner cannot be reached"),
+  secondsSinceStart: int,
+});
+
+export const ProgressInfo = z.object({ line1: text, line2: text, line3: text });
+
+export const MinerProgressInfo = ProgressInfo.extend({ acceptedValue: int, rejectedValue: int, hwErrorsValue: int });
+
+export const SpeedInfo = z.object({
+  logInterval: int,
+  hashrate: text,
+  avgHashrate: text,
+  workUtility: text,
+  hashrateValue: int.describe("H/s"),
+  avgHashrateValue: int.describe("H/s"),
+});
+
+export const MinerSpeedInfo = SpeedInfo.extend({ line2: text.nullable(), line3: text.nullable() });
+
+export const CoinInfo = z.object({
+  displayName: text,
+  shortName: text,
+  algorithm: text,
+  coinClass: text,
+  revenuePerDay: text,
+  revenuePerDayValue: z.number(),
+  revenuePerMonth: text,
+  revenuePerDayValueDisplayCurrency: z.number(),
+  revenuePerDayValueBtc: z.number(),
+  profitPerDay: text,
+  profitPerDayValue: z.number(),
+  profitPerMonth: text,
+  profitPerDayValueBtc: z.number(),
+  powerUsageValue: int.describe("W"),
+  isActualPowerUsage: z.boolean(),
+});
+
+export const MinerPool = z.object({
+  id: int.describe("Active ID of the pool on that miner; never reused"),
+  name: text,
+  statusInfo: StatusInfo,
+  additionalInfo: z.object({ displayUrl: text.describe("host:port"), worker: text }),
+  priorityInfo: z.object({ priority: int.describe("0 is highest"), quota: int }),
+  progressInfo: ProgressInfo,
+  coinName: text,
+  minerID: int,
+  minerName: text,
+  canRemove: z.boolean(),
+  canDisable: z.boolean(),
+  canEnable: z.boolean(),
+  canPrioritize: z.boolean(),
+});
+export type MinerPool = z.infer<typeof MinerPool>;
+
+export const Device = z.object({
+  name: text,
+  statusInfo: StatusInfo,
+  deviceInfo: z.object({
+    deviceType: text,
+    gpuActivity: int,
+    intensity: text.nullable(),
+    name: text.nullable(),
+    gpuClock: int,
+    gpuMemoryClock: int,
+    gpuVoltage: text,
+    gpuPowertune: int,
+    fanSpeed: int,
+    fanPercent: int,
+    temperature: int,
+  }),
+  progressInfo: ProgressInfo,
+  speedInfo: SpeedInfo,
+});
+export type Device = z.infer<typeof Device>;
+
+const place = z.string().max(64).nullable();
+
+export const Location = z.object({ site: place, container: place, rack: place, slot: place });
+export type Location = z.infer<typeof Location>;
+
+export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z, 0-9 and -");
+
+export const Miner = z.object({
+  id: int.describe("external miners count from 1000000001, managed miners from 1"),
+  uid: Uid.nullable(),
+  name: text,
+  hostname: text,
+  hostDescription: text.describe("host:port"),
+  groupId: int.describe("0 = in no group"),
+  groupID: int.describe("the same as groupId"),
+  hardware: text,
+  softwareType: text,
+  macAddress: text.describe("12 hex digits, empty when unknown"),
+  pool: text.describe("host name of the pool in use"),
+  temperature: text,
+  maxTemperatureValue: int,
+  avgTemperatureValue: int,
+  statusInfo: MinerStatusInfo,
+  isRunning: z.boolean(),
+  isOffline: z.boolean(),
+  hasValidStatus: z.boolean(),
+  progressInfo: MinerProgressInfo,
+  speedInfo: MinerSpeedInfo,
+  coinInfo: CoinInfo,
+  updatedUtc: z.iso.datetime(),
+  updated: text,
+  poolList: z.array(MinerPool),
+  gpuList: z.array(Device),
+  pgaList: z.array(Device),
+  asicList: z.array(Device),
+  cpuList: z.array(Device),
+  hasPool: z.boolean(),
+  hasGpu: z.boolean(),
+  hasPga: z.boolean(),
+  hasAsic: z.boolean(),
+  hasCpu: z.boolean(),
+  canReboot: z.boolean(),
+  canStop: z.boolean(),
+  canRestart: z.boolean(),
+  canStart: z.boolean(),
+  canPool: z.boolean(),
+  canPoolSwitch: z.boolean(),
+  canPoolSave: z.boolean(),
+  location: Location,
+  tags: z.array(text),
+  readings: Readings,
+  controls: z.array(Control),
+});
+export type Miner = z.infer<typeof Miner>;
+
+export const MinerDetail = Miner.extend({ metaData: MetaData });
+export type MinerDetail = z.infer<typeof MinerDetail>;
+
+export const ManualAction = z.object({ id: int, name: text });
+
+export const MinerGroup = z.object({
+  id: int.describe("0 = the miners in no group"),
+  name: text,
+  minerList: z.array(Miner),
+  get groupList() {
+    return z.array(MinerGroup).optional().describe("groups inside this one");
+  },
+});
+export type MinerGroup = z.infer<typeof MinerGroup>;
+
+export const MinerList = z.object({
+  totalHashrate5s: text,
+  hasManualAction: z.boolean(),
+  canManualAction: z.boolean(),
+  hasPoolOperations: z.boolean(),
+  manualActionList: z.array(ManualAction),
+  groupList: z.array(MinerGroup),
+  metaData: MetaData,
+});
+export type MinerList = z.infer<typeof MinerList>;
+
+export const coinClasses = ["PreDefined", "UserDefined"] as const;
+
+export const Pool = z.object({
+  id: int.describe("Static ID"),
+  description: text,
+  coinClass: text,
+  coinShortName: text,
+  coinDisplayName: text,
+  coinAlgorithm: text,
+  url: text,
+  workerName: text,
+  walletAddress: text,
+  plainWorkerPassword: text,
+});
+export type Pool = z.infer<typeof Pool>;
+
+export const PoolList = z.object({ canAction: z.boolean(), list: z.array(Pool) });
+
+export const AddPoolEntry = z.object({ name: text, type: z.enum(["single", "group"]), id: text });
+
+export const PoolGroup = z.object({
+  id: text,
+  name: text,
+  pools: z.array(int).describe("Static IDs, first is tried first (ours)"),
+});
+export type PoolGroup = z.infer<typeof PoolGroup>;
+
+export const Host = z.object({ id: int, description: text, hostname: text });
+export type Host = z.infer<typeof Host>;
+
+export const GpuStatus = z.object({ name: text, id: int, vendorId: int, pciBusId: int });
+
+export const ManagedMiner = z.object({
+  id: int,
+  description: text,
+  hostId: int,
+  isPoolGroup: z.boolean(),
+  poolId: int,
+  commandLineParams: text,
+  softwareAutoDownload: z.boolean(),
+  softwareType: text,
+  softwarePath: text,
+  algorithm: text,
+  dualAlgorithm: text,
+});
+export type ManagedMiner = z.infer<typeof ManagedMiner>;
+
+export const CatalogueEntry = z.object({ id: text, name: text });
+
+export const Notification = z.object({
+  id: int,
+  minerName: text,
+  title: text.nullable(),
+  timeUtc: z.iso.datetime(),
+  time: text,
+  source: text,
+  message: text,
+  isAcknowledged: z.boolean(),
+  isWarning: z.boolean(),
+});
+export type Notification = z.infer<typeof Notification>;
+
+export const NotificationList = z.object({
+  notificationList: z.array(Notification),
+  notificationCount: int,
+  unacknowledgedNotificationCount: int,
+});
+
+export const ManagedTemplate = z.object({ id: int, name: text });
+export type ManagedTemplate = z.infer<typeof ManagedTemplate>;
+
+export const ManagedTemplateList = z.object({ managedTemplateList: z.array(ManagedTemplate), metaData: MetaData });
+
+export const SummaryEntry = z.object({
+  name: text,
+  activeCount: int,
+  hashRate5s: text,
+  hashRateAvg: text,
+  revenue: text,
+});
+
+export const Summary = z.object({
+  runningCount: int,
+  totalCount: int,
+  gpuCount: int,
+  pgaCount: int,
+  asicCount: int,
+  exchangeRate: text,
+  revenuePerDay: text,
+  revenuePerMonth: text,
+  coinList: z.array(SummaryEntry),
+  algorithmList: z.array(SummaryEntry),
+  metaData: MetaData,
+});
+export type Summary = z.infer<typeof Summary>;
+
+export const Group = z.object({ id: int, name: text, parentId: int.describe("0 = at the top") });
+export type Group = z.infer<typeof Group>;
+
+export const commandStates = ["queued", "sent", "done", "failed", "unknown"] as const;
+export type CommandState = (typeof commandStates)[number];
+
+export const Command = z.object({
+  id: int,
+  minerId: int,
+  minerName: text,
+  actor: text.describe("the key's user or the front end that asked"),
+  action: text,
+  parameters: z.record(text, z.union([text, z.number(), z.boolean()])).describe("without secrets"),
+  state: z.enum(commandStates),
+  message: text.describe("the rig's words"),
+  time: z.iso.datetime().describe("when it was asked for"),
+  updated: z.iso.datetime(),
+});
+export type Command = z.infer<typeof Command>;
+
+export const CommandList = z.object({ commandList: z.array(Command) });
+
+/** The answer to every action: 2xx only when the rig, or the store, has taken it. */
+export const ActionReply = z.object({
+  success: z.literal(true),
+  message: text.describe("what the rig answered"),
+  commandId: int.optional().describe("the row in GET /api/commands, for what went to a rig"),
+  state: z.enum(commandStates).optional().describe("`sent`: the rig has not answered yet (202)"),
+});
+export type ActionReply = z.infer<typeof ActionReply>;

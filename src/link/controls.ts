@@ -1,0 +1,57 @@
+import { invalid, RigbridgeError } from "../contract/problems.ts";
+import type { Control, ControlKey, ControlValue } from "../contract/readings.ts";
+
+/**
+ * A control as offered, with what does it: a driver makes a list of these from what it has read, so nothing is
+ * offered that cannot be done.
+ */
+export interface Steer {
+  readonly control: Control;
+  /** The value has been checked against the control. Resolves with the device's own words. */
+  readonly set: (value: ControlValue, signal: AbortSignal) => Promise<string>;
+}
+
+/** Checks the value and does it. Throws `control.absent`, `input.invalid`, or what the device's refusal gives. */
+export async function steer(
+  steers: readonly Steer[],
+  key: ControlKey,
+  value: ControlValue,
+  signal: AbortSignal,
+): Promise<string> {
+  const found = steers.find(({ control }) => control.key === key);
+  if (found === undefined) throw new RigbridgeError("control.absent", `This rig does not offer "${key}" now`);
+  checkValue(found.control, value);
+  return found.set(value, signal);
+}
+
+function checkValue({ key, kind, min, max, options }: Control, value: ControlValue): void {
+  const words = (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
+  if (kind === "trigger" || (typeof value === "string" && words.includes(value))) return;
+  if (kind === "switch" && typeof value !== "boolean") throw invalid("value", `"${key}" takes true or false`);
+  if (kind === "choice") throw invalid("value", `"${key}" takes one of ${words.join(", ")}`);
+  if (kind !== "range") return;
+  const inRange = typeof value === "number" && value >= (min ?? value) && value <= (max ?? value);
+  if (!inRange) throw invalid("value", `"${key}" takes ${[`${min} to ${max}`, ...words].join(" or ")}`);
+}
+
+const plain = { unit: null, min: null, max: null, step: null, options: null, value: null } as const;
+
+type Effect = Pick<Control, "lasting" | "restartsMining" | "seconds">;
+
+/** Something that is done once. */
+export const trigger = (key: ControlKey, effect: Effect): Control => ({ ...plain, ...effect, key, kind: "trigger" });
+
+export const toggle = (key: ControlKey, value: boolean | null, effect: Effect): Control => ({
+  ...plain,
+  ...effect,
+  key,
+  kind: "switch",
+  value,
+});
+
+/** A number between two bounds; `options` are words that it takes as well. */
+export const range = (
+  key: ControlKey,
+  scale: Pick<Control, "unit" | "min" | "max" | "step" | "value"> & { readonly options?: string[] },
+  effect: Effect,
+): Control => ({ ...plain, ...effect, ...scale, key, kind: "range", options: scale.options ?? null });

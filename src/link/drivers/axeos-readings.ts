@@ -1,0 +1,117 @@
+import type { Identity, RigReadings } from "../../contract/readings.ts";
+import { unknownReadings } from "../../contract/readings.ts";
+import type { DeviceReading } from "../driver.ts";
+import { normalMac } from "../identity.ts";
+import type { Reply } from "../reply.ts";
+
+/** From GET /api/system/info, and the page where that says more. */
+export function identityOf(info: Reply, page: string): Identity {
+  const model = info.text("deviceModel") ?? info.text("minerModel");
+  const lucky = info.has("minerModel") || /Lucky ?miner/i.test(page);
+  const nerd = /nerd/i.test(model ?? "") || /Nerd/.test(page);
+  const chip = [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ");
+  return {
+    make: lucky ? "LuckyMiner" : nerd ? "NerdAxe" : "Bitaxe",
+    model: model ?? (chip === "" ? null : chip),
+    firmware: info.text("version"),
+    mac: normalMac(info.text("macAddr")),
+    hostname: info.text("hostname"),
+    serial: null,
+  };
+}
+
+/** A sensor that is not there says -1. */
+const celsius = { absent: -1, min: -60, max: 250 };
+const giga = { times: 1e9 };
+const milli = { times: 1e-3 };
+
+export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
+  const hashrate = info.number("hashRate", giga);
+  const temperatures = [info.number("temp", celsius), info.number("temp2", celsius)].filter((each) => each !== null);
+  const temperature = temperatures.length === 0 ? null : Math.max(...temperatures);
+  const overheated = info.boolean("overheat_mode") ?? false;
+  const paused = info.boolean("miningPaused");
+  const power = info.number("power");
+  const asics = info.object("hashrateMonitor").list("asics");
+  const chips = info.integer("asicCount") ?? asicCount ?? (asics.length > 0 ? asics.length : null);
+  return {
+    ...unknownReadings(),
+    hashrate,
+    // The longest average that it keeps.
+    hashrateAverage: info.number("hashRate_1h", giga),
+    hashrateExpected: info.number("expectedHashrate", { ...giga, absent: 0 }),
+    // All its chips, BM1366 to BM1397, hash this one.
+    algorithm: "sha256",
+    power,
+    powerSource: power === null ? null : "reported",
+    temperature,
+    boards: [
+      {
+        slot: 0,
+        hashrate,
+        temperature,
+        chipTemperature: temperature,
+        chips,
+        chipsExpected: null,
+        frequency: info.number("frequency", { times: 1e6 }),
+        voltage: info.number("coreVoltageActual", milli),
+        serial: null,
+      },
+    ],
+    fans: fansOf(info),
+    psu: {
+      power: null,
+      voltage: info.number("voltage", milli),
+      temperature: info.number("vrTemp", { ...celsius, absent: 0 }),
+      model: null,
+      serial: null,
+    },
+    uptime: info.number("uptimeSeconds"),
+    mining: overheated || paused === true ? false : hashrate === null ? null : hashrate > 0,
+    bestShare: info.number("bestDiff"),
+    foundBlocks: info.integer("blockFound"),
+    shares: {
+      accepted: info.integer("sharesAccepted"),
+      rejected: info.integer("sharesRejected"),
+      hardwareErrors:
+        asics.length === 0 ? null : asics.reduce((sum, asic) => sum + (asic.integer("errorCount") ?? 0), 0),
+    },
+    errors: errorsOf(info, overheated),
+  };
+}
+
+function fansOf(info: Reply): RigReadings["fans"] {
+  const percent = info.number("fanspeed", { absent: -1, max: 100 });
+  const rpm = info.number("fanrpm");
+  const second = info.number("fan2rpm", { absent: 0 });
+  const fans = rpm === null && percent === null ? [] : [{ rpm, percent }];
+  return second === null ? fans : [...fans, { rpm: second, percent }];
+}
+
+function errorsOf(info: Reply, overheated: boolean): RigReadings["errors"] {
+  const errors = overheated ? [{ code: "overheat", text: "It was too hot and has stopped mining" }] : [];
+  const fault = info.text("power_fault");
+  return fault === null ? errors : [...errors, { code: "power_fault", text: fault }];
+}
+
+export const deviceOf = (
+  info: Reply,
+  { hashrate, hashrateAverage, temperature, boards, fans, shares }: RigReadings,
+): DeviceReading => ({
+  kind: "asic",
+  name: info.text("ASICModel") ?? "ASIC",
+  status: "enabled",
+  hashrate,
+  hashrateAverage,
+  temperature,
+  fanRpm: fans[0]?.rpm ?? null,
+  fanPercent: fans[0]?.percent ?? null,
+  clock: boards[0]?.frequency ?? null,
+  memoryClock: null,
+  voltage: boards[0]?.voltage ?? null,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  ...shares,
+  workUtility: null,
+});

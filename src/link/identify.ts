@@ -1,0 +1,198 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Identity } from "../contract/readings.ts";
+import { hostAndPort } from "./address.ts";
+import type { Driver, HttpSign, Rig, Signs } from "./driver.ts";
+import { drivers } from "./drivers/index.ts";
+import { unknownIdentity } from "./identity.ts";
+import { type Credentials, openLink, type RigAddress } from "./link.ts";
+import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
+import { exchange } from "./transports/rpc.ts";
+
+/** A device that was recognised: with what it is spoken to, and what is known of it before the first read. */
+export interface Identified {
+  readonly driver: Driver;
+  readonly rig: Rig;
+  readonly identity: Identity;
+  readonly address: RigAddress;
+}
+
+/**
+ * Finds out what answers at an address: gathers signs once and asks the drivers. With `driver` nothing is guessed:
+ * its connection is opened and the caller's first read shows whether it was right.
+ * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what was seen at each port, and
+ * `rig.refused` when the device wants other credentials. These go nowhere before the signs say what is there.
+ */
+export async function identify(
+  address: RigAddress,
+  credentials: Credentials,
+  signal: AbortSignal,
+  driver?: Driver,
+): Promise<Identified> {
+  if (driver !== undefined) return identified(driver, address, credentials, unknownIdentity);
+  const search = new Search(address, credentials, signal);
+  return search.run();
+}
+
+function identified(
+  driver: Driver,
+  address: RigAddress,
+  credentials: Credentials,
+  identity: Partial<Identity>,
+): Identified {
+  const rig = driver.connect(openLink(address, credentials));
+  return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
+}
+
+/** Ports on which the web is to be expected, and asked first. */
+const webPorts = new Set([80, 443, 8080]);
+/** ms after which the second kind of question is asked beside the first, at a port where both are possible. */
+const patience = 400;
+const signLength = 65_536;
+
+type Gathered = Omit<Signs, "asked">;
+
+class Search {
+  readonly #address: RigAddress;
+  readonly #credentials: Credentials;
+  readonly #signal: AbortSignal;
+  readonly #never = new AbortController().signal;
+  readonly #http: HttpTransport;
+  /** What was seen, a port a line. */
+  readonly #seen: string[] = [];
+  #refusals = 0;
+  #questions = 0;
+  readonly #asked: Record<string, HttpSign | null> = {};
+
+  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal) {
+    this.#address = address;
+    this.#credentials = credentials;
+    this.#signal = signal;
+    this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
+  }
+
+  async run(): Promise<Identified> {
+    const { port, tls } = this.#address;
+    if (tls) return this.#decide({ root: await this.#root(this.#signal), version: null });
+    if (port === null) {
+      const [root, version] = await Promise.all([this.#root(this.#signal), this.#version(4028, this.#signal)]);
+      return this.#decide({ root, version });
+    }
+    return this.#onePort(port);
+  }
+
+  /** Both kinds of question at one port: the likelier first, the other when that shows nothing or takes its time. */
+  async #onePort(port: number): Promise<Identified> {
+    const rest = new AbortController();
+    const signal = AbortSignal.any([this.#signal, rest.signal]);
+    const web = async (): Promise<Gathered> => ({ root: await this.#root(signal), version: null });
+    const rpc = async (): Promise<Gathered> => ({ root: null, version: await this.#version(port, signal) });
+    const [likelier, other] = webPorts.has(port) ? [web, rpc] : [rpc, web];
+    try {
+      const first = likelier();
+      const early = await Promise.race([first, delay(patience, null, { signal })]).catch(() => null);
+      const found = early === null ? null : await this.#recognise(early);
+      if (found !== null) return found;
+      if (early !== null && this.#refusals > 0) return await this.#decide(early);
+      const second = await other();
+      const foundSecond = await this.#recognise(second);
+      if (foundSecond !== null) return foundSecond;
+      return await this.#decide(await first);
+    } finally {
+      rest.abort();
+    }
+  }
+
+  async #decide(signs: Gathered): Promise<Identified> {
+    const found = await this.#recognise(signs);
+    if (found !== null) return found;
+    const place = this.#address.host;
+    const seen = this.#seen.join("; ");
+    if (this.#refusals === this.#questions) {
+      const hint = this.#address.port === null ? `; ${xmrigHint}` : "";
+      throw new RigbridgeError("rig.unreachable", `No rig can be reached at ${place}: ${seen}${hint}`);
+    }
+    throw new RigbridgeError(
+      "rig.unknown-protocol",
+      `Nothing at ${place} speaks a known protocol: ${seen}${this.#address.port === null ? `; ${xmrigHint}` : ""}`,
+    );
+  }
+
+  async #recognise(gathered: Gathered): Promise<Identified | null> {
+    for (const driver of drivers) {
+      let said = driver.recognise({ ...gathered, asked: this.#asked });
+      for (let questions = 0; said !== undefined && "ask" in said && questions < 3; questions += 1) {
+        this.#asked[said.ask] = await this.#sign(said.ask, said.withToken === true);
+        this.#refuseWrongToken(driver, said.ask, gathered);
+        said = driver.recognise({ ...gathered, asked: this.#asked });
+      }
+      if (said !== undefined && !("ask" in said)) {
+        return identified(driver, this.#address, this.#credentials, said);
+      }
+    }
+    return null;
+  }
+
+  /** A device that is recognised although it refused the question is known, but closed. */
+  #refuseWrongToken(driver: Driver, path: string, gathered: Gathered): void {
+    const status = this.#asked[path]?.status;
+    if (status !== 401 && status !== 403) return;
+    const said = driver.recognise({ ...gathered, asked: this.#asked });
+    if (said === undefined || "ask" in said) return;
+    const { token } = this.#credentials;
+    const what = token === undefined ? "wants its access token, and none was given" : "does not take this access token";
+    throw new RigbridgeError("rig.refused", `${driver.name} at ${this.#http.at} ${what}`);
+  }
+
+  async #sign(path: string, withToken: boolean): Promise<HttpSign | null> {
+    const { token } = this.#credentials;
+    const headers = withToken && token !== undefined ? { authorization: `Bearer ${token}` } : {};
+    try {
+      return signOf(await this.#http.call({ method: "GET", path, headers }, this.#signal));
+    } catch (error) {
+      if (error instanceof RigbridgeError) return null;
+      throw error;
+    }
+  }
+
+  async #root(signal: AbortSignal): Promise<HttpSign | null> {
+    const answered = await this.#question("web", this.#http.at, this.#http.call({ method: "GET", path: "/" }, signal));
+    if (answered === null) return null;
+    const sign = signOf(answered);
+    this.#seen.push(`${this.#http.at} answers HTTP ${sign.status} with no sign of a known rig`);
+    return sign;
+  }
+
+  /** The line end makes a server that reads lines, as web servers do, answer at once. */
+  async #version(port: number, signal: AbortSignal): Promise<unknown> {
+    const { host } = this.#address;
+    const at = hostAndPort(host, port);
+    const request = `${JSON.stringify({ command: "version" })}\n`;
+    const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal, this.#never));
+    if (answered === null) return null;
+    this.#seen.push(`${at} answers RPC with something unknown`);
+    return answered.value;
+  }
+
+  /** null, and a line about it, when there is no answer that can be read. */
+  async #question<T>(kind: "web" | "RPC", at: string, answer: Promise<T>): Promise<T | null> {
+    this.#questions += 1;
+    try {
+      return await answer;
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      const reason = error.message.replace(`${at}: `, "");
+      if (error.code === "rig.unreachable") this.#refusals += 1;
+      this.#seen.push(error.code === "rig.unreachable" ? `${at}: ${reason}` : `${at} to a ${kind} question: ${reason}`);
+      return null;
+    }
+  }
+}
+
+const xmrigHint = "an XMRig has no usual port, so its --http-port must stand in the address";
+
+const signOf = ({ status, headers, body }: HttpReply): HttpSign => ({
+  status,
+  headers,
+  body: body.slice(0, signLength),
+});

@@ -1,0 +1,30 @@
+import { type HttpTransport, httpTransport } from "./transports/http.ts";
+import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
+
+/** Where a rig is: host name or address, and a port when it was given. */
+export interface RigAddress {
+  readonly host: string;
+  readonly port: number | null;
+  readonly tls: boolean;
+}
+
+/** What opens a rig's API. Never logged, never in an error. */
+export interface Credentials {
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/** All that a driver may use to reach its device. */
+export interface Link {
+  readonly http: HttpTransport;
+  readonly rpc: RpcTransport;
+  readonly credentials: Credentials;
+}
+
+/** The ways to a rig at this address; a port in the address stands for each of them. Opens no connection. */
+export const openLink = ({ host, port, tls }: RigAddress, credentials: Credentials): Link => ({
+  http: httpTransport(host, port ?? (tls ? 443 : 80), tls),
+  rpc: rpcTransport(host, port ?? 4028),
+  credentials,
+});

@@ -1,0 +1,44 @@
+import { isIPv6 } from "node:net";
+import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import type { PoolLogin } from "./driver.ts";
+
+/** A pool's URL in its parts. `tls` where the scheme says so. */
+export interface PoolUrl {
+  readonly scheme: string;
+  /** IPv6 in brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+}
+
+/**
+ * Checks a login before a byte of it leaves: devices read a comma, a pipe or a line end as their own grammar.
+ * Throws `input.invalid` with every mistake.
+ */
+export function checkLogin({ url, worker, password }: PoolLogin): PoolUrl {
+  const parsed = parsePoolUrl(url);
+  const mistakes: Mistake[] = [];
+  if (parsed === null) {
+    mistakes.push({ path: "url", message: "is no pool address like stratum+tcp://pool.example.com:3333" });
+  }
+  if (worker === "") mistakes.push({ path: "worker", message: "is empty" });
+  if (!isField(worker)) mistakes.push({ path: "worker", message: "is too long, or has control characters in it" });
+  if (!isField(password)) mistakes.push({ path: "password", message: "is too long, or has control characters in it" });
+  if (parsed === null || mistakes.length > 0) {
+    const all = mistakes.map(({ path, message }) => `${path} ${message}`).join("; ");
+    throw new RigbridgeError("input.invalid", all, { errors: mistakes });
+  }
+  return parsed;
+}
+
+/** scheme://host:port with nothing else; a missing scheme is stratum+tcp. null when it is none. */
+export function parsePoolUrl(url: string): PoolUrl | null {
+  const match = /^(?:([a-z0-9]+(?:\+[a-z0-9]+)?):\/\/)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})\/?$/.exec(url);
+  const [, scheme = "stratum+tcp", host = "", digits = ""] = match ?? [];
+  const port = Number(digits);
+  if (match === null || url.length > 255 || port < 1 || port > 65_535) return null;
+  if (host.startsWith("[") && !isIPv6(host.slice(1, -1))) return null;
+  return { scheme, host, port, tls: /(?:^|\+)(?:ssl|tls|tcps|stratums|https)$/.test(scheme) };
+}
+
+const isField = (text: string): boolean => text.length <= 255 && !/[\p{Cc}\u2028\u2029]/u.test(text);

@@ -1,0 +1,182 @@
+/** What could not be read and what was repaired; bounded, each said once. */
+export class Notes {
+  readonly #said = new Set<string>();
+
+  add(note: string): void {
+    if (this.#said.size < 20) this.#said.add(note);
+  }
+
+  list(): string[] {
+    return [...this.#said];
+  }
+}
+
+export interface NumberRule {
+  /** Factor to SI units. */
+  readonly times?: number;
+  /** The value that means "not there". */
+  readonly absent?: number;
+  /** Of the value after `times`; 0 unless said. */
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/**
+ * Reads a device's reply tolerantly: what is missing is null, what is odd is null and a note. Never throws.
+ * Numbers may come as texts with thousands, prefixes and units: "18,500.5", "524K", "59%", "58W".
+ */
+export class Reply {
+  readonly notes: Notes;
+  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #where: string;
+
+  constructor(value: unknown, notes: Notes, where: string) {
+    this.notes = notes;
+    this.#where = where;
+    this.#fields = isRecord(value) ? value : nothing;
+    if (!isRecord(value) && value !== undefined && value !== null) notes.add(`${where} is not an object`);
+  }
+
+  has(key: string): boolean {
+    return Object.hasOwn(this.#fields, key);
+  }
+
+  isList(key: string): boolean {
+    return Array.isArray(this.#value(key));
+  }
+
+  keys(): string[] {
+    return Object.keys(this.#fields);
+  }
+
+  number(key: string, rule: NumberRule = {}): number | null {
+    return this.#number(key, this.#value(key), rule);
+  }
+
+  /** A count; fractions are cut off. */
+  integer(key: string, rule: NumberRule = {}): number | null {
+    const read = this.number(key, rule);
+    if (read === null) return null;
+    const whole = Math.trunc(read);
+    return Number.isSafeInteger(whole) ? whole : this.#odd(key, "is beyond all measure");
+  }
+
+  /** One line without control or direction marks; numbers count as text. */
+  text(key: string, maxLength = 200): string | null {
+    const value = this.#value(key);
+    if (value === undefined || value === null) return null;
+    if (typeof value !== "string" && typeof value !== "number") return this.#odd(key, "is not a text");
+    const clean = printable(String(value));
+    if (clean.length <= maxLength) return clean === "" ? null : clean;
+    this.notes.add(`${this.#path(key)} is too long and was cut`);
+    return clean.slice(0, maxLength).toWellFormed();
+  }
+
+  /** true, any number but 0, "Y", "yes", "true", "on", "1", and their opposites. */
+  boolean(key: string): boolean | null {
+    const value = this.#value(key);
+    if (value === undefined || value === null) return null;
+    if (typeof value === "boolean") return value;
+    if (typeof value === "number") return value !== 0;
+    const word = typeof value === "string" ? value.toLowerCase() : "";
+    if (truths.has(word)) return true;
+    return falsehoods.has(word) ? false : this.#odd(key, "is neither yes nor no");
+  }
+
+  /** An empty one when it is missing. */
+  object(key: string): Reply {
+    return new Reply(this.#value(key), this.notes, this.#path(key));
+  }
+
+  /** The objects of a list; other elements are left out. */
+  list(key: string, max = 256): Reply[] {
+    const value = this.#value(key);
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) {
+      this.#odd(key, "is not a list");
+      return [];
+    }
+    if (value.length > max) this.notes.add(`${this.#path(key)} has ${value.length} entries; ${max} were read`);
+    const replies: Reply[] = [];
+    const read = Math.min(value.length, max);
+    for (let index = 0; index < read; index += 1) {
+      const element: unknown = value[index];
+      if (isRecord(element)) replies.push(new Reply(element, this.notes, `${this.#path(key)}[${index}]`));
+      else this.notes.add(`${this.#path(key)} holds something that is not an object`);
+    }
+    return replies;
+  }
+
+  /** The numbers of a list, null where one is none. */
+  numbers(key: string, rule: NumberRule = {}, max = 64): (number | null)[] {
+    const value = this.#value(key);
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) {
+      this.#odd(key, "is not a list");
+      return [];
+    }
+    return value.slice(0, max).map((element: unknown) => this.#number(key, element, rule));
+  }
+
+  #number(key: string, value: unknown, rule: NumberRule): number | null {
+    if (value === undefined || value === null || value === "") return null;
+    const read = typeof value === "number" ? value : typeof value === "string" ? parseNumber(value) : null;
+    if (read === null) return this.#odd(key, "is not a number");
+    if (read === rule.absent) return null;
+    const scaled = scale(read, rule.times ?? 1);
+    if (!Number.isFinite(scaled) || Math.abs(scaled) >= 2 ** 63) return this.#odd(key, "is beyond all measure");
+    if (scaled < (rule.min ?? 0)) return this.#odd(key, "is too low to be true");
+    if (scaled > (rule.max ?? Number.POSITIVE_INFINITY)) return this.#odd(key, "is too high to be true");
+    return scaled;
+  }
+
+  #value(key: string): unknown {
+    return Object.hasOwn(this.#fields, key) ? this.#fields[key] : undefined;
+  }
+
+  #path(key: string): string {
+    return this.#where === "" ? printable(key) : `${this.#where}.${printable(key)}`;
+  }
+
+  #odd(key: string, what: string): null {
+    this.notes.add(`${this.#path(key)} ${what}`);
+    return null;
+  }
+}
+
+/** Without the noise that binary fractions leave: 133.86 MH/s is 133860000 H/s, 1146 mV is 1.146 V. */
+function scale(value: number, times: number): number {
+  const scaled = times < 1 ? value / Math.round(1 / times) : value * times;
+  return times > 1 && Math.abs(scaled) >= 1e6 ? Math.round(scaled) : scaled;
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
+const truths = new Set(["true", "1", "y", "yes", "on"]);
+const falsehoods = new Set(["false", "0", "n", "no", "off"]);
+
+const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/u;
+const escapeSequence = /\p{Cc}\[[0-9;?]*[A-Za-z]/gu;
+const allUnprintable = new RegExp(unprintable.source, "gu");
+
+/** Without terminal escapes, control characters, line ends and marks that turn the direction of text. */
+export function printable(text: string): string {
+  if (!unprintable.test(text)) return text.isWellFormed() ? text.trim() : text.toWellFormed().trim();
+  return text.replace(escapeSequence, "").replace(allUnprintable, "").toWellFormed().trim();
+}
+
+const written =
+  /^([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?\s*([kKMGTPE])?\s*(?:%|°?C|[WVA]|mV|RPM|rpm|B|[A-Za-z]{1,4}\/s)?$/;
+const prefixes: Readonly<Record<string, number>> = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+
+/** A number as devices write it; null for what is none, "inf" and "nan" included. */
+export function parseNumber(text: string): number | null {
+  const trimmed = text.trim();
+  const match = written.exec(trimmed);
+  if (match === null) return null;
+  const [, sign = "", whole = "", fraction = "", exponent = "0", prefix = ""] = match;
+  if (whole === "" && fraction.length < 2) return null;
+  return Number(`${sign}${whole.replaceAll(",", "")}${fraction}e${exponent}`) * (prefixes[prefix] ?? 1);
+}

@@ -1,0 +1,202 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { constants, gunzipSync } from "node:zlib";
+import { RigbridgeError } from "../../contract/problems.ts";
+import { hostAndPort } from "../address.ts";
+import { printable } from "../reply.ts";
+import { parseReply, parseStrict } from "./json.ts";
+import { beginning, connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
+import { rigLookup } from "./lookup.ts";
+import type { DeviceReply } from "./rpc.ts";
+import { decode } from "./text.ts";
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly notes: readonly string[];
+}
+
+export interface HttpCall {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/**
+ * HTTP to a device: a connection a call (small devices have few sockets), no redirects, every call sent once.
+ * The signal is the total deadline. Throws `rig.unreachable`, `rig.timeout`, `rig.garbled`, and `rig.refused` with the
+ * device's words for a status of 400 or more.
+ */
+export interface HttpTransport {
+  /** host:port, for messages. */
+  readonly at: string;
+  getJson(path: string, signal: AbortSignal, headers?: Readonly<Record<string, string>>): Promise<DeviceReply>;
+  send(call: HttpCall, signal: AbortSignal): Promise<HttpReply>;
+  /** Whatever the status is; a body longer than 1 MB is `rig.garbled`. */
+  call(call: HttpCall, signal: AbortSignal): Promise<HttpReply>;
+  /** Cuts what is open. */
+  close(): void;
+}
+
+export function httpTransport(host: string, port: number, tls: boolean): HttpTransport {
+  const at = hostAndPort(host, port);
+  const closing = new AbortController();
+  const target = { host, port, tls, at };
+
+  const call = (what: HttpCall, signal: AbortSignal): Promise<HttpReply> => {
+    const either = AbortSignal.any([signal, closing.signal]);
+    return either.aborted ? Promise.reject(cutShort(at, either, 0)) : exchange(target, what, either);
+  };
+  const send = async (what: HttpCall, signal: AbortSignal): Promise<HttpReply> => {
+    const reply = await call(what, signal);
+    if (reply.status >= 300) throw refusal(at, what, reply);
+    return reply;
+  };
+  return {
+    at,
+    call,
+    send,
+    getJson: async (path, signal, headers = {}) => {
+      const what = { method: "GET", path, headers } as const;
+      return jsonOf(at, what, await send(what, signal));
+    },
+    close: () => closing.abort(),
+  };
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly at: string;
+}
+
+function exchange(target: Target, call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
+  const { at } = target;
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    const request = open(target, call);
+    const timer = setTimeout(() => fail(connectTimeout(at)), limits.connect);
+    const cut = (): void => fail(cutShort(at, signal, bytes));
+    const stop = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cut);
+      request.destroy();
+    };
+    const fail = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    signal.addEventListener("abort", cut);
+    request.on("socket", (socket) => socket.once("connect", () => clearTimeout(timer)));
+    let answer: IncomingMessage | undefined;
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      // Bytes behind a whole reply are an error to the parser only; the reply is on its way.
+      if (answer?.complete !== true) fail(httpError(at, error, request));
+    });
+    request.on("response", (response) => {
+      answer = response;
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes > limits.replyBytes) fail(tooLarge(at));
+      });
+      response.on("error", (error) => fail(garbled(at, `the reply broke off (${error.message})`)));
+      response.on("end", () => {
+        stop();
+        try {
+          resolve(whole(at, response, Buffer.concat(chunks, bytes)));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  });
+}
+
+function open(target: Target, call: HttpCall): ClientRequest {
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const options = {
+    host: target.host,
+    port: target.port,
+    method: call.method,
+    path: call.path,
+    agent: false as const,
+    lookup: rigLookup,
+    // XMRig sends each JSON-RPC reply twice on one connection, which the strict parser takes for an attack.
+    insecureHTTPParser: true,
+    headers: {
+      ...call.headers,
+      accept: "application/json, */*",
+      connection: "close",
+      // XMRig takes exactly this type; with a charset behind it, it answers 415.
+      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+    },
+  };
+  // Rigs make their own certificates; nobody could verify them.
+  const request = target.tls ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
+  request.setNoDelay(true);
+  request.end(body);
+  return request;
+}
+
+function httpError(at: string, error: NodeJS.ErrnoException, request: ClientRequest): RigbridgeError {
+  if (error.code?.startsWith("HPE_")) return garbled(at, "what answers there is no HTTP");
+  const sent = request.socket?.connecting === false;
+  if (sent && (error.code === "ECONNRESET" || error.code === "EPIPE")) return garbled(at, "closed without an answer");
+  return socketError(at, error);
+}
+
+function whole(at: string, response: IncomingMessage, bytes: Buffer): HttpReply {
+  const { text, notes } = decode(unpack(at, response, bytes));
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return { status: response.statusCode ?? 0, headers, body: text, notes };
+}
+
+/** AxeOS packs its pages whatever was asked for. */
+function unpack(at: string, response: IncomingMessage, bytes: Buffer): Buffer {
+  if (response.headers["content-encoding"] !== "gzip" || bytes.length === 0) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: limits.replyBytes, finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    throw garbled(at, "the packed reply cannot be unpacked, or is too large");
+  }
+}
+
+/** The body as JSON, repaired where it must be. Throws `rig.garbled`. */
+export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: HttpReply): DeviceReply {
+  const parsed = parseReply(body);
+  if ("problem" in parsed) throw garbled(at, `${method} ${path}: ${parsed.problem}; ${beginning(body)}`);
+  return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
+}
+
+/** What a status of 300 or more means, in the device's words; never with what was sent. */
+export function refusal(at: string, { method, path }: HttpCall, { status, body }: HttpReply): RigbridgeError {
+  const what = `${at} refused ${method} ${path}: ${`${status} ${words(body)}`.trimEnd()}`;
+  if (status === 401 || status === 403) {
+    return new RigbridgeError("rig.refused", `${what}; credentials are missing or wrong, or it does not allow this`);
+  }
+  return new RigbridgeError("rig.refused", status < 400 ? `${what}; redirects are not followed` : what);
+}
+
+/** What a device says in its body: the `error` or `message` of a JSON object, or a short plain text; else nothing. */
+export function words(body: string): string {
+  const parsed = parseStrict(body);
+  const value = "value" in parsed ? parsed.value : body;
+  if (typeof value === "string") return /^\s*</.test(value) ? "" : oneLine(value);
+  if (typeof value !== "object" || value === null) return "";
+  for (const key of ["message", "error", "status"]) {
+    const said: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+    if (typeof said === "string") return oneLine(said);
+  }
+  return "";
+}
+
+const oneLine = (text: string): string => printable(text.replace(/\s+/g, " ")).slice(0, 200).toWellFormed();

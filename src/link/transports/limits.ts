@@ -1,0 +1,57 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+
+/** What one exchange with a device may cost. */
+export const limits = {
+  /** Of one reply; a farm's longest real ones stay below 100 KB. */
+  replyBytes: 1_048_576,
+  /** Of arrays and objects in a reply; real ones stay below 8. */
+  depth: 32,
+  /** ms until a connection stands. */
+  connect: 2_000,
+  /** ms without a byte after which a reply without an end mark counts as whole. */
+  quiet: 250,
+} as const;
+
+/** The error for a socket that failed: what happened at this address, in words. */
+export function socketError(at: string, error: NodeJS.ErrnoException): RigbridgeError {
+  const reason = reasons[error.code ?? ""] ?? error.code ?? "the connection failed";
+  return new RigbridgeError("rig.unreachable", `${at}: ${reason}`, { cause: error });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused, nothing listens there",
+  EHOSTUNREACH: "no route to this address",
+  ENETUNREACH: "no route to this network",
+  EHOSTDOWN: "the host is down",
+  ETIMEDOUT: "no answer to the connection request",
+  ENOTFOUND: "this name is not known",
+  EAI_AGAIN: "the name could not be looked up",
+  EFORBIDDEN: "this name stands for an address that is never a rig",
+  ECONNRESET: "the connection was reset",
+  EPIPE: "the connection was closed while sending",
+};
+
+export const connectTimeout = (at: string): RigbridgeError =>
+  new RigbridgeError("rig.unreachable", `${at}: no connection within ${limits.connect / 1000} s`);
+
+/** The deadline passed, or whoever asked gave up. */
+export function cutShort(at: string, signal: AbortSignal, received: number): RigbridgeError {
+  const byDeadline = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
+  const end = byDeadline ? "did not answer in time" : "was cut off before it answered";
+  return new RigbridgeError("rig.timeout", `${at}: ${end}${received > 0 ? ` (${received} bytes had come)` : ""}`);
+}
+
+export const garbled = (at: string, problem: string): RigbridgeError =>
+  new RigbridgeError("rig.garbled", `${at}: ${problem}`);
+
+export const tooLarge = (at: string): RigbridgeError =>
+  garbled(at, `the reply is larger than ${limits.replyBytes / 1024} KB`);
+
+/** The first words of something unexpected, fit for one line of a message. */
+export function beginning(text: string): string {
+  const line = text
+    .slice(0, 48)
+    .replace(/[^\x20-\x7e]+/g, "?")
+    .trim();
+  return `it begins with ${JSON.stringify(line)}`;
+}

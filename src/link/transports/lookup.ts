@@ -1,0 +1,29 @@
+import { lookup } from "node:dns";
+import { BlockList, isIPv4, type LookupFunction } from "node:net";
+
+/**
+ * Addresses that are never a rig: "this host", link-local (where clouds keep their metadata), multicast and broadcast.
+ * An IPv4 address in IPv6 clothes counts as what it is.
+ */
+const forbidden = new BlockList();
+forbidden.addSubnet("0.0.0.0", 8, "ipv4");
+forbidden.addSubnet("169.254.0.0", 16, "ipv4");
+forbidden.addSubnet("224.0.0.0", 4, "ipv4");
+forbidden.addAddress("255.255.255.255", "ipv4");
+forbidden.addAddress("::", "ipv6");
+forbidden.addSubnet("fe80::", 10, "ipv6");
+forbidden.addSubnet("ff00::", 8, "ipv6");
+
+export const isForbidden = (ip: string): boolean => forbidden.check(ip, isIPv4(ip) ? "ipv4" : "ipv6");
+
+/** A name's addresses without the forbidden ones, so that a name cannot lead where an address may not. */
+export const rigLookup: LookupFunction = (name, options, callback) => {
+  lookup(name, { ...options, all: true }, (error, found) => {
+    const allowed = error === null ? found.filter(({ address }) => !isForbidden(address)) : [];
+    const [first] = allowed;
+    if (error !== null) callback(error, []);
+    else if (first === undefined) callback(Object.assign(new Error("forbidden address"), { code: "EFORBIDDEN" }), []);
+    else if (options.all === true) callback(null, allowed);
+    else callback(null, first.address, first.family);
+  });
+};

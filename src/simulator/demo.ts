@@ -1,0 +1,38 @@
+import type { PoolSpec, RigSpec } from "./rig-spec.ts";
+
+/** An invented pool, an invented account. */
+const pools = (worker: string, scheme = "stratum+tcp://"): PoolSpec[] => [
+  { url: `${scheme}pool.example.com:3333`, user: `demo.${worker}` },
+  { url: `${scheme}backup.example.net:3333`, user: `demo.${worker}` },
+];
+
+/** A home and a garage full: what there is to look at before a real rig is added. */
+export const demoFarm = (): RigSpec[] => [
+  { kind: "axeos", name: "bitaxe-desk", mac: "02:52:42:00:00:01", warm: true, pools: pools("desk") },
+  { kind: "axeos", name: "bitaxe-shelf", mac: "02:52:42:00:00:02", pausable: false, pools: pools("shelf") },
+  {
+    kind: "cgminer",
+    dialect: "bmminer",
+    name: "garage-s19",
+    mac: "02:52:42:00:00:03",
+    warm: true,
+    pools: pools("garage"),
+  },
+  {
+    kind: "cgminer",
+    hardware: "sticks",
+    name: "usb-sticks",
+    mac: "02:52:42:00:00:04",
+    warm: true,
+    pools: pools("sticks"),
+  },
+  {
+    kind: "xmrig",
+    name: "attic-server",
+    mac: "02:52:42:00:00:05",
+    warm: true,
+    token: "demo",
+    restricted: false,
+    pools: pools("attic", ""),
+  },
+];

@@ -1,0 +1,153 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { RigSpec } from "./rig-spec.ts";
+import { type Plug, SimulatedRig } from "./simulated-rig.ts";
+
+export interface FarmOptions {
+  readonly rigs: readonly RigSpec[];
+  /** One listener a port on all addresses serves every rig by its own 127.x.y.z; each rig must then name its port. */
+  readonly oneListener?: boolean;
+  /** Epoch ms; the machine's clock when left out. */
+  readonly clock?: () => number;
+  /** The same seed and clock give the same readings; 1 when left out. */
+  readonly seed?: number;
+}
+
+export interface Farm {
+  readonly rigs: readonly SimulatedRig[];
+  /** Cuts every connection and stops listening. */
+  close(): Promise<void>;
+}
+
+/** Puts virtual rigs on the network. Throws `not.possible` when an address or port cannot be had. */
+export async function startFarm(options: FarmOptions): Promise<Farm> {
+  const plug = options.oneListener ? new SharedPlug() : new OwnPlug();
+  const settings = { now: options.clock ?? Date.now, seed: options.seed ?? 1, plug };
+  const rigs = options.rigs.map((spec, index) => new SimulatedRig(spec, index, settings));
+  try {
+    for (const rig of rigs) await plug.plug(rig);
+  } catch (error) {
+    await plug.close();
+    throw error;
+  }
+  return { rigs, close: () => plug.close() };
+}
+
+/** Open connections, each with its rig. */
+class Connections {
+  readonly #open = new Map<Socket, SimulatedRig>();
+
+  take(socket: Socket, rig: SimulatedRig): void {
+    this.#open.set(socket, rig);
+    socket.on("error", () => socket.destroy());
+    socket.once("close", () => this.#open.delete(socket));
+    rig.serve(socket);
+  }
+
+  /** Of one rig, or all. */
+  cut(rig?: SimulatedRig): void {
+    for (const [socket, owner] of this.#open) {
+      if (rig === undefined || owner === rig) socket.destroy();
+    }
+  }
+}
+
+/** Every rig has its own listener. */
+class OwnPlug implements Plug {
+  readonly #servers = new Map<SimulatedRig, Server>();
+  readonly #connections = new Connections();
+
+  async plug(rig: SimulatedRig): Promise<void> {
+    if (!rig.listening || this.#servers.has(rig)) return;
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#connections.take(socket, rig));
+    this.#servers.set(rig, server);
+    try {
+      rig.port = await listen(server, rig.port, rig.host);
+    } catch (error) {
+      this.#servers.delete(rig);
+      throw error;
+    }
+  }
+
+  unplug(rig: SimulatedRig): void {
+    this.#servers.get(rig)?.close();
+    this.#servers.delete(rig);
+  }
+
+  cut(rig: SimulatedRig): void {
+    this.#connections.cut(rig);
+  }
+
+  async close(): Promise<void> {
+    this.#connections.cut();
+    await Promise.all([...this.#servers.values()].map(closed));
+    this.#servers.clear();
+  }
+}
+
+/**
+ * One listener a port for all rigs: the address that was called tells which one is meant. It is bound to every
+ * address, so that what does not come over loopback is dropped unread. A rig that is off resets the connection.
+ */
+class SharedPlug implements Plug {
+  readonly #ports = new Map<number, { server: Server; rigs: Map<string, SimulatedRig> }>();
+  readonly #connections = new Connections();
+
+  async plug(rig: SimulatedRig): Promise<void> {
+    const { rigs } = this.#ports.get(rig.port) ?? (await this.#open(rig.port));
+    rigs.set(rig.host, rig);
+  }
+
+  unplug(): void {}
+
+  cut(rig: SimulatedRig): void {
+    this.#connections.cut(rig);
+  }
+
+  async close(): Promise<void> {
+    this.#connections.cut();
+    await Promise.all([...this.#ports.values()].map(({ server }) => closed(server)));
+    this.#ports.clear();
+  }
+
+  async #open(port: number): Promise<{ rigs: Map<string, SimulatedRig> }> {
+    const rigs = new Map<string, SimulatedRig>();
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      const rig = rigs.get(socket.localAddress ?? "");
+      if (rig === undefined) socket.resetAndDestroy();
+      else this.#connections.take(socket, rig);
+    });
+    await listen(server, port, "0.0.0.0");
+    const opened = { server, rigs };
+    this.#ports.set(port, opened);
+    return opened;
+  }
+}
+
+const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+
+const backlog = 4096;
+
+/** The port that it listens on. */
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(notPossible(error, host, port)));
+    server.listen({ port, host, backlog }, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+const advice: Readonly<Record<string, string>> = {
+  EACCES: "ports below 1024 need a right that this process does not have; give a higher port, or run it as root",
+  EADDRINUSE: "something listens there already; stop it, or give another port",
+  EADDRNOTAVAIL: "this machine does not have that address; on macOS only 127.0.0.1 is there until others are added",
+  EMFILE: "too many files are open; raise the limit with ulimit -n, or let one listener serve all rigs",
+};
+
+function notPossible(error: Error, host: string, port: number): RigbridgeError {
+  const code = "code" in error ? String(error.code) : error.message;
+  const message = `A virtual rig cannot listen on ${host}:${port}: ${advice[code] ?? code}`;
+  return new RigbridgeError("not.possible", message, { cause: error });
+}

@@ -1,0 +1,88 @@
+import type { Readable } from "node:stream";
+import type { Reply } from "./reply.ts";
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Without its query. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+const longest = 1_000_000;
+
+/**
+ * Calls `answer` for every request that comes over the socket, one after the other as they arrive.
+ * Just enough HTTP/1.1 for a rig's own server; written here because virtual rigs send what node:http would not.
+ */
+export function readRequests(socket: Readable, answer: (request: HttpRequest) => void): void {
+  let pending = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    pending += chunk;
+    if (pending.length > longest) socket.destroy();
+    while (pending !== "" && !socket.destroyed) {
+      const taken = takeRequest(pending);
+      if (taken === null) return;
+      pending = pending.slice(taken.length);
+      answer(taken.request);
+    }
+  });
+}
+
+/** The first whole request in the text, and how long it is; null while more has to come. */
+function takeRequest(text: string): { request: HttpRequest; length: number } | null {
+  const end = text.indexOf("\r\n\r\n");
+  if (end === -1) return null;
+  const [first = "", ...lines] = text.slice(0, end).split("\r\n");
+  const [method = "", target = ""] = first.split(" ");
+  const headers = new Map(lines.map(headerOf));
+  const rest = text.slice(end + 4);
+  const body = headers.get("transfer-encoding") === "chunked" ? takeChunks(rest) : takeBody(rest, headers);
+  if (body === null) return null;
+  const path = target.split("?", 1)[0] ?? "";
+  const request = { method, path, headers, body: Buffer.from(body.text, "latin1").toString() };
+  return { request, length: end + 4 + body.length };
+}
+
+function headerOf(line: string): [string, string] {
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+function takeBody(rest: string, headers: ReadonlyMap<string, string>): { text: string; length: number } | null {
+  const length = Math.max(0, Number.parseInt(headers.get("content-length") ?? "0", 10) || 0);
+  return rest.length < length ? null : { text: rest.slice(0, length), length };
+}
+
+function takeChunks(rest: string): { text: string; length: number } | null {
+  let text = "";
+  let at = 0;
+  for (;;) {
+    const line = rest.indexOf("\r\n", at);
+    if (line === -1) return null;
+    const size = Number.parseInt(rest.slice(at, line), 16);
+    const next = line + 2 + size + 2;
+    if (!(size >= 0) || rest.length < next) return null;
+    if (size === 0) return { text, length: next };
+    text += rest.slice(line + 2, line + 2 + size);
+    at = next;
+  }
+}
+
+export interface HttpReplyOptions {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: readonly string[];
+  /** Null: a reply without a body, and without a length. */
+  readonly body: string | null;
+  readonly times?: number;
+  readonly close: boolean;
+}
+
+export function httpReply({ status, reason, headers, body, times = 1, close }: HttpReplyOptions): Reply {
+  const start = [`HTTP/1.1 ${status} ${reason}`, ...headers].join("\r\n");
+  const head = (length: number) => start.replace("{length}", String(length)).concat("\r\n\r\n");
+  return { head, body: body ?? "", tail: "", times, close };
+}

@@ -1,0 +1,20 @@
+/** Virtual rigs that speak the real protocols on real sockets: for trying out, for tests and for benchmarks. */
+
+export { demoFarm } from "./demo.ts";
+export { type DialectName, dialects } from "./dialects.ts";
+export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
+export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
+export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
+export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
+export { type Pool, RigModel } from "./model.ts";
+export type { RequestLog } from "./rig.ts";
+export {
+  type AxeosSpec,
+  type CgminerSpec,
+  type PoolSpec,
+  type RigKind,
+  type RigSpec,
+  standardPorts,
+  type XmrigSpec,
+} from "./rig-spec.ts";
+export { SimulatedRig } from "./simulated-rig.ts";

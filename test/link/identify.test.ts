@@ -1,0 +1,164 @@
+import type { Socket } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { parseAddress } from "../../src/link/address.ts";
+import { cgminer } from "../../src/link/drivers/cgminer.ts";
+import { drivers } from "../../src/link/drivers/index.ts";
+import { type Identified, identify } from "../../src/link/identify.ts";
+import type { Credentials } from "../../src/link/link.ts";
+import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { deadline } from "./rigs.ts";
+import { closedPort, http, serve, type TinyServer } from "./servers.ts";
+
+let farm: Farm | undefined;
+let server: TinyServer | undefined;
+afterEach(async () => {
+  await farm?.close();
+  await server?.close();
+});
+
+const identified = (address: string, credentials: Credentials = {}): Promise<Identified> =>
+  identify(parseAddress(address), credentials, deadline());
+
+async function simulated(spec: RigSpec, credentials: Credentials = {}): Promise<Identified> {
+  farm = await startFarm({ rigs: [spec] });
+  return identified(farm.rigs[0]?.address ?? "", credentials);
+}
+
+async function served(
+  answer: (socket: Socket, request: string) => void,
+  credentials: Credentials = {},
+): Promise<Identified> {
+  server = await serve(answer);
+  return identified(`127.0.0.1:${server.port}`, credentials);
+}
+
+describe("a rig at a port that says nothing about it is recognised", () => {
+  test.each<[RigSpec, string, object]>([
+    [{ kind: "cgminer" }, "cgminer", { make: "cgminer" }],
+    [{ kind: "cgminer", dialect: "bfgminer" }, "cgminer", { make: "bfgminer" }],
+    [{ kind: "cgminer", dialect: "bmminer" }, "cgminer", { make: "Antminer", model: "Antminer S19" }],
+    [{ kind: "axeos" }, "axeos", { make: "Bitaxe", mac: "02:51:00:00:00:00" }],
+    [{ kind: "xmrig" }, "xmrig", { make: "XMRig", hostname: "xmrig-1" }],
+  ])("%j", async (spec, id, identity) => {
+    const found = await simulated(spec);
+    expect(found.driver.id).toBe(id);
+    expect(found.identity).toMatchObject(identity);
+    await expect(found.rig.read(deadline())).resolves.toMatchObject({ identity });
+  });
+
+  test.each([
+    ["Braiins", { BOSer: "boser-openwrt 0.1.0" }],
+    ["LuxOS", { LUXminer: "2025.4", Type: "Antminer S19" }],
+    ["VNish", { Miner: "x", Type: "Antminer S21 (Vnish 1.3)" }],
+    ["Avalon", { CGMiner: "4.11.1", PROD: "AvalonMiner 1246", MAC: "aabbccddeeff", DNA: "0123" }],
+    ["WhatsMiner", { Description: "btminer" }],
+  ])("%s by its name, though it speaks the dialect of cgminer", async (make, version) => {
+    const found = await served((socket) =>
+      socket.end(`${JSON.stringify({ STATUS: [{ STATUS: "S" }], VERSION: [version] })}\0`),
+    );
+    expect(found).toMatchObject({ driver: { id: "cgminer" }, identity: { make } });
+  });
+
+  test.each([
+    ["NerdAxe", "<title>NerdQAxe AxeOS</title>", { ASICModel: "BM1370", deviceModel: "NerdQAxe++" }],
+    ["LuckyMiner", "<title>Lucky miner</title>", { ASICModel: "BM1366", minerModel: "LV06" }],
+  ])("%s, a fork of AxeOS", async (make, page, info) => {
+    const found = await served((socket, request) =>
+      socket.end(http(200, request.startsWith("GET / ") ? page : JSON.stringify(info))),
+    );
+    expect(found).toMatchObject({ driver: { id: "axeos" }, identity: { make } });
+  });
+});
+
+describe("an XMRig with a token", () => {
+  test("is recognised with it", async () => {
+    const found = await simulated({ kind: "xmrig", token: "geheim" }, { token: "geheim" });
+    expect(found.driver.id).toBe("xmrig");
+  });
+
+  test.each([
+    [{}, "none was given"],
+    [{ token: "falsch" }, "does not take this access token"],
+  ])("is named without it: %j", async (credentials, words) => {
+    await expect(simulated({ kind: "xmrig", token: "geheim" }, credentials)).rejects.toMatchObject({
+      code: "rig.refused",
+      message: expect.stringContaining(words),
+    });
+  });
+});
+
+test("a token goes nowhere but to what has shown itself to be an XMRig", async () => {
+  const requests: string[] = [];
+  const answer = (socket: Socket, request: string): void => {
+    requests.push(request);
+    socket.end(request.startsWith("{") ? "" : http(200, "<title>AxeOS</title>"));
+  };
+  await expect(served(answer, { token: "geheim", password: "geheim" })).rejects.toMatchObject({
+    code: "rig.unknown-protocol",
+  });
+  expect(requests.length).toBeGreaterThan(1);
+  expect(requests.join()).not.toContain("geheim");
+});
+
+describe("what is no rig is said", () => {
+  test.each<[string, (socket: Socket, request: string) => void, string]>([
+    [
+      "a web page",
+      (socket, request) => socket.end(http(request.startsWith("GET") ? 200 : 400, "<title>Printer</title>")),
+      "answers HTTP 200",
+    ],
+    ["a banner", (socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n"), 'begins with "SSH-2.0'],
+    ["one that closes", (socket) => socket.end(), "closed without an answer"],
+    [
+      "an xmrig-proxy",
+      (socket, request) =>
+        socket.end(
+          request.startsWith("{")
+            ? ""
+            : http(
+                request.includes("/2/") ? 200 : 404,
+                request.includes("/2/") ? '{"kind":"proxy","hashrate":{}}' : '{"status":404,"error":"NOT_FOUND"}',
+              ),
+        ),
+      "answers HTTP 404",
+    ],
+  ])("%s", async (_, answer, words) => {
+    await expect(served(answer)).rejects.toMatchObject({
+      code: "rig.unknown-protocol",
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test("a port that is silent", async () => {
+    server = await serve(() => {});
+    const failure = identify(parseAddress(`127.0.0.1:${server.port}`), {}, deadline(600));
+    await expect(failure).rejects.toMatchObject({
+      code: "rig.unknown-protocol",
+      message: expect.stringContaining("in time"),
+    });
+  });
+
+  test("a port where nothing listens, without asking twice", async () => {
+    await expect(identified(`127.0.0.1:${await closedPort()}`)).rejects.toMatchObject({
+      code: "rig.unreachable",
+      message: expect.stringContaining("refused"),
+    });
+  });
+
+  test("a host with nothing at the usual ports, with the hint that XMRig has none", async () => {
+    await expect(identified("127.83.14.9")).rejects.toMatchObject({
+      message: expect.stringMatching(/127\.83\.14\.9.*:4028.*--http-port/),
+    });
+  });
+});
+
+test("with a driver named nothing is asked before the first read", async () => {
+  server = await serve((socket) => socket.end());
+  const found = await identify(parseAddress(`127.0.0.1:${server.port}`), {}, deadline(), cgminer);
+  expect(found.driver).toBe(cgminer);
+  expect(server.connections()).toBe(0);
+});
+
+test("every driver has a name of its own", () => {
+  expect(new Set(drivers.map(({ id }) => id)).size).toBe(drivers.length);
+});

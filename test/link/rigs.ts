@@ -1,0 +1,30 @@
+import { parseAddress } from "../../src/link/address.ts";
+import type { Driver, PoolReading, Reading, Rig } from "../../src/link/driver.ts";
+import { type Credentials, openLink } from "../../src/link/link.ts";
+
+export const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
+
+/** A driver's rig at an address, no matter what answers there. */
+export const rigAt = (driver: Driver, address: string, credentials: Credentials = {}): Rig =>
+  driver.connect(openLink(parseAddress(address), credentials));
+
+/** Its controls by key, with their present values. */
+export const values = (reading: Reading): Record<string, unknown> =>
+  Object.fromEntries(reading.controls.map(({ key, value }) => [key, value]));
+
+/** The pool at a place of the list just read. */
+export async function poolAt(rig: Rig, index: number): Promise<PoolReading> {
+  const { pools } = await rig.read(deadline());
+  const pool = pools[index];
+  if (pool === undefined) throw new Error(`the rig lists ${pools.length} pools`);
+  return pool;
+}
+
+/** Shorter to compare: host and worker, `*` for the active one, `-` for one that is switched off. */
+export const listed = (reading: Reading): string[] =>
+  [...reading.pools]
+    .sort((a, b) => a.priority - b.priority)
+    .map(
+      ({ url, active, status }) =>
+        `${active ? "*" : ""}${status === "disabled" ? "-" : ""}${url.replace(/^.*:\/\//, "")}`,
+    );

@@ -1,0 +1,52 @@
+import { createServer, type Server, type Socket } from "node:net";
+
+/** A server of a few lines for what the simulator's rigs never do. Listens on any free port of 127.0.0.1. */
+export async function serve(answer: (socket: Socket, request: string) => void): Promise<TinyServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("end", () => socket.end());
+    socket.once("data", (chunk) => answer(socket, chunk.toString()));
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve(portOf(server)));
+  });
+  return {
+    port,
+    connections: () => sockets.size,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+export interface TinyServer {
+  readonly port: number;
+  /** How many were ever opened. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** A port where nothing listens any more. */
+export async function closedPort(): Promise<number> {
+  const server = await serve(() => {});
+  await server.close();
+  return server.port;
+}
+
+/** One HTTP response, its length said. */
+export const http = (status: number, body: string | Buffer, headers: readonly string[] = []): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      [`HTTP/1.1 ${status} X`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers, "", ""].join("\r\n"),
+    ),
+    Buffer.from(body),
+  ]);

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { SimulatedRig } from "../../src/simulator/index.ts";
+
+/** A clock that only moves when told to. */
+export function stoppedClock(at = 1_800_000_000_000): { now: () => number; pass: (seconds: number) => void } {
+  let now = at;
+  return {
+    now: () => now,
+    pass: (seconds) => {
+      now += seconds * 1000;
+    },
+  };
+}
+
+/** Opens a connection and sends the text. */
+export async function send(rig: Pick<SimulatedRig, "host" | "port">, text: string): Promise<Socket> {
+  const socket = connect(rig.port, rig.host);
+  await once(socket, "connect");
+  socket.write(text);
+  return socket;
+}
+
+/** All bytes that come until the other side ends, each byte one character. */
+export async function ask(rig: Pick<SimulatedRig, "host" | "port">, text: string): Promise<string> {
+  const socket = await send(rig, text);
+  let reply = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    reply += chunk;
+  });
+  await once(socket, "end");
+  socket.destroy();
+  return reply;
+}
+
+/** The bytes that come before the given text does, with it. */
+export async function askUntil(rig: SimulatedRig, text: string, last: string): Promise<string> {
+  const socket = await send(rig, text);
+  let reply = "";
+  socket.setEncoding("latin1");
+  for await (const chunk of socket) {
+    reply += String(chunk);
+    if (reply.includes(last)) break;
+  }
+  return reply;
+}
+
+type Json = Record<string, unknown>;
+
+export function objectOf(value: unknown): Json {
+  if (typeof value !== "object" || value === null) throw new Error(`no object: ${String(value)}`);
+  return { ...value };
+}
+
+/** The records of one section. */
+export function records(reply: Json, section: string): Json[] {
+  const list = reply[section];
+  if (!Array.isArray(list)) throw new Error(`no section ${section}`);
+  return list.map(objectOf);
+}
+
+/** A cgminer command, its reply parsed; the NUL at the end has to be there. */
+export async function command(rig: SimulatedRig, name: string, parameter?: string): Promise<Json> {
+  const reply = await ask(rig, JSON.stringify({ command: name, parameter }));
+  if (!reply.endsWith("\0")) throw new Error("the reply does not end with a NUL");
+  return objectOf(JSON.parse(reply.slice(0, -1)));
+}
+
+/** Code and message of a command's status. */
+export async function status(rig: SimulatedRig, name: string, parameter?: string): Promise<string> {
+  const [first = {}] = records(await command(rig, name, parameter), "STATUS");
+  return `${first.STATUS}${first.Code} ${first.Msg}`;
+}
