@@ -57,11 +57,15 @@ export interface Rig {
   close(): void;
 }
 
-export type PoolAction = "add" | "switch" | "enable" | "disable" | "remove" | "prioritize";
+/** Done to a pool that the device lists. */
+export type ListedPoolAction = "switch" | "enable" | "disable" | "remove" | "prioritize";
+export type PoolAction = "add" | "use" | ListedPoolAction;
 
 /** Each takes a pool as just read from the device and resolves with the device's own words. */
 export interface PoolControls {
   add?(login: PoolLogin, signal: AbortSignal): Promise<string>;
+  /** Mines there from now on, in place of the pool mined at: for devices that cannot choose among those they list. */
+  use?(login: PoolLogin, signal: AbortSignal): Promise<string>;
   switch?(pool: PoolReading, signal: AbortSignal): Promise<string>;
   enable?(pool: PoolReading, signal: AbortSignal): Promise<string>;
   disable?(pool: PoolReading, signal: AbortSignal): Promise<string>;

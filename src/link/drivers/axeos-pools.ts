@@ -57,6 +57,6 @@ export function fresh(pools: readonly PoolReading[], wanted: PoolReading): PoolR
 
 export function poolActionsOf(info: Reply, pools: readonly PoolReading[]): PoolAction[] {
   const both = pools.length === slots.length;
-  const actions: PoolAction[] = both ? ["remove"] : ["add"];
+  const actions: PoolAction[] = both ? ["use", "remove"] : ["use", "add"];
   return both && info.has("useFallbackStratum") ? [...actions, "switch", "prioritize"] : actions;
 }

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../contract/readings.ts";
 import { type Steer, steer } from "../controls.ts";
-import type { Driver, PoolControls, PoolReading, Question, Reading, Rig, Signs } from "../driver.ts";
+import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../driver.ts";
 import { checkLogin } from "../pool-login.ts";
 import { Notes, Reply } from "../reply.ts";
 import { type HttpTransport, words } from "../transports/http.ts";
@@ -78,23 +78,22 @@ class AxeosRig implements Rig {
    */
   readonly pools: PoolControls = {
     add: async (login, signal) => {
-      const { host, port, tls } = checkLogin(login);
+      checkLogin(login);
       const info = await this.#info(signal, new Notes());
       const slot = slots.find(({ url }) => info.text(url) === null);
       if (slot === undefined) {
         throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
       }
-      const said = await this.#patch(
-        {
-          [slot.url]: host,
-          [slot.port]: port,
-          [slot.user]: login.worker,
-          [slot.password]: login.password,
-          ...(tls || info.has(slot.tls) ? { [slot.tls]: tls ? 1 : 0 } : {}),
-        },
-        signal,
-      );
+      const said = await this.#patch(slotFields(slot, login, info), signal);
       return `${said}; stored as the ${slot.name} pool, used after the next restart`;
+    },
+    use: async (login, signal) => {
+      checkLogin(login);
+      const info = await this.#info(signal, new Notes());
+      const [primary] = slots;
+      const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
+      const said = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
+      return `${said}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
     },
     switch: (pool, signal) => this.#choose(pool, signal),
     prioritize: (pool, signal) => this.#choose(pool, signal),
@@ -160,4 +159,16 @@ class AxeosRig implements Rig {
     const reply = await this.#http.send({ method: "POST", path: "/api/system/restart" }, signal);
     return words(reply.body) || "restarting";
   }
+}
+
+/** The settings that make a slot hold this login. */
+function slotFields(slot: (typeof slots)[number], login: PoolLogin, info: Reply): Record<string, string | number> {
+  const { host, port, tls } = checkLogin(login);
+  return {
+    [slot.url]: host,
+    [slot.port]: port,
+    [slot.user]: login.worker,
+    [slot.password]: login.password,
+    ...(tls || info.has(slot.tls) ? { [slot.tls]: tls ? 1 : 0 } : {}),
+  };
 }

@@ -27,7 +27,7 @@ export const cgminer: Driver = {
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
 
-const poolCommands: Readonly<Record<PoolAction, string>> = {
+const poolCommands: Readonly<Record<Exclude<PoolAction, "use">, string>> = {
   add: "addpool",
   switch: "switchpool",
   enable: "enablepool",

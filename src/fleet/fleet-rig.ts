@@ -1,0 +1,204 @@
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Identity } from "../contract/readings.ts";
+import { formatAddress } from "../link/address.ts";
+import type { Reading, Rig } from "../link/driver.ts";
+import { drivers } from "../link/drivers/index.ts";
+import { identify } from "../link/identify.ts";
+import type { Credentials, RigAddress } from "../link/link.ts";
+import { phaseOf } from "./schedule.ts";
+import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState } from "./state.ts";
+import { Turns } from "./turns.ts";
+import { uidOf } from "./uid.ts";
+
+/** What was declared of a rig. */
+export interface Declared {
+  readonly id: number;
+  readonly address: RigAddress;
+  readonly credentials: Credentials;
+  /** Only this driver is tried. */
+  readonly driver: string | null;
+  /** Used where the rig has neither MAC nor serial. */
+  readonly uid: string | null;
+  /** ms between two reads. */
+  readonly interval: number;
+  readonly powerNameplate: number | null;
+  readonly offlineExpected: boolean;
+  readonly disabled: boolean;
+}
+
+/** What a rig needs of its surroundings. */
+export interface RigContext {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** ms that one read or one exchange may take. */
+  readonly timeout: number;
+  /** Aborted when the fleet closes. */
+  readonly closing: AbortSignal;
+  /** Writes down what was recognised. Throws `in.use` when another miner has this uid. */
+  remember(id: number, remembered: Partial<Remembered>): Promise<void>;
+}
+
+/** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew. */
+const doubtAfter = 3;
+
+/** One rig of the fleet: its link, its state, and one exchange at a time. */
+export class FleetRig {
+  readonly declared: Declared;
+  readonly phase: number;
+  readonly #context: RigContext;
+  readonly #turns = new Turns();
+  #state: RigState;
+  #rig: Rig | null = null;
+  /** What was last written down of the rig. */
+  #shape: string;
+  /** Failures of the present driver in a row that were no silence. */
+  #doubts = 0;
+
+  constructor(declared: Declared, remembered: Remembered, context: RigContext) {
+    this.declared = declared;
+    this.phase = phaseOf(declared.id);
+    this.#context = context;
+    this.#state = beforeFirstRead(remembered);
+    this.#shape = shapeOf(this.#state);
+  }
+
+  get id(): number {
+    return this.declared.id;
+  }
+
+  get state(): RigState {
+    return this.#state;
+  }
+
+  get busy(): boolean {
+    return this.#turns.busy;
+  }
+
+  /** Runs work while nothing else speaks to the rig, in the order of the calls. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(work);
+  }
+
+  /** Reads the rig and moves its state; never rejects. Only within `exclusively`. */
+  async read(): Promise<void> {
+    try {
+      const reading = await this.#readOnce();
+      this.#checkIdentity(reading.identity);
+      await this.#name(reading.identity);
+      this.#state = afterRead(this.#state, reading, {
+        at: this.#context.now(),
+        nameplate: this.declared.powerNameplate,
+        longestGap: Math.max(30_000, 3 * this.declared.interval),
+      });
+      this.#doubts = 0;
+      await this.#rememberShape();
+    } catch (error) {
+      this.#miss(error);
+    }
+  }
+
+  /**
+   * The open link, for a command. Only within `exclusively`, after a good read.
+   * Throws the trouble that the last read met.
+   */
+  rig(): Rig {
+    if (this.#rig === null)
+      throw new RigbridgeError("rig.unreachable", `${formatAddress(this.declared.address)} is not connected`);
+    return this.#rig;
+  }
+
+  close(): void {
+    this.#rig?.close();
+    this.#rig = null;
+  }
+
+  async #readOnce(): Promise<Reading> {
+    // A timer of our own: AbortSignal.timeout costs several times as much, 4,000 times a second.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
+    try {
+      this.#rig ??= await this.#connect(AbortSignal.any([limit.signal, this.#context.closing]));
+      return await this.#rig.read(limit.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Rig> {
+    const { address, credentials, driver } = this.declared;
+    const known = driver ?? this.#state.driver;
+    const found = await identify(
+      address,
+      credentials,
+      signal,
+      drivers.find(({ id }) => id === known),
+    );
+    this.#state = { ...this.#state, driver: found.driver.id, identity: this.#state.identity ?? found.identity };
+    return found.rig;
+  }
+
+  /** The device may have been swapped by DHCP: what is known of one rig is never shown of another. */
+  #checkIdentity(read: Identity): void {
+    const known = this.#state.identity;
+    const other =
+      this.#state.uid !== null && known !== null && (differ(known.mac, read.mac) || differ(known.serial, read.serial));
+    if (other) {
+      const address = formatAddress(this.declared.address);
+      throw new RigbridgeError(
+        "rig.other",
+        `Another rig answers at ${address}: ${read.mac ?? read.serial} instead of ${known.mac ?? known.serial}`,
+      );
+    }
+  }
+
+  async #name(read: Identity): Promise<void> {
+    if (this.#state.uid !== null) return;
+    const { address, uid } = this.declared;
+    const driver = drivers.find(({ id }) => id === this.#state.driver);
+    const name = uidOf(read, uid, address.host, address.port ?? driver?.ports[0] ?? 0);
+    await this.#context.remember(this.id, { uid: name, driver: this.#state.driver, identity: read });
+    this.#state = { ...this.#state, uid: name };
+  }
+
+  /** Written down only when something of it is new. */
+  async #rememberShape(): Promise<void> {
+    const shape = shapeOf(this.#state);
+    if (shape === this.#shape) return;
+    this.#shape = shape;
+    const { driver, identity, software, controls, layout, startedAt } = this.#state;
+    const silent = controls.map((control) => ({ ...control, value: null }));
+    await this.#context.remember(this.id, { driver, identity, software, controls: silent, layout, startedAt });
+  }
+
+  #miss(error: unknown): void {
+    const trouble =
+      error instanceof RigbridgeError
+        ? { code: error.code, message: error.message }
+        : { code: "internal", message: `The read failed: ${error instanceof Error ? error.message : "unknown error"}` };
+    const refused = trouble.code === "rig.other" || trouble.code === "in.use";
+    this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble);
+    if (trouble.code === "rig.garbled" || trouble.code === "rig.refused" || refused) this.#doubts += 1;
+    // Other firmware may answer there now; a driver that the owner named stays.
+    if (this.#doubts >= doubtAfter) this.#recogniseAnew();
+  }
+
+  #recogniseAnew(): void {
+    this.#doubts = 0;
+    this.close();
+    if (this.declared.driver === null) this.#state = { ...this.#state, driver: null };
+  }
+}
+
+const differ = (known: string | null, read: string | null): boolean =>
+  known !== null && read !== null && known !== read;
+
+/** What is worth remembering of a state; values move with every read and are not. */
+const shapeOf = ({ driver, identity, software, controls, layout, startedAt }: RigState): string =>
+  JSON.stringify([
+    driver,
+    identity,
+    software,
+    controls.map(({ key, kind, min, max, step, options }) => [key, kind, min, max, step, options]),
+    layout,
+    startedAt,
+  ]);

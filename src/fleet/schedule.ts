@@ -1,0 +1,81 @@
+/**
+ * When a rig is read next. Pure; times are milliseconds of a monotonic clock.
+ */
+
+/** The longest wait before a rig that fails is tried again. */
+export const longestBackOff = 60_000;
+
+/** After this many missed reads a miner is Disconnected; until then it is asked as often as ever. */
+export const missesUntilDisconnected = 3;
+
+/** The next time on the rig's own grid, so that a fleet stays spread evenly over its interval. */
+export function nextOnGrid(now: number, interval: number, phase: number): number {
+  const offset = phase * interval;
+  return Math.floor((now - offset) / interval + 1) * interval + offset;
+}
+
+/** When to read again after a read: on the grid while it answers, ever later (to a minute) when it does not. */
+export function nextRead(now: number, interval: number, phase: number, missed: number): number {
+  if (missed < missesUntilDisconnected) return nextOnGrid(now, interval, phase);
+  const wait = Math.max(interval, Math.min(longestBackOff, interval * 2 ** (missed - missesUntilDisconnected + 1)));
+  return now + wait * (0.9 + 0.2 * phase);
+}
+
+/** A rig's place in the interval, 0 to 1, from its id alone: golden-ratio steps never bunch. */
+export const phaseOf = (id: number): number => (id * 0.618_033_988_749_894_9) % 1;
+
+/** What is due when: a binary heap, because 40,000 rigs are rescheduled 4,000 times a second. */
+export class DueQueue<T> {
+  readonly #heap: { at: number; item: T }[] = [];
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** When the first one is due, Infinity when there is none. */
+  get nextAt(): number {
+    return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(at: number, item: T): void {
+    const heap = this.#heap;
+    const entry = { at, item };
+    let index = heap.length;
+    heap.push(entry);
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || parent.at <= at) break;
+      heap[index] = parent;
+      index = above;
+    }
+    heap[index] = entry;
+  }
+
+  /** The first one if it is due by now. */
+  take(now: number): T | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    if (first === undefined || first.at > now) return undefined;
+    const last = heap.pop();
+    if (last !== undefined && heap.length > 0) this.#sink(last);
+    return first.item;
+  }
+
+  #sink(entry: { at: number; item: T }): void {
+    const heap = this.#heap;
+    let index = 0;
+    for (;;) {
+      let below = 2 * index + 1;
+      const left = heap[below];
+      if (left === undefined) break;
+      const right = heap[below + 1];
+      const smaller = right !== undefined && right.at < left.at ? right : left;
+      if (smaller === right) below += 1;
+      if (smaller.at >= entry.at) break;
+      heap[index] = smaller;
+      index = below;
+    }
+    heap[index] = entry;
+  }
+}

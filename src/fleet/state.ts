@@ -1,0 +1,153 @@
+import type { Control, Identity } from "../contract/readings.ts";
+import type { MinerStatus } from "../contract/resources.ts";
+import type { Reading } from "../link/driver.ts";
+import { addEnergy, startOf } from "./energy.ts";
+import { missesUntilDisconnected } from "./schedule.ts";
+
+/** What is known of a rig whether or not it is on: kept over restarts, so that a rig that is off keeps its shape. */
+export interface Remembered {
+  readonly uid: string | null;
+  readonly driver: string | null;
+  readonly identity: Identity | null;
+  readonly software: string | null;
+  readonly controls: readonly Control[];
+  readonly layout: { readonly boards: readonly number[]; readonly fans: number };
+  /** Epoch ms. */
+  readonly startedAt: number | null;
+  /** Wh. */
+  readonly energy: number | null;
+}
+
+/** Why a rig is not read: a code of the error family and a sentence. */
+export interface Trouble {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is true now of one rig. */
+export interface RigState extends Remembered {
+  /** The last good one; null before the first and from the third miss on. */
+  readonly reading: Reading | null;
+  /** When it was read, epoch ms. */
+  readonly at: number | null;
+  /** Reads missed since. */
+  readonly missed: number;
+  readonly trouble: Trouble | null;
+}
+
+export const unknownRig: Remembered = {
+  uid: null,
+  driver: null,
+  identity: null,
+  software: null,
+  controls: [],
+  layout: { boards: [], fans: 0 },
+  startedAt: null,
+  energy: null,
+};
+
+export const beforeFirstRead = (remembered: Remembered): RigState => ({
+  ...remembered,
+  reading: null,
+  at: null,
+  missed: 0,
+  trouble: null,
+});
+
+export interface ReadContext {
+  /** Epoch ms of this read. */
+  readonly at: number;
+  /** W to assume where the rig reports none and mines. */
+  readonly nameplate: number | null;
+  /** ms between two reads above which energy is not integrated. */
+  readonly longestGap: number;
+}
+
+/** After a good read. */
+export function afterRead(state: RigState, read: Reading, { at, nameplate, longestGap }: ReadContext): RigState {
+  const reading = withNameplate(read, nameplate);
+  const { power, uptime, boards, fans } = reading.readings;
+  const before =
+    state.reading === null || state.at === null ? null : { at: state.at, power: state.reading.readings.power };
+  return {
+    uid: state.uid,
+    driver: state.driver,
+    identity: mergeIdentity(state.identity, reading.identity),
+    software: reading.software ?? state.software,
+    controls: reading.controls,
+    layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
+    startedAt: startOf(state.startedAt, at, uptime),
+    energy: addEnergy(state.energy, before, { at, power }, longestGap),
+    reading,
+    at,
+    missed: 0,
+    trouble: null,
+  };
+}
+
+/** After a missed read: the last readings stay, marked stale, until the third miss. */
+export function afterMiss(state: RigState, trouble: Trouble): RigState {
+  const missed = state.missed + 1;
+  return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
+}
+
+/** Another rig than the known one answers there, or one that is known elsewhere: nothing of it is shown. */
+export const afterRefusal = (state: RigState, trouble: Trouble): RigState => ({
+  ...state,
+  reading: null,
+  missed: state.missed + 1,
+  trouble,
+});
+
+function withNameplate(reading: Reading, nameplate: number | null): Reading {
+  if (nameplate === null || reading.readings.power !== null) return reading;
+  const power = reading.readings.mining === false ? 0 : nameplate;
+  return { ...reading, readings: { ...reading.readings, power, powerSource: "nameplate" } };
+}
+
+/** A read may leave out what an earlier one said. */
+function mergeIdentity(known: Identity | null, read: Identity): Identity {
+  if (known === null) return read;
+  return {
+    make: read.make ?? known.make,
+    model: read.model ?? known.model,
+    firmware: read.firmware ?? known.firmware,
+    mac: read.mac ?? known.mac,
+    hostname: read.hostname ?? known.hostname,
+    serial: read.serial ?? known.serial,
+  };
+}
+
+/** Troubles of a rig that answers, but cannot be taken for what it should be. */
+const refusals: readonly string[] = ["rig.other", "in.use", "rig.unknown-protocol", "rig.refused", "input.invalid"];
+
+/** Seconds within which a rig that does not hash yet is starting. */
+const startingSeconds = 120;
+
+/** `statusInfo.statusDisplay` of a miner. */
+export function statusOf(state: RigState, disabled: boolean): MinerStatus {
+  if (disabled) return "Disabled";
+  const { reading, trouble } = state;
+  if (reading === null) return trouble !== null && refusals.includes(trouble.code) ? "Error" : "Disconnected";
+  const { mining, hashrate, uptime } = reading.readings;
+  const canStop = reading.controls.some(({ key }) => key === "mining");
+  if (canStop && mining === false) return "Stopped";
+  if (hashrate !== null && hashrate > 0) return "Mining";
+  return uptime !== null && uptime < startingSeconds ? "Starting" : "Idle";
+}
+
+/** Whether two reads say the same: passing time alone is no change. */
+export function sameButTime(a: Reading, b: Reading): boolean {
+  return same(a, b, timeKeys);
+}
+
+const timeKeys: ReadonlySet<string> = new Set(["uptime"]);
+
+function same(a: unknown, b: unknown, except: ReadonlySet<string>): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return Object.is(a, b);
+  const left = Object.entries(a);
+  if (left.length !== Object.keys(b).length) return false;
+  const right: Record<string, unknown> = { ...b };
+  return left.every(([key, value]) => except.has(key) || same(value, right[key], except));
+}

@@ -1,0 +1,190 @@
+import { algorithms } from "../catalogue/algorithms.ts";
+import { coins as knownCoins } from "../catalogue/coins.ts";
+import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
+import type { Config } from "../config/schema.ts";
+import type { HashUnit } from "../units/format.ts";
+import type { MiningService } from "../contract/service.ts";
+import type { Store } from "../store/index.ts";
+import { done } from "./replies.ts";
+
+/** A coin as it is now: known from the start or defined by the user, with its profitability if that was ever set. */
+export interface Coin {
+  readonly shortName: string;
+  readonly name: string;
+  /** "Bitcoin (BTC)". */
+  readonly displayName: string;
+  readonly algorithm: string;
+  readonly coinClass: "PreDefined" | "UserDefined";
+  /** BTC per MH/s per day; null when never set in BTC. */
+  readonly profit: number | null;
+  /** USD per MH/s per day, for a coin whose price was given in USD. */
+  readonly profitUsd: number | null;
+}
+
+/** An algorithm as miners and coins name it. */
+export interface AlgorithmFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly unit: HashUnit;
+  /** Hashes per unit of difficulty; null where revenue does not follow from difficulty. */
+  readonly hashesPerDifficulty: number | null;
+}
+
+type CoinOperations = Pick<MiningService, "saveCoin" | "deleteCoin" | "listAlgorithms">;
+
+const factors = { btc32: 2 ** 32, hashes: 1, equihash: 2 ** 13, kaspa: null, "network-rate": null } as const;
+
+/** The coins and algorithms that the service knows, and the operations on them. */
+export class Coins implements CoinOperations {
+  readonly #store: Store;
+  readonly #now: () => number;
+  readonly #changed: () => void;
+  /** By id, name and alias, bare. */
+  readonly #algorithms = new Map<string, AlgorithmFacts>();
+  readonly #listed: { id: string; name: string }[] = [];
+
+  /** `changed` is called when a coin's worth has. */
+  constructor(store: Store, config: Pick<Config, "algorithms">, now: () => number, changed: () => void) {
+    this.#store = store;
+    this.#now = now;
+    this.#changed = changed;
+    for (const { id, name, unit, difficulty, aliases } of algorithms) {
+      this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
+    }
+    for (const { id, name, hashesPerDifficulty } of config.algorithms) {
+      this.#know({ id, name, unit: "H/s", hashesPerDifficulty }, []);
+    }
+  }
+
+  algorithm(name: string): AlgorithmFacts | undefined {
+    return this.#algorithms.get(bareName(name));
+  }
+
+  coin(shortName: string): Coin | undefined {
+    const wanted = shortName.toUpperCase();
+    const stored = this.#stored(wanted);
+    const known = knownCoins.find((coin) => coin.shortName.toUpperCase() === wanted);
+    const facts = known ?? stored;
+    if (facts === undefined) return undefined;
+    return {
+      shortName: facts.shortName,
+      name: facts.name,
+      displayName: `${facts.name} (${facts.shortName})`,
+      algorithm: facts.algorithm,
+      coinClass: known === undefined ? "UserDefined" : "PreDefined",
+      profit: stored?.profit ?? null,
+      profitUsd: stored?.profitUsd ?? null,
+    };
+  }
+
+  readonly saveCoin: MiningService["saveCoin"] = async (input) => {
+    const coin = this.coin(input.shortName);
+    const { name, algorithm } = coin ?? input;
+    const facts = algorithm === undefined ? undefined : this.algorithm(algorithm);
+    const mistakes = [
+      ...(coin === undefined ? newCoinMistakes(name, algorithm, facts) : []),
+      ...worthMistakes(input, facts),
+    ];
+    if (mistakes.length > 0 || name === undefined || algorithm === undefined) throw badCoin(input.shortName, mistakes);
+    const worth = { ...worthOf(input, facts?.hashesPerDifficulty ?? null), updated: this.#now() };
+    const stored = this.#stored(input.shortName.toUpperCase());
+    if (stored !== undefined) await this.#store.coins.change(stored.id, worth);
+    else {
+      const coinClass = coin?.coinClass ?? "UserDefined";
+      const shortName = coin?.shortName ?? input.shortName;
+      await this.#store.coins.add({ shortName, name, algorithm: facts?.id ?? algorithm, coinClass, ...worth });
+    }
+    this.#changed();
+    const profitability =
+      worth.profit === null ? `${worth.profitUsd} USD per MH/s and day` : `${worth.profit} BTC per MH/s and day`;
+    return done(
+      coin === undefined
+        ? `${name} (${input.shortName}) added with a profitability of ${profitability}`
+        : `${coin.displayName} now has a profitability of ${profitability}`,
+    );
+  };
+
+  readonly deleteCoin: MiningService["deleteCoin"] = async ({ shortName }) => {
+    const coin = this.coin(shortName);
+    if (coin === undefined) throw notFound("coin", shortName);
+    if (coin.coinClass === "PreDefined")
+      throw new RigbridgeError("not.possible", `${coin.displayName} is predefined; only user-defined coins can be removed`);
+    const stored = this.#stored(shortName.toUpperCase());
+    if (stored?.owner === "file") throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
+    if (stored !== undefined) await this.#store.coins.remove(stored.id);
+    this.#changed();
+    return done(`${coin.displayName} removed`);
+  };
+
+  readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
+
+  #stored(upperCase: string) {
+    return this.#store.coins.all().find(({ shortName, disabled }) => !disabled && shortName.toUpperCase() === upperCase);
+  }
+
+  #know(facts: AlgorithmFacts, aliases: readonly string[]): void {
+    for (const name of [facts.id, facts.name, ...aliases]) this.#algorithms.set(bareName(name), facts);
+    this.#listed.push({ id: facts.id, name: facts.name });
+  }
+}
+
+interface Worth {
+  readonly profit?: number | undefined;
+  readonly difficulty?: number | undefined;
+  readonly reward?: number | undefined;
+  readonly btc?: number | undefined;
+  readonly usd?: number | undefined;
+}
+
+function newCoinMistakes(
+  name: string | undefined,
+  algorithm: string | undefined,
+  facts: AlgorithmFacts | undefined,
+): Mistake[] {
+  return [
+    ...(name ? [] : [{ path: "name", message: "is required for a new coin" }]),
+    ...(algorithm ? [] : [{ path: "algorithm", message: "is required for a new coin" }]),
+    ...(algorithm && facts === undefined
+      ? [{ path: "algorithm", message: `"${algorithm}" is not among GET /api/algorithms` }]
+      : []),
+  ];
+}
+
+/** Either a profit, or difficulty, reward and exactly one price. */
+function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake[] {
+  const { profit, difficulty, reward, btc, usd } = worth;
+  const market = { difficulty, reward, btc, usd };
+  if (profit !== undefined) {
+    return Object.entries(market).flatMap(([path, value]) =>
+      value === undefined ? [] : [{ path, message: "cannot be given together with profit" }],
+    );
+  }
+  const given = Object.values(market).some((value) => value !== undefined);
+  if (!given) return [{ path: "profit", message: "is required, or difficulty, reward and one of btc and usd" }];
+  const mistakes: Mistake[] = [];
+  if (!difficulty) mistakes.push({ path: "difficulty", message: "must be given and above 0" });
+  if (reward === undefined) mistakes.push({ path: "reward", message: "is required with difficulty" });
+  if ((btc === undefined) === (usd === undefined)) mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
+  if (facts?.hashesPerDifficulty === null) mistakes.push({ path: "difficulty", message: `says nothing about revenue with ${facts.name}; give profit` });
+  return mistakes;
+}
+
+/** Coins that a MH/s earns in a day (hashes of a day × reward / hashes per block) times the coin's price. */
+function worthOf(
+  { profit, difficulty, reward, btc, usd }: Worth,
+  hashesPerDifficulty: number | null,
+): { profit: number | null; profitUsd: number | null } {
+  if (profit !== undefined) return { profit, profitUsd: null };
+  const hashes = (difficulty ?? 0) * (hashesPerDifficulty ?? Number.POSITIVE_INFINITY);
+  const coins = (1e6 * 86_400 * (reward ?? 0)) / hashes;
+  return btc === undefined ? { profit: null, profitUsd: coins * (usd ?? 0) } : { profit: coins * btc, profitUsd: null };
+}
+
+function badCoin(shortName: string, mistakes: readonly Mistake[]): RigbridgeError {
+  const [first] = mistakes;
+  if (mistakes.length === 1 && first !== undefined) return invalid(first.path, first.message);
+  return new RigbridgeError("input.invalid", `Coin ${shortName}: ${mistakes.length} mistakes`, { errors: mistakes });
+}
+
+/** "rx/0" and "RX-0" are one name. */
+const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
+import { formatAddress, parseAddress } from "../link/address.ts";
+import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
+import type { Coins } from "./coins.ts";
+
+/**
+ * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared
+ * is disabled, what came over the API is left alone.
+ */
+export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
+  const groups = await declareGroups(config.groups, store);
+  await store.miners.declare(minerRows(config.miners, store.miners.all(), groups));
+  const pools = await store.pools.declare(
+    new Map(
+      config.pools.map((pool) => {
+        const coin = coins.coin(pool.coin);
+        const row = {
+          description: pool.name,
+          coinClass: coin?.coinClass ?? (pool.coin === "" ? "PreDefined" : "UserDefined"),
+          coinShortName: coin?.shortName ?? pool.coin,
+          coinAlgorithm: pool.algorithm || (coin?.algorithm ?? ""),
+          url: pool.url,
+          workerName: pool.worker,
+          walletAddress: pool.wallet,
+          plainWorkerPassword: pool.password,
+        };
+        return [pool.name, row] as const;
+      }),
+    ),
+  );
+  const poolIds = (names: readonly string[]): number[] => idsOf(names, pools);
+  await store.poolGroups.declare(
+    new Map(config.poolGroups.map((group) => [group.name, { name: group.name, pools: poolIds(group.pools) }])),
+  );
+  await store.templates.declare(new Map(config.templates.map(({ name }) => [name, { name }])));
+  await store.rules.declare(new Map(config.rules.map(({ name }) => [name, { name }])));
+  await store.users.declare(
+    new Map(
+      config.users.map(({ name, key, privilege, groups: seen, pools: seenPools }) => [
+        name,
+        {
+          name,
+          keyHash: key === undefined ? null : createHash("sha256").update(key).digest("hex"),
+          privilege,
+          groups: seen === undefined ? null : idsOf(seen, byName(groups)),
+          pools: seenPools === undefined ? null : poolIds(seenPools),
+        },
+      ]),
+    ),
+  );
+}
+
+/** Coins come before the pools that name them. */
+export async function declareCoins(config: Config, store: Store): Promise<void> {
+  await store.coins.declare(
+    new Map(
+      config.coins.map(({ shortName, name, algorithm, profit }) => [
+        shortName.toUpperCase(),
+        { shortName, name, algorithm, coinClass: "UserDefined", profit: profit ?? null, profitUsd: null, updated: null },
+      ]),
+    ),
+  );
+}
+
+type Rows<T> = ReadonlyMap<string, Stored<T>>;
+
+const idsOf = (names: readonly string[], rows: Rows<unknown>): number[] =>
+  names.flatMap((name) => rows.get(name)?.id ?? []);
+
+const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
+  new Map([...groups.values()].map((group) => [group.name, group]));
+
+/** Keys are the names from the top down; ids of parents are known only when those are stored, so it is done by level. */
+async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
+  const flat = flatten(settings, []);
+  const values = new Map(flat.map(({ path, name }) => [keyOf(path), { name, parentId: 0 }]));
+  let rows = await store.groups.declare(values);
+  if (flat.some(({ path }) => path.length > 1)) {
+    const placed = flat.map(({ path, name }) => {
+      const parentId = rows.get(keyOf(path.slice(0, -1)))?.id ?? 0;
+      return [keyOf(path), { name, parentId }] as const;
+    });
+    rows = await store.groups.declare(new Map(placed));
+  }
+  return rows;
+}
+
+const keyOf = (path: readonly string[]): string => JSON.stringify(path);
+
+const flatten = (settings: readonly GroupSettings[], above: readonly string[]): { path: string[]; name: string }[] =>
+  settings.flatMap(({ name, groups }) => {
+    const path = [...above, name];
+    return [{ path, name }, ...flatten(groups ?? [], path)];
+  });
+
+/** A miner keeps its row by its address, else (when that has changed) by its uid or name in the file. */
+function minerRows(
+  settings: readonly MinerSettings[],
+  known: readonly Stored<StoredMiner>[],
+  groups: Rows<StoredGroup>,
+): Map<string, StoredMiner> {
+  const groupIds = byName(groups);
+  const declared = settings.map((miner) => ({ miner, address: formatAddress(parseAddress(miner.address)) }));
+  const addresses = new Set(declared.map(({ address }) => address));
+  const fromFile = known.filter(({ owner }) => owner === "file");
+  const moved = fromFile.filter(({ address }) => !addresses.has(address));
+  return new Map(
+    declared.map(({ miner, address }) => {
+      const row =
+        fromFile.find((each) => each.address === address) ??
+        moved.find(({ uid, name }) => (miner.uid !== undefined && uid === miner.uid) || (miner.name !== undefined && name === miner.name));
+      const value: StoredMiner = {
+        address,
+        name: miner.name ?? null,
+        uid: miner.uid ?? null,
+        driver: miner.driver ?? null,
+        groupId: miner.group === undefined ? 0 : (groupIds.get(miner.group)?.id ?? 0),
+        username: miner.username ?? null,
+        password: miner.password ?? null,
+        token: miner.token ?? null,
+        interval: miner.interval ?? null,
+        location: miner.location ?? { site: null, container: null, rack: null, slot: null },
+        tags: miner.tags ?? [],
+        offlineExpected: miner.offlineExpected ?? false,
+        powerNameplate: miner.powerNameplate ?? null,
+      };
+      return [row?.key ?? address, value];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+import { invalid, RigbridgeError } from "../contract/problems.ts";
+import type { Group } from "../contract/resources.ts";
+import type { MiningService } from "../contract/service.ts";
+import type { Store, Stored, StoredGroup } from "../store/index.ts";
+import { done } from "./replies.ts";
+import { findOwn, given, present } from "./stored.ts";
+import type { GroupSection } from "./views.ts";
+
+type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
+
+const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
+
+/** Groups of miners. `rearranged` is called when miners may stand elsewhere. */
+export function groupOperations(
+  { groups, miners }: Store,
+  move: (minerId: number, groupId: number) => Promise<void>,
+  rearranged: () => void,
+): GroupOperations {
+  const checkParent = (parentId: number, id: number | null): void => {
+    if (parentId === 0) return;
+    for (let above = parentId; above !== 0; above = groups.get(above)?.parentId ?? 0) {
+      if (above === id) throw invalid("parentId", "a group cannot stand inside itself");
+      if (groups.get(above)?.disabled !== false) throw invalid("parentId", `there is no group ${above}`);
+    }
+  };
+  return {
+    listGroups: async () => present(groups).map(shown),
+    addGroup: async ({ name, parentId }) => {
+      checkParent(parentId, null);
+      const added = await groups.add({ name, parentId });
+      rearranged();
+      return shown(added);
+    },
+    changeGroup: async ({ id, ...change }) => {
+      findOwn(groups, id, "group");
+      if (change.parentId !== undefined) checkParent(change.parentId, id);
+      const changed = await groups.change(id, given(change));
+      rearranged();
+      return shown(changed);
+    },
+    deleteGroup: async ({ id }) => {
+      const group = findOwn(groups, id, "group");
+      const members = present(miners).filter(({ groupId }) => groupId === id);
+      const inside = present(groups).filter(({ parentId }) => parentId === id);
+      if ([...members, ...inside].some(({ owner }) => owner === "file")) {
+        throw new RigbridgeError("owned.by-file", `Group ${group.name} holds what the configuration file puts there`);
+      }
+      for (const miner of members) await move(miner.id, group.parentId);
+      for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
+      await groups.remove(id);
+      rearranged();
+      return done(`Group ${group.name} removed`);
+    },
+  };
+}
+
+/** The groups as GET /api/miners shows them: nested, the miners in no group last. */
+export function sectionsOf(
+  groups: readonly Stored<StoredGroup>[],
+  miners: readonly { readonly id: number; readonly groupId: number }[],
+): GroupSection[] {
+  const known = new Set(groups.map(({ id }) => id));
+  const inGroup = Map.groupBy(miners, ({ groupId }) => (known.has(groupId) ? groupId : 0));
+  const below = Map.groupBy(groups, ({ parentId }) => (known.has(parentId) ? parentId : 0));
+  const minerIds = (id: number): number[] => (inGroup.get(id) ?? []).map((miner) => miner.id);
+  const section = ({ id, name }: Stored<StoredGroup>): GroupSection => ({
+    id,
+    name,
+    minerIds: minerIds(id),
+    groups: (below.get(id) ?? []).map(section),
+  });
+  const ungrouped = minerIds(0);
+  const rest = { id: 0, name: "Ungrouped", minerIds: ungrouped, groups: [] };
+  return [...(below.get(0) ?? []).map(section), ...(ungrouped.length > 0 ? [rest] : [])];
+}

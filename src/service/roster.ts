@@ -1,0 +1,298 @@
+import type { Config } from "../config/schema.ts";
+import { notFound, RigbridgeError } from "../contract/problems.ts";
+import type { Logger } from "pino";
+import type { Identity } from "../contract/readings.ts";
+import type { MinerPool } from "../contract/resources.ts";
+import { Fleet } from "../fleet/fleet.ts";
+import type { Declared, FleetRig } from "../fleet/fleet-rig.ts";
+import { unknownRig } from "../fleet/state.ts";
+import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
+import type { PoolReading } from "../link/driver.ts";
+import { drivers } from "../link/drivers/index.ts";
+import type { RigAddress } from "../link/link.ts";
+import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
+import { sectionsOf } from "./groups.ts";
+import { type MinerFacts, ordinals, type Presentation, type PresentedMiner, presentMiner } from "./present-miner.ts";
+import type { Recorder } from "./recorder.ts";
+import { present } from "./stored.ts";
+import { type GroupSection, Views } from "./views.ts";
+
+/** A virtual rig for trying out; it never enters the store. */
+export interface DemoMiner {
+  readonly address: string;
+  readonly name: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly token?: string;
+}
+
+export interface Entry {
+  readonly facts: MinerFacts;
+  readonly rig: FleetRig;
+}
+
+export interface RosterOptions {
+  readonly store: Store;
+  /** Holds what is remembered of demo miners, and ends with the process. */
+  readonly demoStore: Store;
+  readonly poll: Config["poll"];
+  readonly now: () => number;
+  readonly presentation: Omit<Presentation, "activePoolId">;
+  readonly recorder: Recorder;
+  notify(notification: NewNotification): void;
+  readonly log: Logger;
+}
+
+/** Demo miners count from here, far from any that the store gives an id to. */
+const firstDemoId = 1_900_000_001;
+/** Miners presented anew at once when something that all show has changed. */
+const presentedAtOnce = 500;
+
+/** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
+export class Roster {
+  readonly fleet: Fleet;
+  readonly views = new Views();
+  readonly #options: RosterOptions;
+  readonly #presentation: Presentation;
+  readonly #entries = new Map<number, Entry>();
+  readonly #byAddress = new Map<string, number>();
+  #demo: readonly Stored<StoredMiner>[] = [];
+  #allPresented: Promise<void> = Promise.resolve();
+
+  constructor(options: RosterOptions) {
+    this.#options = options;
+    this.#presentation = {
+      ...options.presentation,
+      activePoolId: (id, { url, worker }, ordinal) => this.#storeOf(id).activePools.idOf(id, url, worker, ordinal),
+    };
+    this.fleet = new Fleet({
+      timeout: options.poll.timeout * 1000,
+      now: options.now,
+      remember: (id, remembered) => this.#remember(id, remembered),
+      listener: {
+        read: (rig, changed) => this.#read(rig, changed),
+        disconnected: (rig) => this.#disconnected(rig),
+        refused: (rig, message) => this.#refused(rig, message),
+      },
+    });
+  }
+
+  /** Takes in all miners of the store, and the demo miners. */
+  start(demo: readonly DemoMiner[]): void {
+    this.#demo = demo.map(demoRow);
+    for (const miner of [...present(this.#options.store.miners), ...this.#demo]) {
+      if (this.#byAddress.has(miner.address)) this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
+      else this.#put(miner);
+    }
+    this.arrange();
+  }
+
+  /** Throws `not.found`. */
+  entry(id: number): Entry {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw notFound("miner", id);
+    return entry;
+  }
+
+  idOfUid(uid: string): number | undefined {
+    for (const { facts, rig } of this.#entries.values()) if (rig.state.uid === uid) return facts.id;
+    return undefined;
+  }
+
+  isDemo(id: number): boolean {
+    return id >= firstDemoId;
+  }
+
+  /** Throws `address.known` when another miner has this address. */
+  checkAddress(address: string, id: number | null): void {
+    const known = this.#byAddress.get(address);
+    if (known !== undefined && known !== id) {
+      throw new RigbridgeError("address.known", `${address} is miner ${known} (${this.entry(known).facts.name}) already`);
+    }
+  }
+
+  /** Takes in a miner that was added or changed. */
+  put(miner: Stored<StoredMiner>): Entry {
+    const entry = this.#put(miner);
+    this.arrange();
+    return entry;
+  }
+
+  async remove(id: number): Promise<void> {
+    this.#drop(id);
+    const store = this.#storeOf(id);
+    await store.memory.forget(id);
+    await store.activePools.forget(id);
+    await store.samples.forget(id);
+    this.views.remove(id);
+    this.arrange();
+  }
+
+  /** Groups, or who is in them, have changed. */
+  arrange(): void {
+    this.views.arrange(this.sections());
+  }
+
+  /** The groups as the list shows them. */
+  sections(): GroupSection[] {
+    const members = [...this.#entries.values()].map(({ facts }) => facts);
+    return sectionsOf(present(this.#options.store.groups), members);
+  }
+
+  present(id: number): PresentedMiner {
+    const { facts, rig } = this.entry(id);
+    return presentMiner(facts, rig, this.#presentation);
+  }
+
+  /** Pools or coins have changed: every miner is presented anew, a few at a time. */
+  presentAll(): void {
+    this.views.touch();
+    this.#allPresented = this.#allPresented.then(async () => {
+      let presented = 0;
+      for (const id of [...this.#entries.keys()]) {
+        const entry = this.#entries.get(id);
+        if (entry !== undefined) this.#show(entry, true);
+        presented += 1;
+        if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+  }
+
+  /** The pool of a fresh list that has this Active ID. */
+  poolById(minerId: number, poolId: number, pools: readonly PoolReading[]): PoolReading | undefined {
+    const numbers = ordinals(pools);
+    return pools.find((pool, index) => this.#presentation.activePoolId(minerId, pool, numbers[index] ?? 0) === poolId);
+  }
+
+  /** Throws `not.found`. */
+  shownPool(minerId: number, poolId: number): MinerPool {
+    const pool = this.present(minerId).miner.poolList.find(({ id }) => id === poolId);
+    if (pool === undefined) throw notFound("pool", poolId);
+    return pool;
+  }
+
+  close(): void {
+    this.fleet.close();
+  }
+
+  #put(miner: Stored<StoredMiner>): Entry {
+    this.#drop(miner.id);
+    const address = parseAddress(miner.address);
+    const remembered = this.#storeOf(miner.id).memory.get(miner.id) ?? unknownRig;
+    const rig = this.fleet.put(declaredOf(miner, address, this.#options.poll.interval), remembered);
+    const entry = { facts: factsOf(miner, address, rig), rig };
+    this.#entries.set(miner.id, entry);
+    this.#byAddress.set(miner.address, miner.id);
+    this.#show(entry, true);
+    return entry;
+  }
+
+  #drop(id: number): void {
+    this.fleet.remove(id);
+    this.#entries.delete(id);
+    for (const [address, known] of this.#byAddress) if (known === id) this.#byAddress.delete(address);
+  }
+
+  #storeOf(id: number): Store {
+    return this.isDemo(id) ? this.#options.demoStore : this.#options.store;
+  }
+
+  #show(entry: Entry, changed: boolean): void {
+    this.views.put(entry.facts.id, presentMiner(entry.facts, entry.rig, this.#presentation), changed);
+  }
+
+  /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
+  async #remember(id: number, remembered: Parameters<Store["memory"]["remember"]>[1]): Promise<void> {
+    const { memory } = this.#storeOf(id);
+    const holder = remembered.uid === undefined ? undefined : memory.all().find(({ uid }) => uid === remembered.uid);
+    if (holder !== undefined && holder.minerId !== id && !this.#entries.has(holder.minerId)) {
+      await memory.remember(holder.minerId, { uid: null });
+    }
+    await memory.remember(id, remembered);
+  }
+
+  #read(rig: FleetRig, changed: boolean): void {
+    const entry = this.#entries.get(rig.id);
+    if (entry?.rig !== rig) return;
+    if (!this.isDemo(rig.id)) this.#options.recorder.add(rig);
+    const named = entry.facts.named ? entry : this.#rename(entry);
+    this.#show(named, changed || named !== entry);
+  }
+
+  /** A miner without a name of its own is called as it calls itself. */
+  #rename(entry: Entry): Entry {
+    const { identity } = entry.rig.state;
+    const name = nameOf(identity, entry.facts.host.description);
+    if (name === entry.facts.name) return entry;
+    const renamed = { ...entry, facts: { ...entry.facts, name } };
+    this.#entries.set(entry.facts.id, renamed);
+    return renamed;
+  }
+
+  #disconnected(rig: FleetRig): void {
+    if (rig.declared.offlineExpected) return;
+    this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+  }
+
+  #refused(rig: FleetRig, message: string): void {
+    this.#notify(rig, "Not taken in", message);
+  }
+
+  #notify(rig: FleetRig, title: string, message: string): void {
+    const minerName = this.#entries.get(rig.id)?.facts.name ?? "";
+    const minerId = this.isDemo(rig.id) ? null : rig.id;
+    this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
+  }
+}
+
+const declaredOf = (miner: Stored<StoredMiner>, address: RigAddress, interval: number): Declared => ({
+  id: miner.id,
+  address,
+  credentials: {
+    username: miner.username ?? undefined,
+    password: miner.password ?? undefined,
+    token: miner.token ?? undefined,
+  },
+  driver: miner.driver,
+  uid: miner.uid,
+  interval: (miner.interval ?? interval) * 1000,
+  powerNameplate: miner.powerNameplate,
+  offlineExpected: miner.offlineExpected,
+  disabled: miner.disabled,
+});
+
+function factsOf(miner: Stored<StoredMiner>, address: RigAddress, rig: FleetRig): MinerFacts {
+  const driver = drivers.find(({ id }) => id === (miner.driver ?? rig.state.driver));
+  const description = hostAndPort(address.host, address.port ?? driver?.ports[0] ?? 80);
+  return {
+    id: miner.id,
+    named: miner.name !== null,
+    name: miner.name ?? nameOf(rig.state.identity, description),
+    groupId: miner.groupId,
+    location: miner.location,
+    tags: miner.tags,
+    host: { name: address.host, description },
+  };
+}
+
+const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
+
+const demoRow = (demo: DemoMiner, index: number): Stored<StoredMiner> => ({
+  id: firstDemoId + index,
+  owner: "file",
+  key: null,
+  disabled: false,
+  address: formatAddress(parseAddress(demo.address)),
+  name: demo.name,
+  uid: null,
+  driver: null,
+  groupId: 0,
+  username: demo.username ?? null,
+  password: demo.password ?? null,
+  token: demo.token ?? null,
+  interval: null,
+  location: { site: null, container: null, rack: null, slot: null },
+  tags: ["demo"],
+  offlineExpected: false,
+  powerNameplate: null,
+});

@@ -1,0 +1,263 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { ControlKey, ControlValue } from "../contract/readings.ts";
+import type { ActionReply, CommandState } from "../contract/resources.ts";
+import type { Caller } from "../contract/service.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { FleetRig } from "../fleet/fleet-rig.ts";
+import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../link/driver.ts";
+import type { Store } from "../store/index.ts";
+import { controlValue, reports } from "./control-value.ts";
+
+/** ms that a request waits for the rig; what takes longer is answered with the command's id. */
+const requestWait = 20_000;
+/** ms that a rig may take to answer one write. */
+const answerWait = 60_000;
+/** ms between the reads that look for the change; the last one repeats. */
+const looks = [100, 300, 700, 1_500, 3_000];
+
+/** What is being done to a rig, for the audit. */
+export interface Order {
+  readonly minerId: number;
+  readonly minerName: string;
+  readonly action: string;
+  /** Without secrets. */
+  readonly parameters: Record<string, string | number | boolean>;
+}
+
+/** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
+export class Steering {
+  readonly #fleet: Fleet;
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+
+  constructor(fleet: Fleet, store: Store, log: Logger) {
+    this.#fleet = fleet;
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** Rejects with what the rig or the way to it said; resolves with state `sent` when the rig takes its time. */
+  async run(rig: FleetRig, order: Order, caller: Caller, work: (session: Session) => Promise<string>): Promise<ActionReply> {
+    const id = await this.#store.commands.add({ ...order, actor: caller.actor });
+    const result = rig.exclusively(() => this.#execute(id, rig, work));
+    const waited = new AbortController();
+    const late = sleep(requestWait, null, { signal: waited.signal, ref: false }).catch(() => null);
+    result.catch((error: unknown) => {
+      if (!(error instanceof RigbridgeError)) this.#log.error({ error, command: id }, "a command failed unexpectedly");
+    });
+    try {
+      const message = await Promise.race([result, late]);
+      if (message !== null) return { success: true, message, commandId: id, state: "done" };
+      const taken = "The rig takes its time; GET /api/commands says what came of it";
+      return { success: true, message: taken, commandId: id, state: "sent" };
+    } finally {
+      waited.abort();
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #execute(id: number, rig: FleetRig, work: (session: Session) => Promise<string>): Promise<string> {
+    const { commands } = this.#store;
+    const session = new Session(this.#fleet, rig, () => commands.move(id, "sent", ""), this.#closing.signal);
+    let state: CommandState = "done";
+    let message = "";
+    try {
+      await session.open();
+      message = await work(session);
+      return message;
+    } catch (error) {
+      state = session.sent && !isRefusal(error) ? "unknown" : "failed";
+      message = error instanceof Error ? error.message : String(error);
+      throw error;
+    } finally {
+      await commands.move(id, state, message);
+    }
+  }
+}
+
+/** The rig said no, or the command was found wrong: nothing is open about what it did. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RigbridgeError && !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
+
+/** One command's time with a rig, read afresh before anything is sent. */
+export class Session {
+  readonly #fleet: Fleet;
+  readonly #fleetRig: FleetRig;
+  readonly #markSent: () => Promise<void>;
+  readonly #closing: AbortSignal;
+  #sent = false;
+
+  constructor(fleet: Fleet, rig: FleetRig, markSent: () => Promise<void>, closing: AbortSignal) {
+    this.#fleet = fleet;
+    this.#fleetRig = rig;
+    this.#markSent = markSent;
+    this.#closing = closing;
+  }
+
+  /** Whether a byte of a write may have left. */
+  get sent(): boolean {
+    return this.#sent;
+  }
+
+  /** Throws why the rig cannot be reached, or is not the one it should be. */
+  async open(): Promise<void> {
+    await this.#fleet.read(this.#fleetRig);
+    const { trouble } = this.#fleetRig.state;
+    if (trouble !== null) throw asError(trouble);
+  }
+
+  get reading(): Reading {
+    const { reading } = this.#fleetRig.state;
+    if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
+    return reading;
+  }
+
+  /** Sets one control and waits until the rig reports it. Throws `control.absent` or `input.invalid` before it sends. */
+  async set(key: string, text: string, path?: string): Promise<string> {
+    const control = this.reading.controls.find((each) => each.key === key);
+    if (control === undefined) {
+      const offered = this.reading.controls.map((each) => each.key).join(", ") || "none";
+      throw new RigbridgeError("control.absent", `This rig has no control "${key.slice(0, 40)}"; it has: ${offered}`);
+    }
+    const value = controlValue(control, text, path);
+    const before = this.reading.readings.uptime;
+    return this.#send(
+      (rig, signal) => rig.set(control.key, value, signal),
+      control.seconds,
+      () => this.#reports(control.key, value),
+      control.kind === "trigger" ? () => restarted(before, this.reading.readings.uptime) : undefined,
+    );
+  }
+
+  /** Does something to a pool that the rig lists. */
+  async onPool(action: ListedPoolAction, pool: PoolReading): Promise<string> {
+    this.#allow(action);
+    return this.#send(
+      (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
+      30,
+      () => poolDone[action](this.reading.pools, pool),
+    );
+  }
+
+  /** Adds a pool; the rig's own words. A pool that the rig has already is left as it is. */
+  async addPool(login: PoolLogin): Promise<string> {
+    if (this.poolFor(login) !== undefined) return `The rig already has ${login.url}`;
+    this.#allow("add");
+    return this.#send(
+      (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absent("add")),
+      30,
+      () => this.poolFor(login) !== undefined,
+    );
+  }
+
+  /** Makes the rig mine there: by choosing the pool where it can choose, else in place of the one it mines at. */
+  async changePool(login: PoolLogin): Promise<string> {
+    const { poolActions } = this.reading;
+    const listed = this.poolFor(login);
+    if (listed?.active && listed.priority === 0) return `The rig mines at ${login.url} already`;
+    if (poolActions.includes("switch") && (listed !== undefined || poolActions.includes("add"))) {
+      const added = listed === undefined ? `${await this.addPool(login)}; ` : "";
+      const pool = this.poolFor(login);
+      if (pool === undefined) throw new RigbridgeError("rig.unconfirmed", `The rig does not list ${login.url}`);
+      return `${added}${await this.onPool("switch", pool)}`;
+    }
+    this.#allow("use");
+    return this.#send(
+      (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absent("use")),
+      30,
+      () => this.poolFor(login)?.active === true,
+    );
+  }
+
+  /** The pool of the rig that such a login has made. */
+  poolFor({ url, worker }: PoolLogin): PoolReading | undefined {
+    const wanted = bareUrl(url);
+    return this.reading.pools.find((pool) => bareUrl(pool.url) === wanted && pool.worker === worker);
+  }
+
+  #allow(action: PoolAction): void {
+    if (!this.reading.poolActions.includes(action)) throw absent(action);
+  }
+
+  #reports(key: ControlKey, value: ControlValue): boolean {
+    return reports(
+      this.reading.controls.find((each) => each.key === key),
+      value,
+    );
+  }
+
+  /** Sends once. Without an answer the rig's next reports decide what it did. */
+  async #send(
+    write: (rig: Rig, signal: AbortSignal) => Promise<string>,
+    seconds: number,
+    isDone: () => boolean,
+    isDoneUnanswered: () => boolean = isDone,
+  ): Promise<string> {
+    await this.#markSent();
+    this.#sent = true;
+    let words: string;
+    try {
+      const signal = AbortSignal.any([AbortSignal.timeout(answerWait), this.#closing]);
+      words = await write(this.#fleetRig.rig(), signal);
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      if (await this.#comesTrue(isDoneUnanswered, seconds)) return "The rig gave no answer, but reports the change";
+      throw error;
+    }
+    if (await this.#comesTrue(isDone, seconds)) return words;
+    throw new RigbridgeError("rig.unconfirmed", `The rig answered "${words}", but does not report the change`);
+  }
+
+  async #comesTrue(isDone: () => boolean, seconds: number): Promise<boolean> {
+    const until = performance.now() + Math.min(90, seconds + 10) * 1000;
+    for (let look = 0; performance.now() < until; look += 1) {
+      await sleep(looks[Math.min(look, looks.length - 1)], null, { signal: this.#closing }).catch(() => null);
+      if (this.#closing.aborted) return false;
+      await this.#fleet.read(this.#fleetRig);
+      const { trouble, reading } = this.#fleetRig.state;
+      if (trouble === null && reading !== null && isDone()) return true;
+    }
+    return false;
+  }
+}
+
+const asError = ({ code, message }: { code: string; message: string }): RigbridgeError => {
+  switch (code) {
+    case "rig.other":
+    case "rig.refused":
+    case "rig.garbled":
+    case "rig.timeout":
+    case "rig.unknown-protocol":
+    case "in.use":
+      return new RigbridgeError(code, message);
+    default:
+      return new RigbridgeError("rig.unreachable", message);
+  }
+};
+
+const absent = (action: PoolAction): RigbridgeError =>
+  new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
+
+const bareUrl = (url: string): string => url.replace(/^[a-z0-9+]+:\/\//i, "").replace(/\/$/, "").toLowerCase();
+
+const restarted = (before: number | null, now: number | null): boolean => before !== null && now !== null && now < before;
+
+const samePool = (a: PoolReading, b: PoolReading): boolean => a.url === b.url && a.worker === b.worker;
+
+/** What the rig's list shows when a pool action has worked. */
+const poolDone: Record<ListedPoolAction, (pools: readonly PoolReading[], pool: PoolReading) => boolean> = {
+  switch: (pools, pool) => pools.some((each) => samePool(each, pool) && (each.active || each.priority === 0)),
+  enable: (pools, pool) => pools.some((each) => samePool(each, pool) && each.status !== "disabled"),
+  disable: (pools, pool) => pools.some((each) => samePool(each, pool) && each.status === "disabled"),
+  remove: (pools, pool) => countOf(pools, pool) === 0,
+  prioritize: (pools, pool) => pools.some((each) => samePool(each, pool) && each.priority === 0),
+};
+
+const countOf = (pools: readonly PoolReading[], pool: PoolReading): number =>
+  pools.filter((each) => samePool(each, pool)).length;

@@ -1,0 +1,31 @@
+import { notFound, RigbridgeError } from "../contract/problems.ts";
+import type { Collection, Stored } from "../store/index.ts";
+
+/** Rows that are shown: what the configuration file no longer declares is kept, but is not there. */
+export const present = <T>(collection: Collection<T>): Stored<T>[] => collection.all().filter(({ disabled }) => !disabled);
+
+/** Throws `not.found`. */
+export function find<T>(collection: Collection<T>, id: number, what: string): Stored<T> {
+  const row = collection.get(id);
+  if (row === undefined || row.disabled) throw notFound(what, id);
+  return row;
+}
+
+/** A row that may be changed over the API. Throws `not.found` or `owned.by-file`. */
+export function findOwn<T>(collection: Collection<T>, id: number, what: string): Stored<T> {
+  const row = find(collection, id, what);
+  if (row.owner === "file")
+    throw new RigbridgeError("owned.by-file", `${what} ${id} is declared by the configuration file; change it there`);
+  return row;
+}
+
+/** A body's fields that were given. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** Throws `in.use` naming who still uses it. */
+export function refuseInUse(what: string, users: readonly string[]): void {
+  if (users.length > 0) throw new RigbridgeError("in.use", `${what} is still used by ${users.slice(0, 5).join(", ")}`);
+}

@@ -1,0 +1,83 @@
+import type { MetaData, Summary } from "../contract/resources.ts";
+import type { Format, HashUnit } from "../units/format.ts";
+import { daysPerMonth, type Prices } from "./money.ts";
+import type { MinerFigures } from "./present-miner.ts";
+
+/** The farm's figures. A miner that cannot be reached counts in `total` and in nothing else. */
+export interface Totals {
+  readonly total: number;
+  readonly running: number;
+  readonly gpus: number;
+  readonly pgas: number;
+  readonly asics: number;
+  /** Of the miners that count hashes. */
+  readonly hashrate: number;
+  readonly revenue: number;
+  readonly coins: readonly Share[];
+  readonly algorithms: readonly Share[];
+}
+
+interface Share {
+  readonly name: string;
+  readonly unit: HashUnit;
+  active: number;
+  hashrate: number;
+  hashrateAverage: number;
+  revenue: number;
+}
+
+export function totalsOf(figures: Iterable<MinerFigures>): Totals {
+  const coins = new Map<string, Share>();
+  const algorithms = new Map<string, Share>();
+  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0 };
+  for (const each of figures) {
+    sum.total += 1;
+    sum.running += each.running ? 1 : 0;
+    sum.gpus += each.gpus;
+    sum.pgas += each.pgas;
+    sum.asics += each.asics;
+    sum.hashrate += each.unit === "H/s" ? each.hashrate : 0;
+    sum.revenue += each.revenue;
+    if (each.running) {
+      addShare(coins, each.coin, each);
+      addShare(algorithms, each.algorithm, each);
+    }
+  }
+  return { ...sum, coins: [...coins.values()], algorithms: [...algorithms.values()] };
+}
+
+function addShare(shares: Map<string, Share>, name: string, each: MinerFigures): void {
+  if (name === "") return;
+  let share = shares.get(name);
+  if (share === undefined) {
+    share = { name, unit: each.unit, active: 0, hashrate: 0, hashrateAverage: 0, revenue: 0 };
+    shares.set(name, share);
+  }
+  share.active += 1;
+  share.hashrate += each.hashrate;
+  share.hashrateAverage += each.hashrateAverage;
+  share.revenue += each.revenue;
+}
+
+export function presentSummary(totals: Totals, format: Format, prices: Prices, metaData: MetaData): Summary {
+  const shown = ({ name, unit, active, hashrate, hashrateAverage, revenue }: Share) => ({
+    name,
+    activeCount: active,
+    hashRate5s: format.hashrate(hashrate, unit),
+    hashRateAvg: format.hashrate(hashrateAverage, unit),
+    revenue: format.money(revenue),
+  });
+  return {
+    runningCount: totals.running,
+    totalCount: totals.total,
+    gpuCount: totals.gpus,
+    pgaCount: totals.pgas,
+    asicCount: totals.asics,
+    exchangeRate: format.money(prices.btc ?? 0),
+    revenuePerDay: format.money(totals.revenue),
+    revenuePerMonth: format.money(totals.revenue * daysPerMonth),
+    coinList: totals.coins.map(shown),
+    algorithmList: totals.algorithms.map(shown),
+    metaData,
+  };
+}

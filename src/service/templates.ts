@@ -1,0 +1,27 @@
+import type { MetaData } from "../contract/resources.ts";
+import type { MiningService } from "../contract/service.ts";
+import type { Store } from "../store/index.ts";
+import { done } from "./replies.ts";
+import { findOwn, present } from "./stored.ts";
+
+type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
+
+/** Managed templates by name; applying them comes with the agent. */
+export function templateOperations({ templates }: Store, metaData: () => MetaData): TemplateOperations {
+  return {
+    listManagedTemplates: async () => ({
+      managedTemplateList: present(templates).map(({ id, name }) => ({ id, name })),
+      metaData: metaData(),
+    }),
+    saveManagedTemplate: async ({ id, name }) => {
+      if (id !== 0) findOwn(templates, id, "managed template");
+      const saved = id === 0 ? await templates.add({ name }) : await templates.change(id, { name });
+      return { id: saved.id, name: saved.name };
+    },
+    deleteManagedTemplate: async ({ id }) => {
+      const template = findOwn(templates, id, "managed template");
+      await templates.remove(id);
+      return done(`Managed template ${template.name} removed`);
+    },
+  };
+}
