@@ -11,7 +11,7 @@ export interface Remembered {
   readonly identity: Identity | null;
   readonly software: string | null;
   readonly controls: readonly Control[];
-  readonly layout: { readonly boards: readonly number[]; readonly fans: number };
+  readonly layout: { readonly boards: number[]; readonly fans: number };
   /** Epoch ms. */
   readonly startedAt: number | null;
   /** Wh. */

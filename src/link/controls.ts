@@ -39,13 +39,13 @@ const plain = { unit: null, min: null, max: null, step: null, options: null, val
 type Effect = Pick<Control, "lasting" | "restartsMining" | "seconds">;
 
 /** Something that is done once. */
-export const trigger = (key: ControlKey, effect: Effect): Control => ({ ...plain, ...effect, key, kind: "trigger" });
+export const trigger = (key: ControlKey, effect: Effect): Control => ({ key, kind: "trigger", ...plain, ...effect });
 
 export const toggle = (key: ControlKey, value: boolean | null, effect: Effect): Control => ({
-  ...plain,
-  ...effect,
   key,
   kind: "switch",
+  ...plain,
+  ...effect,
   value,
 });
 
@@ -54,4 +54,4 @@ export const range = (
   key: ControlKey,
   scale: Pick<Control, "unit" | "min" | "max" | "step" | "value"> & { readonly options?: string[] },
   effect: Effect,
-): Control => ({ ...plain, ...effect, ...scale, key, kind: "range", options: scale.options ?? null });
+): Control => ({ key, kind: "range", ...plain, ...effect, ...scale, options: scale.options ?? null });

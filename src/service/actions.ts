@@ -3,8 +3,8 @@ import type { Input, MiningService } from "../contract/service.ts";
 import type { Store } from "../store/index.ts";
 import type { PoolBook } from "./pool-book.ts";
 import type { Roster } from "./roster.ts";
-import { find } from "./stored.ts";
 import type { Order, Session, Steering } from "./steering.ts";
+import { find } from "./stored.ts";
 
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
 type Action = Input<"minerAction">;

@@ -1,10 +1,10 @@
 import { algorithms } from "../catalogue/algorithms.ts";
 import { coins as knownCoins } from "../catalogue/coins.ts";
-import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Config } from "../config/schema.ts";
-import type { HashUnit } from "../units/format.ts";
+import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store } from "../store/index.ts";
+import type { HashUnit } from "../units/format.ts";
 import { done } from "./replies.ts";
 
 /** A coin as it is now: known from the start or defined by the user, with its profitability if that was ever set. */
@@ -108,9 +108,13 @@ export class Coins implements CoinOperations {
     const coin = this.coin(shortName);
     if (coin === undefined) throw notFound("coin", shortName);
     if (coin.coinClass === "PreDefined")
-      throw new RigbridgeError("not.possible", `${coin.displayName} is predefined; only user-defined coins can be removed`);
+      throw new RigbridgeError(
+        "not.possible",
+        `${coin.displayName} is predefined; only user-defined coins can be removed`,
+      );
     const stored = this.#stored(shortName.toUpperCase());
-    if (stored?.owner === "file") throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
+    if (stored?.owner === "file")
+      throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
     if (stored !== undefined) await this.#store.coins.remove(stored.id);
     this.#changed();
     return done(`${coin.displayName} removed`);
@@ -119,7 +123,9 @@ export class Coins implements CoinOperations {
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
   #stored(upperCase: string) {
-    return this.#store.coins.all().find(({ shortName, disabled }) => !disabled && shortName.toUpperCase() === upperCase);
+    return this.#store.coins
+      .all()
+      .find(({ shortName, disabled }) => !disabled && shortName.toUpperCase() === upperCase);
   }
 
   #know(facts: AlgorithmFacts, aliases: readonly string[]): void {
@@ -164,8 +170,10 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
   const mistakes: Mistake[] = [];
   if (!difficulty) mistakes.push({ path: "difficulty", message: "must be given and above 0" });
   if (reward === undefined) mistakes.push({ path: "reward", message: "is required with difficulty" });
-  if ((btc === undefined) === (usd === undefined)) mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
-  if (facts?.hashesPerDifficulty === null) mistakes.push({ path: "difficulty", message: `says nothing about revenue with ${facts.name}; give profit` });
+  if ((btc === undefined) === (usd === undefined))
+    mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
+  if (facts?.hashesPerDifficulty === null)
+    mistakes.push({ path: "difficulty", message: `says nothing about revenue with ${facts.name}; give profit` });
   return mistakes;
 }
 

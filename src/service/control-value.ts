@@ -44,8 +44,8 @@ const words = ({ options }: Control): string[] =>
 /** Whether the rig now reports what it was told; where it reports nothing its word has to do. */
 export function reports(control: Control | undefined, value: ControlValue): boolean {
   if (control === undefined) return false;
-  const { kind, value: reported, step } = control;
-  if (kind === "trigger" || reported === null) return true;
+  const { value: reported, step } = control;
+  if (reported === null) return true;
   if (typeof value === "number" && typeof reported === "number") return Math.abs(value - reported) <= (step ?? 0);
   return reported === value;
 }

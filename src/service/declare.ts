@@ -57,7 +57,15 @@ export async function declareCoins(config: Config, store: Store): Promise<void> 
     new Map(
       config.coins.map(({ shortName, name, algorithm, profit }) => [
         shortName.toUpperCase(),
-        { shortName, name, algorithm, coinClass: "UserDefined", profit: profit ?? null, profitUsd: null, updated: null },
+        {
+          shortName,
+          name,
+          algorithm,
+          coinClass: "UserDefined",
+          profit: profit ?? null,
+          profitUsd: null,
+          updated: null,
+        },
       ]),
     ),
   );
@@ -109,7 +117,10 @@ function minerRows(
     declared.map(({ miner, address }) => {
       const row =
         fromFile.find((each) => each.address === address) ??
-        moved.find(({ uid, name }) => (miner.uid !== undefined && uid === miner.uid) || (miner.name !== undefined && name === miner.name));
+        moved.find(
+          ({ uid, name }) =>
+            (miner.uid !== undefined && uid === miner.uid) || (miner.name !== undefined && name === miner.name),
+        );
       const value: StoredMiner = {
         address,
         name: miner.name ?? null,

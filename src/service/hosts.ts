@@ -1,7 +1,7 @@
+import { miningSoftware } from "../catalogue/mining-software.ts";
 import { invalid, notYet, RigbridgeError } from "../contract/problems.ts";
 import type { Host, ManagedMiner } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
-import { miningSoftware } from "../catalogue/mining-software.ts";
 import type { Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
@@ -81,7 +81,9 @@ export function hostOperations({ hosts, managedMiners, pools, poolGroups }: Stor
           : [{ path: "softwareType", message: `"${miner.softwareType}" is not among GET /api/miningsoftware` }]),
       ];
       if (mistakes.length > 0) {
-        throw new RigbridgeError("input.invalid", "The managed miner refers to what is not there", { errors: mistakes });
+        throw new RigbridgeError("input.invalid", "The managed miner refers to what is not there", {
+          errors: mistakes,
+        });
       }
       return shownMiner(known === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner));
     },

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import { notFound, notYet } from "../contract/problems.ts";
-import { type OperationName, operations } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { openStore, type Store } from "../store/index.ts";
@@ -18,9 +17,9 @@ import { PoolBook } from "./pool-book.ts";
 import { Recorder } from "./recorder.ts";
 import { type DemoMiner, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
+import { present } from "./stored.ts";
 import { presentSummary, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
-import { present } from "./stored.ts";
 
 export type { DemoMiner } from "./roster.ts";
 
@@ -157,13 +156,12 @@ function filtered(service: Omit<MiningService, "encoded">, { users }: Store): Om
     if (users.get(userId)?.disabled !== false) throw notFound("user", userId);
     throw notYet("Filtering by user_id");
   };
-  const guarded = <K extends OperationName>(name: K): Pick<MiningService, K>[K] => {
-    const method = service[name];
-    return (async (input, caller) => {
+  const guarded = Object.entries(service).map(([name, method]) => [
+    name,
+    async (input: never, caller: Caller) => {
       check(caller);
       return method(input, caller);
-    }) as Pick<MiningService, K>[K];
-  };
-  const names = Object.keys(operations) as OperationName[];
-  return Object.fromEntries(names.map((name) => [name, guarded(name)])) as Omit<MiningService, "encoded">;
+    },
+  ]);
+  return Object.fromEntries(guarded) as Omit<MiningService, "encoded">;
 }

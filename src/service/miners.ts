@@ -14,14 +14,7 @@ import type { GroupSection } from "./views.ts";
 
 type MinerOperations = Pick<
   MiningService,
-  | "listMiners"
-  | "getMiner"
-  | "listAddPools"
-  | "getMinerPool"
-  | "addMiner"
-  | "changeMiner"
-  | "deleteMiner"
-  | "pollMiner"
+  "listMiners" | "getMiner" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
 >;
 
 export interface MinerContext {

@@ -10,7 +10,16 @@ type NotificationOperations = Pick<
 >;
 
 export function notificationOperations({ notifications }: Store, format: Format): NotificationOperations {
-  const shown = ({ id, minerName, title, time, source, message, isAcknowledged, isWarning }: StoredNotification): Notification => ({
+  const shown = ({
+    id,
+    minerName,
+    title,
+    time,
+    source,
+    message,
+    isAcknowledged,
+    isWarning,
+  }: StoredNotification): Notification => ({
     id,
     minerName,
     title,

@@ -10,7 +10,14 @@ import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
 
 type PoolOperations = Pick<
   MiningService,
-  "listPools" | "getPool" | "savePool" | "deletePool" | "listPoolGroups" | "savePoolGroup" | "deletePoolGroup" | "listAddPools"
+  | "listPools"
+  | "getPool"
+  | "savePool"
+  | "deletePool"
+  | "listPoolGroups"
+  | "savePoolGroup"
+  | "deletePoolGroup"
+  | "listAddPools"
 >;
 
 /** The pool definitions and pool groups, and what follows from them for a rig's pools. */
@@ -80,7 +87,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       walletAddress: fields.walletAddress,
       plainWorkerPassword: fields.plainWorkerPassword,
     };
-    const saved = known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
+    const saved =
+      known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
     this.#index();
     this.#changed();
     return this.#shown(saved);
@@ -89,7 +97,9 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
     const pool = findOwn(this.#store.pools, id, "pool");
     refuseInUse(`Pool ${id}`, [
-      ...present(this.#store.poolGroups).flatMap(({ name, pools }) => (pools.includes(id) ? [`pool group ${name}`] : [])),
+      ...present(this.#store.poolGroups).flatMap(({ name, pools }) =>
+        pools.includes(id) ? [`pool group ${name}`] : [],
+      ),
       ...present(this.#store.managedMiners).flatMap((miner) =>
         !miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
@@ -110,7 +120,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
         ? []
         : [{ path: `pools[${index}]`, message: `there is no pool ${pool}` }],
     );
-    if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
+    if (mistakes.length > 0)
+      throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
     const group = { name, pools: [...pools] };
     const { poolGroups } = this.#store;
     const saved = known === undefined ? await poolGroups.add(group) : await poolGroups.change(known.id, group);

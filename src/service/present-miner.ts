@@ -83,13 +83,15 @@ export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation)
     groupId: facts.groupId,
     groupID: facts.groupId,
     hardware: state.identity?.model ?? state.identity?.make ?? "",
-    softwareType: state.software ?? "",
+    softwareType: state.software ?? state.driver ?? "",
     macAddress: state.identity?.mac?.replaceAll(":", "") ?? "",
     pool: active === undefined ? "" : hostOf(active.url),
     temperature: format.temperatures(temperatures),
     maxTemperatureValue: temperatures.length === 0 ? 0 : Math.round(Math.max(...temperatures)),
     avgTemperatureValue:
-      temperatures.length === 0 ? 0 : Math.round(temperatures.reduce((sum, each) => sum + each, 0) / temperatures.length),
+      temperatures.length === 0
+        ? 0
+        : Math.round(temperatures.reduce((sum, each) => sum + each, 0) / temperatures.length),
     statusInfo: {
       statusDisplay: status,
       statusLine3: readings.uptime === null ? null : format.duration(readings.uptime),
@@ -176,12 +178,16 @@ const unset = (control: Control): Control => ({ ...control, value: null });
 function presentReadings(state: RigState, energy: number | null): Readings {
   const { reading, at, missed, startedAt } = state;
   const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy) };
-  if (reading === null) return { ...unknownWithShape(state), ...kept, stale: missed > 0, efficiency: null, startedAt: null };
+  if (reading === null)
+    return { ...unknownWithShape(state), ...kept, stale: missed > 0, efficiency: null, startedAt: null };
   const { hashrate, power } = reading.readings;
   return {
     ...reading.readings,
     ...kept,
-    notes: missed > 0 && state.trouble !== null ? [...reading.readings.notes, state.trouble.message] : reading.readings.notes,
+    notes:
+      missed > 0 && state.trouble !== null
+        ? [...reading.readings.notes, state.trouble.message]
+        : reading.readings.notes,
     stale: missed > 0,
     efficiency: hashrate !== null && hashrate > 0 && power !== null ? power / hashrate : null,
     startedAt: startedAt === null ? null : iso(startedAt),
@@ -247,8 +253,8 @@ function canDo(reading: Reading | null) {
     canRestart: control("restart") !== undefined,
     canStart: mining !== undefined && mining.value !== true,
     canPool: pools.length > 0,
-    canPoolSwitch: pools.includes("switch"),
-    canPoolSave: pools.includes("add"),
+    canPoolSwitch: pools.includes("switch") || pools.includes("use"),
+    canPoolSave: pools.includes("add") || pools.includes("use"),
   };
 }
 
@@ -338,4 +344,3 @@ function presentDevice(device: DeviceReading, unit: HashUnit, reading: Reading |
 }
 
 const mega = (hertz: number | null): number | null => (hertz === null ? null : hertz / 1e6);
-

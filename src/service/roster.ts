@@ -1,6 +1,6 @@
+import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
-import type { Logger } from "pino";
 import type { Identity } from "../contract/readings.ts";
 import type { MinerPool } from "../contract/resources.ts";
 import { Fleet } from "../fleet/fleet.ts";
@@ -81,7 +81,8 @@ export class Roster {
   start(demo: readonly DemoMiner[]): void {
     this.#demo = demo.map(demoRow);
     for (const miner of [...present(this.#options.store.miners), ...this.#demo]) {
-      if (this.#byAddress.has(miner.address)) this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
+      if (this.#byAddress.has(miner.address))
+        this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       else this.#put(miner);
     }
     this.arrange();
@@ -107,7 +108,10 @@ export class Roster {
   checkAddress(address: string, id: number | null): void {
     const known = this.#byAddress.get(address);
     if (known !== undefined && known !== id) {
-      throw new RigbridgeError("address.known", `${address} is miner ${known} (${this.entry(known).facts.name}) already`);
+      throw new RigbridgeError(
+        "address.known",
+        `${address} is miner ${known} (${this.entry(known).facts.name}) already`,
+      );
     }
   }
 

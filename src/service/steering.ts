@@ -40,7 +40,12 @@ export class Steering {
   }
 
   /** Rejects with what the rig or the way to it said; resolves with state `sent` when the rig takes its time. */
-  async run(rig: FleetRig, order: Order, caller: Caller, work: (session: Session) => Promise<string>): Promise<ActionReply> {
+  async run(
+    rig: FleetRig,
+    order: Order,
+    caller: Caller,
+    work: (session: Session) => Promise<string>,
+  ): Promise<ActionReply> {
     const id = await this.#store.commands.add({ ...order, actor: caller.actor });
     const result = rig.exclusively(() => this.#execute(id, rig, work));
     const waited = new AbortController();
@@ -83,7 +88,8 @@ export class Steering {
 
 /** The rig said no, or the command was found wrong: nothing is open about what it did. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof RigbridgeError && !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
+  error instanceof RigbridgeError &&
+  !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
 /** One command's time with a rig, read afresh before anything is sent. */
 export class Session {
@@ -127,12 +133,12 @@ export class Session {
     }
     const value = controlValue(control, text, path);
     const before = this.reading.readings.uptime;
-    return this.#send(
-      (rig, signal) => rig.set(control.key, value, signal),
-      control.seconds,
-      () => this.#reports(control.key, value),
-      control.kind === "trigger" ? () => restarted(before, this.reading.readings.uptime) : undefined,
-    );
+    const write = (rig: Rig, signal: AbortSignal) => rig.set(control.key, value, signal);
+    // What is done once is taken when the rig says so: it may be away for minutes now.
+    if (control.kind === "trigger") {
+      return this.#send(write, control.seconds, null, () => restarted(before, this.reading.readings.uptime));
+    }
+    return this.#send(write, control.seconds, () => this.#reports(control.key, value));
   }
 
   /** Does something to a pool that the rig lists. */
@@ -192,12 +198,15 @@ export class Session {
     );
   }
 
-  /** Sends once. Without an answer the rig's next reports decide what it did. */
+  /**
+   * Sends once. With an answer the rig's next reads confirm it (`isDone`; null where its word has to do); without
+   * one they decide what it did.
+   */
   async #send(
     write: (rig: Rig, signal: AbortSignal) => Promise<string>,
     seconds: number,
-    isDone: () => boolean,
-    isDoneUnanswered: () => boolean = isDone,
+    isDone: (() => boolean) | null,
+    isDoneUnanswered: () => boolean = isDone ?? (() => false),
   ): Promise<string> {
     await this.#markSent();
     this.#sent = true;
@@ -210,7 +219,7 @@ export class Session {
       if (await this.#comesTrue(isDoneUnanswered, seconds)) return "The rig gave no answer, but reports the change";
       throw error;
     }
-    if (await this.#comesTrue(isDone, seconds)) return words;
+    if (isDone === null || (await this.#comesTrue(isDone, seconds))) return words;
     throw new RigbridgeError("rig.unconfirmed", `The rig answered "${words}", but does not report the change`);
   }
 
@@ -244,9 +253,14 @@ const asError = ({ code, message }: { code: string; message: string }): Rigbridg
 const absent = (action: PoolAction): RigbridgeError =>
   new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
 
-const bareUrl = (url: string): string => url.replace(/^[a-z0-9+]+:\/\//i, "").replace(/\/$/, "").toLowerCase();
+const bareUrl = (url: string): string =>
+  url
+    .replace(/^[a-z0-9+]+:\/\//i, "")
+    .replace(/\/$/, "")
+    .toLowerCase();
 
-const restarted = (before: number | null, now: number | null): boolean => before !== null && now !== null && now < before;
+const restarted = (before: number | null, now: number | null): boolean =>
+  before !== null && now !== null && now < before;
 
 const samePool = (a: PoolReading, b: PoolReading): boolean => a.url === b.url && a.worker === b.worker;
 

@@ -2,7 +2,8 @@ import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
 /** Rows that are shown: what the configuration file no longer declares is kept, but is not there. */
-export const present = <T>(collection: Collection<T>): Stored<T>[] => collection.all().filter(({ disabled }) => !disabled);
+export const present = <T>(collection: Collection<T>): Stored<T>[] =>
+  collection.all().filter(({ disabled }) => !disabled);
 
 /** Throws `not.found`. */
 export function find<T>(collection: Collection<T>, id: number, what: string): Stored<T> {
