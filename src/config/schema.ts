@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl } from "../contract/inputs.ts";
 import { Uid } from "../contract/resources.ts";
+import { drivers } from "../link/drivers/index.ts";
 
 /**
  * The configuration, as in `additions` of the API ("Config keys"). Every key may be left out; a key that this version
@@ -34,33 +35,55 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 
 export const HttpSettings = z.strictObject({
   host: z.string().min(1).max(253).default("127.0.0.1").describe("address to listen on"),
-  port: z.int().min(0).max(65535).default(17790),
+  port: z.int().min(0).max(65535).default(17790).describe("port to listen on; 0 = any free one"),
   key: key.optional().describe("the API key; without it only loopback is served"),
   origins: z.array(origin).default([]).describe("web origins that may call from a browser (CORS)"),
   hosts: z.array(z.string().min(1).max(253)).default([]).describe("further host names under which it is reached"),
-  trustedProxies: z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])).default([]),
+  trustedProxies: z
+    .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an IP address or a range like 10.0.0.0/8"))
+    .default([])
+    .describe("proxies whose X-Forwarded-For is believed"),
   open: z.boolean().default(false).describe("allow other addresses without a key"),
   keylessRead: z.boolean().default(false).describe("GETs from private addresses need no key"),
 });
 export type HttpSettings = z.infer<typeof HttpSettings>;
 
 export const DisplaySettings = z.strictObject({
-  locale: z.string().refine(knownLocale, "is no known locale, like en-US or sv-SE").default("en-US"),
+  locale: z
+    .string()
+    .refine(knownLocale, "is no known locale, like en-US or sv-SE")
+    .default("en-US")
+    .describe("how numbers and dates are written, like en-US or sv-SE"),
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, "must be a currency code like USD")
-    .default("USD"),
-  timeZone: z.string().refine(knownTimeZone, "is no known time zone, like Europe/Stockholm").optional(),
+    .default("USD")
+    .describe("currency code like USD"),
+  timeZone: z
+    .string()
+    .refine(knownTimeZone, "is no known time zone, like Europe/Stockholm")
+    .optional()
+    .describe("like Europe/Stockholm; absent = the machine's"),
 });
 export type DisplaySettings = z.infer<typeof DisplaySettings>;
 
 export const MinerSettings = z.strictObject({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
-  uid: Uid.optional(),
-  group: name.optional(),
+  uid: Uid.optional().describe("its uid, where the rig shows neither MAC nor serial"),
+  group: name.optional().describe("name of a group in groups"),
   powerNameplate: z.number().min(0).max(100_000).optional().describe("W, where the rig reports no power"),
   ...minerFields,
-  supply: notYet("the rig's plug and meter"),
+  name: minerFields.name.describe("what it is called"),
+  driver: z
+    .enum(drivers.map(({ id }) => id))
+    .optional()
+    .describe("only this driver is tried; absent = recognise"),
+  username: minerFields.username.describe("for the rig's own login"),
+  password: minerFields.password.describe("for the rig's own login"),
+  token: minerFields.token.describe("the rig's access token, as XMRig has it"),
+  location: minerFields.location.unwrap().strict().optional().describe("where it stands"),
+  tags: minerFields.tags.describe("words to find it by"),
+  supply: notYet("the rig's plug and meter").describe("not there yet"),
 });
 export type MinerSettings = z.infer<typeof MinerSettings>;
 
@@ -71,30 +94,33 @@ export interface GroupSettings {
 export const GroupSettings: z.ZodType<GroupSettings> = z.strictObject({
   name,
   get groups() {
-    return z.array(GroupSettings).optional();
+    return z.array(GroupSettings).optional().describe("groups inside this one");
   },
 });
 
 export const PoolSettings = z.strictObject({
   name: name.describe("its description; names are unique"),
-  url: PoolUrl,
-  worker: Line(256).default(""),
-  wallet: Line(256).default(""),
-  password: Line(256).default(""),
+  url: PoolUrl.describe("like stratum+tcp://pool.example:3333"),
+  worker: Line(256).default("").describe("worker or account name"),
+  wallet: Line(256).default("").describe("wallet address, for pools that take one"),
+  password: Line(256).default("").describe("what the pool takes as password, often x"),
   coin: z
-    .union([CoinName, z.literal("")])
+    .union([CoinName, z.literal("")], "1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen")
     .default("")
     .describe("short name of the coin"),
-  algorithm: z.string().max(64).default(""),
+  algorithm: z.string().max(64).default("").describe("id of the algorithm"),
 });
 export type PoolSettings = z.infer<typeof PoolSettings>;
 
-export const PoolGroupSettings = z.strictObject({ name, pools: z.array(name).describe("names of pools") });
+export const PoolGroupSettings = z.strictObject({
+  name,
+  pools: z.array(name).describe("names of pools, the first is tried first"),
+});
 
 export const CoinSettings = z.strictObject({
-  shortName: CoinName,
+  shortName: CoinName.describe("like BTC"),
   name: Line(100).min(1),
-  algorithm: z.string().min(1).max(64),
+  algorithm: z.string().min(1).max(64).describe("id of the algorithm"),
   profit: z.number().min(0).optional().describe("BTC per MH/s per day"),
 });
 
@@ -109,50 +135,61 @@ export const AlgorithmSettings = z.strictObject({
 
 export const UserSettings = z.strictObject({
   name,
-  key: key.optional(),
-  privilege: z.enum(["administrator", "control", "view"]).default("view"),
+  key: key.optional().describe("the user's own API key"),
+  privilege: z.enum(["administrator", "control", "view"]).default("view").describe("what the user may do"),
   groups: z.array(name).optional().describe("what the user sees; absent = all"),
-  pools: z.array(name).optional(),
+  pools: z.array(name).optional().describe("pools that the user sees; absent = all"),
 });
 
 export const Config = z.strictObject({
-  http: HttpSettings.prefault({}),
+  http: HttpSettings.prefault({}).describe("the API server"),
   store: z
     .strictObject({
-      url: z.string().min(1).max(1000).default("rigbridge.db").describe("the SQLite file, beside the configuration"),
+      url: z
+        .string()
+        .min(1)
+        .max(1000)
+        .default("rigbridge.db")
+        .describe('the SQLite file, beside the configuration; ":memory:" keeps nothing'),
     })
-    .prefault({}),
-  display: DisplaySettings.prefault({}),
+    .prefault({})
+    .describe("where settings, ids and history are kept"),
+  display: DisplaySettings.prefault({}).describe("how figures are written for people"),
   poll: z
     .strictObject({
       interval: z.number().min(1).max(3600).default(10).describe("seconds between two reads of a rig"),
       timeout: z.number().min(0.5).max(60).default(5).describe("seconds that one read may take"),
     })
-    .prefault({}),
-  miners: z.array(MinerSettings).max(100_000).default([]),
-  groups: z.array(GroupSettings).default([]),
-  pools: z.array(PoolSettings).default([]),
-  poolGroups: z.array(PoolGroupSettings).default([]),
-  templates: z.array(z.strictObject({ name })).default([]),
-  algorithms: z.array(AlgorithmSettings).default([]),
-  coins: z.array(CoinSettings).default([]),
+    .prefault({})
+    .describe("how often rigs are read"),
+  miners: z.array(MinerSettings).max(100_000).default([]).describe("rigs that this file declares"),
+  groups: z.array(GroupSettings).default([]).describe("groups of miners, which may hold groups"),
+  pools: z.array(PoolSettings).default([]).describe("pools that miners can be given"),
+  poolGroups: z.array(PoolGroupSettings).default([]).describe("pools that are given together"),
+  templates: z
+    .array(z.strictObject({ name }))
+    .default([])
+    .describe("managed templates; applying them is not there yet"),
+  algorithms: z.array(AlgorithmSettings).default([]).describe("algorithms beyond those known"),
+  coins: z.array(CoinSettings).default([]).describe("coins beyond those known"),
   rules: z.array(z.strictObject({ name })).default([]).describe("manual rules, by name; running them is not there yet"),
-  users: z.array(UserSettings).default([]),
+  users: z.array(UserSettings).default([]).describe("who may use the API, beside the one key"),
   rates: z
-    .strictObject({ btc: z.number().positive().optional() })
+    .strictObject({ btc: z.number().positive().optional().describe("money per BTC") })
     .prefault({})
-    .describe("money per BTC in the display currency"),
+    .describe("rates of exchange, in the display currency"),
   electricity: z
-    .strictObject({ price: z.number().min(0).optional() })
+    .strictObject({ price: z.number().min(0).optional().describe("money per kWh") })
     .prefault({})
-    .describe("money per kWh in the display currency"),
-  scan: notYet("discovery"),
-  mqtt: notYet("the MQTT bridge"),
+    .describe("what power costs, in the display currency"),
+  scan: notYet("discovery").describe("not there yet"),
+  mqtt: notYet("the MQTT bridge").describe("not there yet"),
   history: z
     .strictObject({
       raw: z.number().min(0.1).max(60).default(2).describe("days that every sample is kept"),
       hourly: z.number().min(1).max(7300).default(730).describe("days that hourly means are kept"),
     })
-    .prefault({}),
+    .prefault({})
+    .describe("how long readings are kept"),
 });
 export type Config = z.infer<typeof Config>;

@@ -83,25 +83,37 @@ const needed = {
   locate: ["on"],
 } as const satisfies Record<MinerAction, readonly string[]>;
 
+const actionParameters = {
+  pool_id: Id.optional().describe("Static ID of the pool, for add_pool and change_pool"),
+  pool_type: z.enum(["single", "group"]).optional(),
+  template_id: Id.optional(),
+  rule_id: Id.optional(),
+  property: z.string().max(40).optional().describe("a control's key, for set (ours)"),
+  value: z.string().max(200).optional().describe("for set (ours)"),
+  watts: Decimal.optional().describe("for set_power_limit (ours)"),
+  mode: z.string().max(100).optional().describe("for set_mode (ours)"),
+  on: Flag.optional().describe("for locate (ours)"),
+};
+
+/** Each missing parameter is a mistake of its own, beside whatever else is wrong. */
 export const MinerActionQuery = z
-  .object({
-    action: z.enum(minerActions),
-    pool_id: Id.optional().describe("Static ID of the pool, for add_pool and change_pool"),
-    pool_type: z.enum(["single", "group"]).optional(),
-    template_id: Id.optional(),
-    rule_id: Id.optional(),
-    property: z.string().max(40).optional().describe("a control's key, for set (ours)"),
-    value: z.string().max(200).optional().describe("for set (ours)"),
-    watts: Decimal.optional().describe("for set_power_limit (ours)"),
-    mode: z.string().max(100).optional().describe("for set_mode (ours)"),
-    on: Flag.optional().describe("for locate (ours)"),
-  })
-  .superRefine((query, context) => {
-    for (const name of needed[query.action]) {
-      if (query[name] === undefined)
-        context.addIssue({ code: "custom", path: [name], message: `is required for action ${query.action}` });
-    }
-  });
+  .object({ action: z.enum(minerActions), ...actionParameters })
+  .check(...Object.entries(actionParameters).map(([name]) => isThereWhenNeeded(name)));
+
+function isThereWhenNeeded(name: string) {
+  return z.refine<{ readonly action: MinerAction; readonly [name: string]: unknown }>(
+    (query) => query[name] !== undefined || !actionsThatNeed(name).includes(query.action),
+    {
+      path: [name],
+      error: `is required for ${actionsThatNeed(name).join(" and ")}`,
+      when: ({ issues }) => !issues.some(({ path }) => path?.[0] === name || path?.[0] === "action"),
+    },
+  );
+}
+
+function actionsThatNeed(name: string): MinerAction[] {
+  return minerActions.filter((action) => needed[action].some((parameter) => parameter === name));
+}
 
 export const PoolActionQuery = z.object({ action: z.enum(["remove", "disable", "enable", "prioritize"]) });
 export const AllNotificationsQuery = z.object({ action: z.enum(["ack_all", "clear_all"]) });

@@ -1,0 +1,8 @@
+import { join } from "node:path";
+import { inPlace, nodeFile, root } from "./run.mjs";
+import { setUp } from "./setup.mjs";
+
+/** `npm run bench`, `npm run bench -- --json`. */
+process.exitCode = (await setUp())
+  ? await inPlace(nodeFile, [join(root, "test", "bench", "bench.ts"), ...process.argv.slice(2)])
+  : 1;

@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The Node that the project pins, whatever the machine has. */
+export const nodeFile = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+
+/** The script behind a command of an installed package. */
+export function packageFile(name, command) {
+  const folder = join(root, "node_modules", name);
+  const { bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return join(folder, typeof bin === "string" ? bin : bin[command]);
+}
+
+/** The pinned Node is also what children find by name. */
+export const childEnvironment = (more = {}) => ({
+  ...process.env,
+  PATH: [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter),
+  ...more,
+});
+
+/** Runs a program to its end, keeping what it says to itself. */
+export async function spawned(command, args, env = process.env) {
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  const code = await ended(child);
+  return { code, output };
+}
+
+/** The folder that the person is in; npm runs its scripts in the project's. */
+const here = process.env.INIT_CWD ?? process.cwd();
+
+/** Runs a program in this one's place; resolves with its exit code. */
+export async function inPlace(command, args, { env = childEnvironment(), cwd = here } = {}) {
+  return ended(spawn(command, args, { cwd, env, stdio: "inherit" }));
+}
+
+/** The exit code of a child, 128 and more when a signal ended it. Signals are passed on to it. */
+async function ended(child) {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const pass = (signal) => child.kill(signal);
+  for (const signal of signals) process.on(signal, pass);
+  const code = await new Promise((resolve) => {
+    child.once("error", (error) => {
+      process.stderr.write(`${child.spawnfile}: ${error.message}\n`);
+      resolve(127);
+    });
+    child.once("close", (exitCode, signal) => resolve(exitCode ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+  for (const signal of signals) process.off(signal, pass);
+  return code;
+}

@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
+
+/**
+ * Installs and builds what is missing or older than what stands in the folder; says on stderr what it does, and
+ * nothing when there is nothing to do. Whether it is older is told by hashes, since git sets no useful times.
+ * Resolves with false when a step failed; what the step said has then been shown.
+ */
+export async function setUp() {
+  const steps = [];
+  if (!isStamped(installStamp, lockHash())) steps.push({ words: "Installing packages", run: install });
+  // An installation is part of what the build depends on, so it is asked for again once that is done.
+  if (steps.length > 0 || !isStamped(buildStamp, sourceHash())) steps.push({ words: "Building", run: build });
+  for (const [index, { words, run }] of steps.entries()) {
+    const line = progress(`${index + 1}/${steps.length} ${words} ...`);
+    const failure = await run();
+    line.end(failure === null ? "" : "failed");
+    if (failure === null) continue;
+    process.stderr.write(`\n${failure.trimEnd()}\n`);
+    return false;
+  }
+  return true;
+}
+
+const installStamp = join(root, "node_modules", ".rigbridge-installed");
+const buildStamp = join(root, "dist", ".rigbridge-built");
+
+const isStamped = (file, hash) => existsSync(file) && readFileSync(file, "utf8") === hash;
+
+const lockHash = () => hashOf(["package-lock.json"]);
+
+/** Of all that the build is made from. */
+const sourceHash = () => hashOf(["package-lock.json", "tsconfig.json", ...filesUnder("src")]);
+
+function hashOf(files) {
+  const hash = createHash("sha256");
+  for (const file of files) {
+    const bytes = readFileSync(join(root, file));
+    hash.update(`${file}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest("hex");
+}
+
+const filesUnder = (folder) =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .flatMap((entry) => (entry.isDirectory() ? filesUnder(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]))
+    .sort();
+
+/**
+ * null, or what npm said. The versions are those of the lock file, which is left as it is. `npm ci` would refuse a lock
+ * file without the optional packages of other platforms, and so on each platform but the one that it was made on.
+ */
+async function install() {
+  const npm = process.env.npm_execpath ?? "";
+  const args = ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund"];
+  const { code, output } = /npm-cli\.c?js$/.test(npm)
+    ? await spawned(process.execPath, [npm, ...args])
+    : await spawned("npm", args);
+  if (code !== 0) return output;
+  if (!existsSync(nodeFile))
+    return "The package `node` was installed without its program; does npm ignore scripts here?";
+  writeFileSync(installStamp, lockHash());
+  return null;
+}
+
+/** null, or what the compiler said. What is left of an earlier build goes first. */
+async function build() {
+  const hash = sourceHash();
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  const { code, output } = await spawned(nodeFile, [packageFile("typescript", "tsc"), "-p", "src"], childEnvironment());
+  if (code !== 0) return output;
+  writeFileSync(buildStamp, hash);
+  return null;
+}
+
+/** A line that counts the seconds on a terminal, and is written once at the beginning and once at the end elsewhere. */
+function progress(words) {
+  const { stderr } = process;
+  const start = performance.now();
+  const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
+  const draw = () => stderr.write(`\r${words}  ${seconds()}`);
+  const timer = stderr.isTTY ? setInterval(draw, 200) : undefined;
+  stderr.write(stderr.isTTY ? words : `${words}\n`);
+  return {
+    end(outcome) {
+      clearInterval(timer);
+      stderr.write(`${stderr.isTTY ? "\r" : ""}${words}  ${seconds()}${outcome === "" ? "" : `, ${outcome}`}\n`);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { Argument, Command, Option } from "commander";
+import { MinerActionQuery, minerActions } from "../contract/inputs.ts";
+import { invalid, type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { ActionReply } from "../contract/resources.ts";
+import { failing } from "./failure.ts";
+import { findMiner, MinerNames } from "./find-miner.ts";
+import { connectTo } from "./service-call.ts";
+
+interface ActOptions {
+  readonly service: string;
+  readonly key?: string;
+  readonly pool?: string;
+  readonly poolType?: string;
+  readonly template?: string;
+  readonly rule?: string;
+  readonly property?: string;
+  readonly value?: string;
+  readonly watts?: string;
+  readonly mode?: string;
+  readonly on?: true;
+  readonly off?: true;
+}
+
+/** s, for everything together; the service itself waits up to 20 s for the rig. */
+const timeLimit = 60;
+
+export function actCommand(): Command {
+  return new Command("act")
+    .description("Tells a miner something, through a running service.")
+    .argument("<miner>", "its id, uid or name")
+    .addArgument(new Argument("<action>", "what to do").choices(minerActions))
+    .addOption(
+      new Option("--service <url>", "where the service is").default("http://127.0.0.1:17790").env("RIGBRIDGE_SERVICE"),
+    )
+    .addOption(new Option("--key <key>", "the service's API key").env("RIGBRIDGE_KEY"))
+    .option("--pool <id>", "id of a pool, for add_pool and change_pool")
+    .addOption(new Option("--pool-type <type>", "what the id is of (default: single)").choices(["single", "group"]))
+    .option("--template <id>", "for apply_template")
+    .option("--rule <id>", "for rule")
+    .option("--property <key>", "a control of the miner, for set")
+    .option("--value <value>", "for set")
+    .option("--watts <number>", "for set_power_limit")
+    .option("--mode <name>", "for set_mode")
+    .option("--on", "for locate")
+    .option("--off", "for locate")
+    .addHelpText("after", "\nOther users of this machine see a command's options; the key is safer in the environment.")
+    .action(failing(act));
+}
+
+async function act(miner: string, action: string, options: ActOptions): Promise<void> {
+  const query = queryOf(action, options);
+  const call = connectTo(options.service, options.key, AbortSignal.timeout(timeLimit * 1000));
+  const { id, name } = findMiner(await call("GET", "api/miners", MinerNames), miner);
+  const { message } = await call("POST", `api/miners/${id}?${new URLSearchParams(query)}`, ActionReply);
+  console.log(`${name}: ${message}`);
+}
+
+/** Which option gives which parameter of the request. */
+const optionOf = {
+  pool_id: "--pool",
+  pool_type: "--pool-type",
+  template_id: "--template",
+  rule_id: "--rule",
+  property: "--property",
+  value: "--value",
+  watts: "--watts",
+  mode: "--mode",
+  on: "--on or --off",
+} as const;
+
+/** The request's parameters. Throws `input.invalid` with every option that is wrong or missing. */
+function queryOf(action: string, options: ActOptions): Record<string, string> {
+  if (options.on && options.off) throw invalid("--on, --off", "only one of them can be");
+  const all = {
+    action,
+    pool_id: options.pool,
+    pool_type: options.poolType ?? (options.pool === undefined ? undefined : "single"),
+    template_id: options.template,
+    rule_id: options.rule,
+    property: options.property,
+    value: options.value,
+    watts: options.watts,
+    mode: options.mode,
+    on: options.on ? "true" : options.off ? "false" : undefined,
+  };
+  const checked = MinerActionQuery.safeParse(all);
+  if (checked.success) {
+    return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+  const errors = checked.error.issues.map(({ path, message }): Mistake => ({ path: optionNamed(path[0]), message }));
+  throw new RigbridgeError("input.invalid", "Nothing was sent:", { errors });
+}
+
+const optionNamed = (parameter: PropertyKey | undefined): string =>
+  Object.entries(optionOf).find(([name]) => name === parameter)?.[1] ?? String(parameter);

@@ -1,0 +1,41 @@
+import { Command } from "commander";
+import { type Config, configSchema, readConfig } from "../config/index.ts";
+import { failing } from "./failure.ts";
+
+export const defaultFile = "rigbridge.yaml";
+
+export function configCommand(): Command {
+  const config = new Command("config").description("Checks the configuration file, or describes it for editors.");
+  config
+    .command("check")
+    .description("Says ok, or every mistake with its line.")
+    .argument("[file]", "the configuration", defaultFile)
+    .action(failing(check));
+  config
+    .command("schema")
+    .description("Prints the JSON Schema of the configuration.")
+    .action(() => console.log(JSON.stringify(configSchema(), null, 2)));
+  return config;
+}
+
+async function check(file: string): Promise<void> {
+  const { config, warnings } = await readConfig(file);
+  for (const warning of warnings) console.error(`Warning: ${warning}`);
+  console.log(`${file}: ok (${counts(config)})`);
+}
+
+/** "3 miners, 1 pool". */
+function counts({ miners, groups, pools, poolGroups, users }: Config): string {
+  const parts = [
+    counted(miners.length, "miner"),
+    counted(groups.length, "group"),
+    counted(pools.length, "pool"),
+    counted(poolGroups.length, "pool group"),
+    counted(users.length, "user"),
+  ];
+  return parts.filter((part, index) => index === 0 || !part.startsWith("0 ")).join(", ");
+}
+
+/** "1 miner", "40,000 miners". */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from "../config/index.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import { startHttpServer } from "../http/index.ts";
+import { type DemoMiner, startService } from "../service/index.ts";
+import { demoFarm, startFarm } from "../simulator/index.ts";
+import { openStore, type Store } from "../store/index.ts";
+import { version } from "../version.ts";
+import { defaultFile } from "./config.ts";
+import { openLog } from "./log.ts";
+import type { ServeOptions } from "./serve.ts";
+import { Shutdown } from "./shutdown.ts";
+import { type Served, welcome } from "./welcome.ts";
+
+/** Starts everything and returns; the process then lives until it is told to stop. */
+export async function runService(options: ServeOptions): Promise<void> {
+  const file = options.config ?? (existsSync(defaultFile) ? defaultFile : null);
+  const { config, warnings } = await configuration(file, options);
+  const log = openLog();
+  for (const warning of warnings) log.warn(warning);
+  const shutdown = new Shutdown();
+  shutdown.takeSignals(log);
+  try {
+    announce(await start(config, file, options.demo === true, log, shutdown), log);
+  } catch (error) {
+    await shutdown.close(log);
+    throw withAdvice(error);
+  }
+}
+
+/** The server names what the configuration calls them; for one start there are options too. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof RigbridgeError) || !(error.cause instanceof Error) || !("code" in error.cause)) return error;
+  if (error.cause.code !== "EADDRINUSE") return error;
+  return new RigbridgeError(error.code, `${error.message}, or take another with --port`, { cause: error });
+}
+
+/** What the file says, or what holds without one, and the options on top. */
+async function configuration(file: string | null, { host, port }: ServeOptions): Promise<ReadConfig> {
+  const { config, warnings } = file === null ? { config: defaultConfig(), warnings: [] } : await readConfig(file);
+  const http = { ...config.http, host: host ?? config.http.host, port: port ?? config.http.port };
+  const why = exposed(http);
+  if (why !== null) throw new RigbridgeError("config.invalid", `--host: ${why}`);
+  return { config: { ...config, http }, warnings };
+}
+
+async function start(
+  config: Config,
+  file: string | null,
+  wantsDemo: boolean,
+  log: Logger,
+  shutdown: Shutdown,
+): Promise<Served> {
+  if (file === null) await mkdir(dirname(config.store.url), { recursive: true, mode: 0o700 });
+  const store = await openStore({ file: config.store.url, now: Date.now });
+  shutdown.add("store", () => store.close());
+  const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo(shutdown) : [];
+  const service = await startService({ config, store, log, demo });
+  shutdown.add("service", () => service.close());
+  const http = await startHttpServer({ service, settings: config.http, log, version: version });
+  shutdown.add("HTTP server", () => http.close());
+  return {
+    url: http.url,
+    version,
+    miners: minersIn(store),
+    demoMiners: demo.length,
+    wantsKey: config.http.key !== undefined,
+    file: file ?? defaultFile,
+  };
+}
+
+const minersIn = (store: Store): number => store.miners.all().filter(({ disabled }) => !disabled).length;
+
+/** Virtual rigs in this process, at free ports; they are closed last. */
+async function startDemo(shutdown: Shutdown): Promise<DemoMiner[]> {
+  const specs = demoFarm();
+  const farm = await startFarm({ rigs: specs });
+  shutdown.addFirst("demo farm", () => farm.close());
+  return farm.rigs.map(({ address, name }, index) => {
+    const spec = specs[index];
+    return spec?.kind === "xmrig" && spec.token !== undefined
+      ? { address, name, token: spec.token }
+      : { address, name };
+  });
+}
+
+function announce(served: Served, log: Logger): void {
+  const { ready, advice } = welcome(served);
+  if (process.stdout.isTTY) {
+    console.log(`\n${[ready, ...advice].join("\n")}\n`);
+    return;
+  }
+  log.info({ url: served.url, miners: served.miners, demoMiners: served.demoMiners }, ready);
+  log.info(advice.join("\n"));
+}

@@ -1,0 +1,44 @@
+import { counted } from "./config.ts";
+
+/** What a service that has just started is. */
+export interface Served {
+  readonly url: string;
+  readonly version: string;
+  /** Declared by the configuration, or added over the API. */
+  readonly miners: number;
+  readonly demoMiners: number;
+  readonly wantsKey: boolean;
+  /** The configuration file, as it is or would be called. */
+  readonly file: string;
+}
+
+/** What it says of itself, and what to do next. */
+export function welcome(served: Served): { readonly ready: string; readonly advice: readonly string[] } {
+  const { url, version, miners, demoMiners } = served;
+  const kinds = [
+    ...(miners > 0 || demoMiners === 0 ? [counted(miners, "miner")] : []),
+    ...(demoMiners > 0 ? [counted(demoMiners, "demo miner")] : []),
+  ];
+  const ready = `Rigbridge ${version} is ready at ${url} with ${kinds.join(" and ")}`;
+  const advice = miners > 0 ? [] : [...demoSaid(served), ...howToAdd(served)];
+  return { ready, advice: [`Look at ${url}/api/miners`, ...advice] };
+}
+
+const demoSaid = ({ demoMiners }: Served): string[] =>
+  demoMiners === 0
+    ? []
+    : [
+        "",
+        "THIS IS A DEMO: no real rig is known yet, so what you see are virtual rigs inside this process.",
+        "They are never stored, and stay away once there is a real one.",
+      ];
+
+const howToAdd = ({ url, wantsKey, file }: Served): string[] => [
+  "",
+  "Add a rig by its address, now:",
+  `  curl ${wantsKey ? '-H "X-API-Key: $RIGBRIDGE_KEY" ' : ""}-H "Content-Type: application/json" \\`,
+  `    -d '{"address": "192.168.1.50"}' ${url}/api/miners`,
+  `or in ${file}, and start again:`,
+  "  miners:",
+  "    - address: 192.168.1.50",
+];

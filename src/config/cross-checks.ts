@@ -1,0 +1,150 @@
+import { isIP } from "node:net";
+import { RigbridgeError } from "../contract/problems.ts";
+import { formatAddress, parseAddress } from "../link/address.ts";
+import type { Finding, Path } from "./document.ts";
+import { isRecord } from "./environment.ts";
+import { didYouMean } from "./nearest.ts";
+
+/**
+ * What no single value shows: names that nobody has, things that are there twice, a service open to everybody.
+ * Takes the configuration as it was written, so that these are found beside mistakes of other kinds.
+ */
+export function crossChecks(value: unknown): Finding[] {
+  const config = isRecord(value) ? value : {};
+  const [miners, pools, poolGroups, users] = [
+    entriesOf(config, "miners"),
+    entriesOf(config, "pools"),
+    entriesOf(config, "poolGroups"),
+    entriesOf(config, "users"),
+  ];
+  const groups = groupsIn(config, []);
+  const groupNames = textsOf(groups, "name");
+  const poolNames = textsOf(pools, "name");
+  return [
+    ...exposure(config),
+    ...otherStore(config),
+    ...addresses(miners),
+    ...twice(miners, "uid"),
+    ...twice(groups, "name"),
+    ...twice(pools, "name"),
+    ...twice(poolGroups, "name"),
+    ...twice(users, "name"),
+    ...twice(entriesOf(config, "templates"), "name"),
+    ...twice(entriesOf(config, "rules"), "name"),
+    ...twice(entriesOf(config, "coins"), "shortName"),
+    ...twice(entriesOf(config, "algorithms"), "id"),
+    ...sharedKeys(config, users),
+    ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
+    ...users.flatMap((user) => unknownNames(user, "groups", "group", groupNames)),
+    ...users.flatMap((user) => unknownNames(user, "pools", "pool", poolNames)),
+    ...poolGroups.flatMap((group) => unknownNames(group, "pools", "pool", poolNames)),
+    ...poolGroups.flatMap(emptyPoolGroup),
+  ];
+}
+
+/** Why the service may not listen there, or null. Without a key only loopback is served. */
+export function exposed(http: { host: string; key?: string | undefined; open: boolean }): string | null {
+  if (http.key !== undefined || http.open || isLoopback(http.host)) return null;
+  return `${http.host} is reached by others, and there is no key; set http.key, or http.open: true to let everybody in`;
+}
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+
+interface Entry {
+  readonly path: Path;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const entriesOf = (config: Readonly<Record<string, unknown>>, key: string, at: Path = []): Entry[] => {
+  const list = config[key];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((fields: unknown, index) => (isRecord(fields) ? [{ path: [...at, key, index], fields }] : []));
+};
+
+const groupsIn = (config: Readonly<Record<string, unknown>>, at: Path): Entry[] =>
+  entriesOf(config, "groups", at).flatMap((group) => [group, ...groupsIn(group.fields, group.path)]);
+
+const textsOf = (entries: readonly Entry[], key: string): Set<string> =>
+  new Set(entries.map(({ fields }) => fields[key]).filter((text) => typeof text === "string"));
+
+function exposure({ http }: Readonly<Record<string, unknown>>): Finding[] {
+  if (!isRecord(http) || typeof http.host !== "string") return [];
+  const key = http.key === undefined ? undefined : "given";
+  const message = exposed({ host: http.host, key, open: http.open === true });
+  return message === null ? [] : [{ path: ["http", "host"], message }];
+}
+
+function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
+  if (!isRecord(store) || typeof store.url !== "string" || !/^[a-z][a-z0-9+]*:\/\//i.test(store.url)) return [];
+  return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not there yet" }];
+}
+
+function addresses(miners: readonly Entry[]): Finding[] {
+  const seen = new Map<string, Path>();
+  return miners.flatMap(({ path, fields }) => {
+    const { address } = fields;
+    if (typeof address !== "string" || address === "") return [];
+    const at = [...path, "address"];
+    try {
+      const plain = formatAddress(parseAddress(address));
+      const first = seen.get(plain);
+      seen.set(plain, first ?? path);
+      return first === undefined ? [] : [{ path: at, message: `is the address of ${pathText(first)} too` }];
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      return [{ path: at, message: error.errors[0]?.message ?? error.message }];
+    }
+  });
+}
+
+function twice(entries: readonly Entry[], key: string): Finding[] {
+  const seen = new Map<string, Path>();
+  return entries.flatMap(({ path, fields }) => {
+    const text = fields[key];
+    if (typeof text !== "string") return [];
+    const first = seen.get(text);
+    seen.set(text, first ?? path);
+    return first === undefined
+      ? []
+      : [{ path: [...path, key], message: `"${text}" is the ${key} of ${pathText(first)} too` }];
+  });
+}
+
+/** A key tells who asks, so nobody shares one. */
+function sharedKeys({ http }: Readonly<Record<string, unknown>>, users: readonly Entry[]): Finding[] {
+  const seen = new Map<unknown, string>();
+  if (isRecord(http)) seen.set(http.key, "http");
+  return users.flatMap(({ path, fields }) => {
+    const { key } = fields;
+    if (typeof key !== "string") return [];
+    const first = seen.get(key);
+    seen.set(key, first ?? pathText(path));
+    return first === undefined ? [] : [{ path: [...path, "key"], message: `is the key of ${first} too` }];
+  });
+}
+
+/** One name or a list of them. */
+function unknownNames({ path, fields }: Entry, key: string, what: string, known: ReadonlySet<string>): Finding[] {
+  const value = fields[key];
+  const names = Array.isArray(value)
+    ? value.map((name: unknown, index) => ({ name, path: [...path, key, index] }))
+    : [{ name: value, path: [...path, key] }];
+  return names.flatMap(({ name, path: at }) =>
+    typeof name !== "string" || known.has(name)
+      ? []
+      : [{ path: at, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }],
+  );
+}
+
+const emptyPoolGroup = ({ path, fields }: Entry): Finding[] =>
+  Array.isArray(fields.pools) && fields.pools.length === 0
+    ? [{ path: [...path, "pools"], message: "needs at least one pool" }]
+    : [];
+
+/** `miners[1].address`. */
+export const pathText = (path: Path): string =>
+  path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    return text === "" ? String(step) : `${text}.${String(step)}`;
+  }, "");

@@ -1,0 +1,37 @@
+import type { Finding, Path } from "./document.ts";
+
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Puts environment variables where a text says `${NAME}`; `$${` stands for `${` itself. What is put in is text, so it
+ * fits only where text is wanted. A key with nothing after it counts as left out.
+ */
+export function withEnvironment(value: unknown, env: Environment): { value: unknown; findings: Finding[] } {
+  const findings: Finding[] = [];
+  const walk = (part: unknown, path: Path): unknown => {
+    if (typeof part === "string") return substitute(part, env, (message) => findings.push({ path, message }));
+    if (Array.isArray(part)) return part.map((item, index) => walk(item, [...path, index]));
+    if (!isRecord(part)) return part;
+    return Object.fromEntries(
+      Object.entries(part).map(([key, item]) => [key, walk(item ?? undefined, [...path, key])]),
+    );
+  };
+  return { value: walk(value, []), findings };
+}
+
+function substitute(text: string, env: Environment, mistake: (message: string) => void): string {
+  return text.replace(/\$\$\{|\$\{([^}]*)\}/g, (written, name: string | undefined) => {
+    if (name === undefined) return "${";
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      mistake("has a ${ that names no environment variable; $${ stands for ${ itself");
+      return written;
+    }
+    const value = env[name];
+    if (value === undefined) mistake(`wants the environment variable ${name}, which is not set`);
+    return value ?? written;
+  });
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import type { Path } from "./document.ts";
+import { isRecord } from "./environment.ts";
+import { Config } from "./schema.ts";
+
+/** JSON Schema (draft 7, which editors take) of the configuration file. */
+export function configSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(Config, {
+    io: "input",
+    target: "draft-7",
+    unrepresentable: "any",
+    override({ zodSchema, jsonSchema }) {
+      if (zodSchema._zod.def.type === "undefined") jsonSchema.not = {};
+      if (jsonSchema.type === "string" && (jsonSchema.minLength ?? 0) > 1) orVariable(jsonSchema);
+    },
+  });
+  return { ...schema, title: "Rigbridge configuration" };
+}
+
+/** A name like ${KEY} may be shorter than what it stands for. */
+function orVariable(schema: z.core.JSONSchema.BaseSchema): void {
+  const { minLength, maxLength, pattern } = schema;
+  delete schema.minLength;
+  delete schema.maxLength;
+  delete schema.pattern;
+  const rule = Object.fromEntries(Object.entries({ minLength, maxLength, pattern }).filter(([, v]) => v !== undefined));
+  schema.anyOf = [rule, { pattern: "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$" }];
+}
+
+let schemaOfAll: Record<string, unknown> | undefined;
+
+/** The keys that may stand in the mapping at a path. */
+export function knownKeys(path: Path): string[] {
+  schemaOfAll ??= configSchema();
+  const root = schemaOfAll;
+  let schema: unknown = root;
+  for (const step of path) {
+    const inside = follow(root, schema);
+    schema = typeof step === "number" ? inside.items : isRecord(inside.properties) && inside.properties[String(step)];
+  }
+  const { properties } = follow(root, schema);
+  return isRecord(properties) ? Object.keys(properties) : [];
+}
+
+/** The schema itself, or what its `$ref` (`#/definitions/name`) refers to. */
+function follow(root: unknown, schema: unknown): Record<string, unknown> {
+  if (!isRecord(schema)) return {};
+  const { $ref } = schema;
+  if (typeof $ref !== "string") return schema;
+  let target = root;
+  for (const step of $ref.split("/").slice(1)) target = isRecord(target) ? target[step] : undefined;
+  return isRecord(target) ? target : {};
+}

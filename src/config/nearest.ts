@@ -1,0 +1,32 @@
+/** The word that was probably meant: one of those known that differs in few letters, if there is one. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
+  let best: { word: string; distance: number } | undefined;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) > limit) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { word: candidate, distance };
+  }
+  return best?.word;
+}
+
+/** `; did you mean "address"?`, or nothing. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : `; did you mean "${meant}"?`;
+}
+
+/** Letters put in, left out or changed on the way from one word to the other (Levenshtein), row by row. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...to].entries()) {
+      const changed = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(changed, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

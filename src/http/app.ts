@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import compress from "@fastify/compress";
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { HttpSettings } from "../config/schema.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { MiningService } from "../contract/service.ts";
+import { admission } from "./admission.ts";
+import { sendRead } from "./answers.ts";
+import { hasBody } from "./body.ts";
+import { refuseClient } from "./client-errors.ts";
+import type { HttpLimits } from "./limits.ts";
+import { logAnswers, loggable } from "./log.ts";
+import { healthPath, methodsAt, pathOf } from "./paths.ts";
+import { problemDocument, problemType } from "./problem.ts";
+import { type QueryText, readQuery } from "./query.ts";
+import { addRoutes } from "./routes.ts";
+import { addressSet } from "./security.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The query as text; Fastify's own `query` stays empty. */
+    asked: QueryText;
+  }
+}
+
+export interface AppOptions {
+  readonly service: MiningService;
+  readonly settings: HttpSettings;
+  readonly log: FastifyBaseLogger;
+  readonly version: string;
+  readonly limits: HttpLimits;
+}
+
+/** The Fastify instance with every route, check and error answer; it does not listen yet. */
+export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
+  const underWay = new WeakMap<Duplex, ServerResponse>();
+  const fail = problemSender(log);
+  const app = fastify({
+    http: {
+      maxHeaderSize: limits.headers,
+      headersTimeout: limits.headersTimeout,
+      connectionsCheckingInterval: limits.checkInterval,
+      // Asked for in admission, where the answer is a problem document.
+      requireHostHeader: false,
+    },
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    maxRequestsPerSocket: limits.requestsPerConnection,
+    trustProxy: trustedBy(settings),
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      maxParamLength: limits.headers,
+      querystringParser: () => ({}),
+    },
+    frameworkErrors: fail,
+    clientErrorHandler: (error, socket) => refuseClient(error, socket, underWay),
+  });
+  app.server.maxConnections = limits.connections;
+  app.server.on("request", (request, response) => underWay.set(request.socket, response));
+  takeOverBodies(app);
+  await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 } });
+  addHooks(app, settings);
+  logAnswers(app, log);
+  app.setErrorHandler(fail);
+  app.setNotFoundHandler(notFound);
+  app.get(healthPath, (request, reply) => sendRead(request, reply, { status: "ok", version }));
+  addRoutes(app, service, limits);
+  return app;
+}
+
+function trustedBy({ trustedProxies }: HttpSettings): false | ((address: string) => boolean) {
+  if (trustedProxies.length === 0) return false;
+  const proxies = addressSet(trustedProxies);
+  return (address) => proxies.has(address);
+}
+
+/** Which body is read, and how, depends on the operation (body.ts); Fastify would refuse types that are to be ignored. */
+function takeOverBodies(app: FastifyInstance): void {
+  for (const method of ["POST", "PATCH", "DELETE", "PUT", "OPTIONS", "QUERY"])
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+}
+
+const always = {
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  vary: "accept-encoding",
+} as const;
+
+function addHooks(app: FastifyInstance, settings: HttpSettings): void {
+  const admit = admission(settings);
+  let closing = false;
+  app.decorateRequest("asked");
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(always);
+    request.asked = readQuery(request.url);
+    admit(request, request.asked, reply);
+    done();
+  });
+  app.addHook("preClose", (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook("onResponse", (_request, _reply, done) => {
+    // A connection whose last answer ended after the stop would be kept for the next request.
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
+    done();
+  });
+}
+
+/** 405 and OPTIONS for paths of the table, 404 for others; nothing of the request is repeated. */
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const methods = methodsAt(pathOf(request.url));
+  if (methods.length === 0) throw new RigbridgeError("not.found", "There is nothing at this path");
+  reply.header("allow", methods.join(", "));
+  if (request.method === "OPTIONS") return reply.code(204).send();
+  throw new RigbridgeError("method.not-allowed", `This path takes ${methods.join(", ")}`);
+}
+
+type ProblemSender = (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) => void;
+
+function problemSender(log: FastifyBaseLogger): ProblemSender {
+  return (error, request, reply) => {
+    const problem = problemOf(error, request, log);
+    // What is left of a body that was not read would be taken for the next request.
+    if (hasBody(request.raw) && !request.raw.complete) reply.header("connection", "close");
+    reply
+      .code(problem.status)
+      .headers({ "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-store" })
+      .removeHeader("etag")
+      .header("content-type", problemType)
+      .send(JSON.stringify(problemDocument(problem)));
+  };
+}
+
+/** What is no RigbridgeError is a bad address, or a fault of ours that only the log tells. */
+function problemOf(error: Error & { code?: string }, request: FastifyRequest, log: FastifyBaseLogger) {
+  if (error instanceof RigbridgeError) return error;
+  if (error.code === "FST_ERR_BAD_URL")
+    return new RigbridgeError("input.invalid", "The path has a broken percent-escape");
+  const id = randomUUID();
+  log.error({ err: error, id, method: request.method, path: loggable(request.url) }, "a fault of the service");
+  return new RigbridgeError("internal", `The service could not answer; its log says why under ${id}`);
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from "node:http";
+import { RigbridgeError } from "../contract/problems.ts";
+import { parseBody } from "./json.ts";
+
+export interface BodyLimits {
+  /** Bytes. */
+  readonly body: number;
+  /** Levels of nesting. */
+  readonly depth: number;
+}
+
+/** The JSON body of a request. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
+export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+  const type = request.headers["content-type"];
+  if (type !== undefined && !isJson(type)) throw notJson();
+  if (!/^(identity)?$/i.test(request.headers["content-encoding"] ?? ""))
+    throw new RigbridgeError("body.not-json", "Send the body uncompressed");
+  const bytes = await readBody(request, limits.body);
+  if (bytes.length === 0)
+    throw new RigbridgeError("input.invalid", "The body is empty; this operation takes a JSON object");
+  if (type === undefined) throw notJson();
+  return parseBody(utf8(bytes), limits.depth);
+}
+
+/** Reads away what came with an operation that takes no body, whatever it is: `curl -d POST` is in the wild. */
+export async function skipBody(request: IncomingMessage, limits: BodyLimits): Promise<void> {
+  await readBody(request, limits.body);
+}
+
+export const hasBody = (request: IncomingMessage): boolean =>
+  request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0";
+
+const notJson = () =>
+  new RigbridgeError("body.not-json", "The body must be JSON in UTF-8, with Content-Type: application/json");
+
+const isJson = (type: string): boolean =>
+  /^\s*application\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(type) &&
+  /^("?)(utf-?8|us-ascii)\1$/i.test(/;\s*charset\s*=\s*([^;\s]*)/i.exec(type)?.[1] ?? "utf-8");
+
+function readBody(request: IncomingMessage, longest: number): Promise<Buffer> {
+  if (!hasBody(request)) return Promise.resolve(Buffer.alloc(0));
+  const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${longest} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > longest) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= longest) {
+        chunks.push(chunk);
+        return;
+      }
+      request.off("data", onData).pause();
+      reject(tooLarge());
+    };
+    const brokenOff = () => reject(new RigbridgeError("input.invalid", "The body broke off"));
+    request
+      .on("data", onData)
+      .once("end", () => resolve(Buffer.concat(chunks)))
+      .once("error", brokenOff)
+      .once("close", brokenOff);
+  });
+}
+
+function utf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new RigbridgeError("input.invalid", "The body is not UTF-8");
+  }
+}

@@ -1,0 +1,49 @@
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { RigbridgeError } from "../contract/problems.ts";
+import { problemDocument, problemType } from "./problem.ts";
+
+/** The last answer of each connection. */
+export type UnderWay = WeakMap<Duplex, ServerResponse>;
+
+/**
+ * Answers what never became a request (broken HTTP, headers too large, too slow) and closes the connection. Where an
+ * answer has begun already, more bytes would only spoil it.
+ */
+export function refuseClient(error: Error & { code?: string }, socket: Duplex, underWay: UnderWay): void {
+  const last = underWay.get(socket);
+  const begun = last?.headersSent === true && !last.writableFinished;
+  if (error.code === "ECONNRESET" || !socket.writable || begun) {
+    socket.destroy();
+    return;
+  }
+  const { status, problem } = refusalOf(error.code);
+  const body = JSON.stringify({ ...problemDocument(problem), status });
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Content-Type: ${problemType}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Cache-Control: no-store",
+      "X-Content-Type-Options: nosniff",
+      "Referrer-Policy: no-referrer",
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+    () => socket.destroy(),
+  );
+}
+
+function refusalOf(code: string | undefined): { status: number; problem: RigbridgeError } {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return { status: 431, problem: new RigbridgeError("headers.too-large", "Address and headers are too long") };
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW")
+    return {
+      status: 413,
+      problem: new RigbridgeError("body.too-large", "The chunks of the body have too long extensions"),
+    };
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return { status: 408, problem: new RigbridgeError("request.timeout", "The request did not arrive in time") };
+  return { status: 400, problem: new RigbridgeError("input.invalid", "This is not HTTP/1.1") };
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { Id } from "../contract/inputs.ts";
+import type { Operation } from "../contract/operations.ts";
+import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import type { QueryText } from "./query.ts";
+
+/** The three places where a request carries what an operation takes. */
+export interface Parts {
+  readonly params: unknown;
+  readonly query: QueryText;
+  readonly body: unknown;
+}
+
+export interface Decoded {
+  /** Flat: path, query and body together. */
+  readonly input: object;
+  readonly userId: number | undefined;
+}
+
+/**
+ * Checks and decodes path, query and body in one go. Throws `input.invalid` with every mistake of all three.
+ * Query parameters that the operation does not know are ignored.
+ */
+export function inputOf(operation: Operation): (parts: Parts) => Decoded {
+  const params = operation.params && z.object(operation.params);
+  const { query, body } = operation;
+  const known = [...(query instanceof z.ZodObject ? Object.keys(query.shape) : []), "key", "user_id"];
+
+  return (parts) => {
+    const mistakes = queryMistakes(parts.query, known);
+    const decode = (schema: z.ZodType | undefined, value: unknown, root: string): object => {
+      const result = schema?.safeParse(value, { error: sayMissing });
+      if (result?.success === false) mistakes.push(...mistakesOf(result.error.issues, root, mistakes));
+      return isObject(result?.data) ? result.data : {};
+    };
+    const input = {
+      ...decode(query, query && Object.fromEntries(parts.query.values), "query"),
+      ...decode(body, parts.body, "body"),
+      ...decode(params, parts.params, "path"),
+    };
+    const user = parts.query.values.get("user_id");
+    const userId = user === undefined ? undefined : Id.safeParse(user);
+    if (userId?.success === false) mistakes.push(...mistakesOf(userId.error.issues, "user_id", mistakes));
+    if (mistakes.length > 0) throw invalidInput(mistakes);
+    return { input, userId: userId?.data };
+  };
+}
+
+function invalidInput(mistakes: readonly Mistake[]): RigbridgeError {
+  const detail = mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return new RigbridgeError("input.invalid", detail, { errors: mistakes });
+}
+
+const queryMistakes = (query: QueryText, known: readonly string[]): Mistake[] =>
+  known.flatMap((path) => [
+    ...(query.repeated.has(path) ? [{ path, message: "is given more than once" }] : []),
+    ...(query.broken.has(path) ? [{ path, message: "has a broken percent-escape" }] : []),
+  ]);
+
+/** Mistakes by path, without those of a field that has one already: what is given twice is not missing too. */
+const mistakesOf = (issues: readonly z.core.$ZodIssue[], root: string, known: readonly Mistake[]): Mistake[] =>
+  issues
+    .map((issue) => ({ path: issue.path.join(".") || root, message: sentence(issue) }))
+    .filter(({ path }) => !known.some((mistake) => mistake.path === path));
+
+/** Of a union every alternative is named. */
+const sentence = (issue: z.core.$ZodIssue): string =>
+  issue.code === "invalid_union" && issue.errors.length > 0
+    ? [...new Set(issue.errors.flatMap((issues) => issues.map(sentence)))].join(", or ")
+    : issue.message;
+
+const sayMissing = (issue: z.core.$ZodRawIssue): string | undefined => {
+  if (issue.input !== undefined) return undefined;
+  return issue.code === "invalid_value" ? `is required: one of ${issue.values.join(", ")}` : "is required";
+};
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;

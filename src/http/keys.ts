@@ -1,0 +1,42 @@
+import { hash, timingSafeEqual } from "node:crypto";
+
+/** `limited`: too many wrong keys came from this address. */
+export type Verdict = "right" | "wrong" | "missing" | "limited";
+
+export interface KeyCheck {
+  /** Of the key that a client at an address presents. */
+  verdict(presented: string | undefined, address: string): Verdict;
+}
+
+/** Wrong keys that an address may send within the window, and the window in seconds. */
+const allowed = 10;
+export const keyWindow = 10;
+/** Addresses remembered; the oldest gives way. */
+const remembered = 10_000;
+
+/**
+ * Compares digests in constant time. The right key always passes: the owner may sit behind the same proxy as whoever
+ * guesses, and keys of 16 characters and more cannot be found by trying.
+ */
+export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
+  const right = digest(key);
+  const tries = new Map<string, { count: number; since: number }>();
+
+  const wrongFrom = (address: string): Verdict => {
+    const last = tries.get(address);
+    const current = last !== undefined && now() - last.since < keyWindow * 1000 ? last : { count: 0, since: now() };
+    current.count += 1;
+    tries.delete(address);
+    tries.set(address, current);
+    if (tries.size > remembered) tries.delete(tries.keys().next().value ?? "");
+    return current.count > allowed ? "limited" : "wrong";
+  };
+  return {
+    verdict: (presented, address) => {
+      if (presented === undefined || presented === "") return "missing";
+      return timingSafeEqual(digest(presented), right) ? "right" : wrongFrom(address);
+    },
+  };
+}
+
+const digest = (key: string): Buffer => hash("sha256", key, "buffer");

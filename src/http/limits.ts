@@ -1,0 +1,25 @@
+/** What one client may take of the server. Times in ms, sizes in bytes. */
+export const httpLimits = {
+  /** Longest body of a request. */
+  body: 1_000_000,
+  /** Deepest nesting of a JSON body. */
+  depth: 32,
+  /** Request line and headers together. */
+  headers: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  /** How often the two deadlines above are looked at. */
+  checkInterval: 1_000,
+  connections: 20_000,
+  requestsPerConnection: 10_000,
+  /** An answer longer than this takes one of the lanes below, for one slow reader of 33 MB is as dear as many small ones. */
+  bigAnswer: 1_000_000,
+  bigAnswersAtOnce: 8,
+  bigAnswersWaiting: 64,
+  /** A reader that takes longer over a big answer is cut off. */
+  bigAnswerTimeout: 120_000,
+  /** What requests under way get when the server stops. */
+  closeTimeout: 5_000,
+};
+export type HttpLimits = typeof httpLimits;

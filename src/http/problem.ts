@@ -1,0 +1,22 @@
+import { type Mistake, problems, type RigbridgeError } from "../contract/problems.ts";
+
+export const problemType = "application/problem+json; charset=utf-8";
+
+/** RFC 9457, with our stable code and every mistake of a bad input. */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly errors?: readonly Mistake[];
+}
+
+export const problemDocument = (error: RigbridgeError): ProblemDocument => ({
+  type: `urn:rigbridge:problem:${error.code}`,
+  title: problems[error.code].title,
+  status: error.status,
+  detail: error.message,
+  code: error.code,
+  ...(error.errors.length > 0 ? { errors: error.errors } : {}),
+});

@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Operation, type OperationName, operations } from "../contract/operations.ts";
+import { ActionReply } from "../contract/resources.ts";
+import type { MiningService } from "../contract/service.ts";
+import { sendDone, sendEncoded, sendRead } from "./answers.ts";
+import { readJson, skipBody } from "./body.ts";
+import { type Lanes, lanes } from "./encoded.ts";
+import { inputOf } from "./input.ts";
+import type { HttpLimits } from "./limits.ts";
+
+interface Serving {
+  readonly service: MiningService;
+  readonly limits: HttpLimits;
+  readonly lanes: Lanes;
+}
+
+/** A route for each operation of the table. */
+export function addRoutes(app: FastifyInstance, service: MiningService, limits: HttpLimits): void {
+  const serving = { service, limits, lanes: lanes(limits) };
+  for (const name of Object.keys(operations).filter(isOperation)) {
+    const operation: Operation = operations[name];
+    const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
+    app.route({ method, url: operation.path, handler: answer(name, operation, serving) });
+  }
+}
+
+const isOperation = (name: string): name is OperationName => Object.hasOwn(operations, name);
+
+function answer(name: OperationName, operation: Operation, { service, limits, lanes }: Serving) {
+  const decode = inputOf(operation);
+  const reads = operation.method === "GET";
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const body = await bodyOf(operation, request, limits);
+    const { input, userId } = decode({ params: request.params, query: request.asked, body });
+    const caller = { actor: "http", userId };
+    const encoded = reads ? service.encoded?.(name, input, caller) : undefined;
+    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { lanes, bigAnswer: limits.bigAnswer });
+    // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
+    const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
+    return reads ? sendRead(request, reply, value) : sendDone(reply, statusOf(operation, value), value);
+  };
+}
+
+async function bodyOf(operation: Operation, request: FastifyRequest, limits: HttpLimits): Promise<unknown> {
+  if (operation.method === "GET") return undefined;
+  return operation.body === undefined ? skipBody(request.raw, limits) : readJson(request.raw, limits);
+}
+
+/** 202 for an action whose end is not known yet. */
+function statusOf(operation: Operation, value: unknown): number {
+  if (operation.status !== undefined) return operation.status;
+  const pending =
+    operation.reply === ActionReply &&
+    typeof value === "object" &&
+    value !== null &&
+    "state" in value &&
+    (value.state === "sent" || value.state === "queued");
+  return pending ? 202 : 200;
+}

@@ -1,0 +1,91 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { HttpSettings } from "../config/schema.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { MiningService } from "../contract/service.ts";
+import { buildApp } from "./app.ts";
+import { type HttpLimits, httpLimits } from "./limits.ts";
+import { loopback } from "./security.ts";
+
+export interface HttpServer {
+  /** Where a client on this machine reaches it. */
+  readonly url: string;
+  readonly address: { readonly host: string; readonly port: number };
+  /** Stops listening, lets what is under way end within 5 s, then cuts. */
+  close(): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  readonly service: MiningService;
+  readonly settings: HttpSettings;
+  readonly log: FastifyBaseLogger;
+  /** Of Rigbridge, for /health. */
+  readonly version: string;
+  readonly limits?: HttpLimits;
+}
+
+/** Serves the operations over HTTP. Throws `config.invalid` when it may not, or cannot, listen where it should. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { settings, limits = httpLimits } = options;
+  const host = settings.host === "localhost" ? "127.0.0.1" : settings.host;
+  if (!loopback.has(host) && settings.key === undefined && !settings.open) throw openDoor(settings.host);
+  const app = await buildApp({ ...options, limits });
+  try {
+    await app.listen({ host, port: settings.port });
+  } catch (error) {
+    await app.close();
+    throw cannotListen(settings, error);
+  }
+  const bound = app.server.address();
+  const address =
+    typeof bound === "object" && bound !== null
+      ? { host: bound.address, port: bound.port }
+      : { host, port: settings.port };
+  return {
+    address,
+    url: `http://${reachable(address.host)}:${address.port}`,
+    close: () => close(app, limits.closeTimeout),
+  };
+}
+
+const openDoor = (host: string): RigbridgeError =>
+  new RigbridgeError(
+    "config.invalid",
+    `http.host ${host} lets other machines in without an API key. Set http.key to 16 characters or more, or http.open: true to let everybody in`,
+    { errors: [{ path: "http.key", message: `is required when http.host is ${host}` }] },
+  );
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens there",
+  EACCES: "this user may not open that port",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "the host name is not known",
+};
+
+function cannotListen({ host, port }: HttpSettings, cause: unknown): RigbridgeError {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  const reason = reasons[code] ?? (code || "unknown reason");
+  return new RigbridgeError(
+    "config.invalid",
+    `Cannot listen on ${host} port ${port}: ${reason}. Change http.host or http.port`,
+    { cause },
+  );
+}
+
+function reachable(address: string): string {
+  if (address === "0.0.0.0") return "127.0.0.1";
+  if (address === "::") return "[::1]";
+  return address.includes(":") ? `[${address}]` : address;
+}
+
+async function close(app: FastifyInstance, patience: number): Promise<void> {
+  const closed = app.close();
+  const done = new AbortController();
+  const cut = wait(patience, undefined, { signal: done.signal }).then(
+    () => app.server.closeAllConnections(),
+    () => undefined,
+  );
+  await closed;
+  done.abort();
+  await cut;
+}

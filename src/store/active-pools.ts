@@ -1,0 +1,89 @@
+import type { Connection } from "./connection.ts";
+import type { Tables } from "./tables.ts";
+
+/** A rig that shows ever new pools grows no further than this; its oldest combinations are forgotten. */
+const perMiner = 1_000;
+
+/** Ids of the pools on a miner: the same URL and worker keep theirs, and none is given twice. */
+export interface ActivePools {
+  /**
+   * Synchronous, and never fails: what cannot be written now is kept and written with the next. `ordinal` tells
+   * apart pools of the same URL and worker, from 0.
+   */
+  idOf(minerId: number, url: string, worker: string, ordinal: number): number;
+  forget(minerId: number): Promise<void>;
+  /** Writes what is still unwritten. Throws store.full. */
+  flush(): void;
+}
+
+interface Known {
+  last: number;
+  readonly ids: Map<string, number>;
+}
+
+const keyOf = (url: string, worker: string, ordinal: number): string => `${ordinal}\n${url}\n${worker}`;
+
+export const openActivePools = async (connection: Connection): Promise<ActivePools> => {
+  const { tables } = connection;
+  const miners = new Map<number, Known>();
+  let unwritten: { added: Tables["active_pool"]; dropped: number | undefined }[] = [];
+
+  const knownOf = (minerId: number): Known => {
+    const known = miners.get(minerId) ?? { last: 0, ids: new Map() };
+    miners.set(minerId, known);
+    return known;
+  };
+
+  for (const row of await tables.selectFrom("active_pool").selectAll().orderBy("miner_id").orderBy("id").execute()) {
+    const known = knownOf(row.miner_id);
+    known.ids.set(keyOf(row.url, row.worker, row.ordinal), row.id);
+    known.last = row.id;
+  }
+
+  const flush = (): void => {
+    if (unwritten.length === 0) return;
+    connection.write((run) => {
+      for (const { added, dropped } of unwritten) {
+        run(tables.insertInto("active_pool").values(added));
+        if (dropped !== undefined)
+          run(tables.deleteFrom("active_pool").where("miner_id", "=", added.miner_id).where("id", "=", dropped));
+      }
+    });
+    unwritten = [];
+  };
+
+  /** The id of the oldest combination when there are too many. */
+  const dropOldest = (ids: Map<string, number>): number | undefined => {
+    const [oldest] = ids.size > perMiner ? ids : [];
+    if (oldest === undefined) return undefined;
+    ids.delete(oldest[0]);
+    return oldest[1];
+  };
+
+  const give = (minerId: number, url: string, worker: string, ordinal: number): number => {
+    const known = knownOf(minerId);
+    known.last += 1;
+    known.ids.set(keyOf(url, worker, ordinal), known.last);
+    const added = { miner_id: minerId, id: known.last, url, worker, ordinal };
+    unwritten.push({ added, dropped: dropOldest(known.ids) });
+    try {
+      flush();
+    } catch {
+      // Kept in `unwritten`; reading a rig must go on while the disk is full.
+    }
+    return known.last;
+  };
+
+  return {
+    idOf: (minerId, url, worker, ordinal) =>
+      miners.get(minerId)?.ids.get(keyOf(url, worker, ordinal)) ?? give(minerId, url, worker, ordinal),
+
+    forget: async (minerId) => {
+      connection.write((run) => run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)));
+      unwritten = unwritten.filter(({ added }) => added.miner_id !== minerId);
+      miners.delete(minerId);
+    },
+
+    flush,
+  };
+};

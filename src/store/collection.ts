@@ -1,0 +1,194 @@
+import type { z } from "zod";
+import { notFound, RigbridgeError } from "../contract/problems.ts";
+import type { Connection, Run } from "./connection.ts";
+import type { Tables } from "./tables.ts";
+
+export type Stored<T> = T & {
+  readonly id: number;
+  /** "file": declared by the configuration file; "store": added over the API. */
+  readonly owner: "file" | "store";
+  /** What the file calls it. */
+  readonly key: string | null;
+  /** No longer declared by the file; kept for its id and history. */
+  readonly disabled: boolean;
+};
+
+/** Rows live in memory and are written through: reads are synchronous, a resolved write is on disk. */
+export interface Collection<T> {
+  /** By id, with the disabled ones. The array changes never; a later call may return another. */
+  all(): readonly Stored<T>[];
+  get(id: number): Stored<T> | undefined;
+  add(value: T): Promise<Stored<T>>;
+  /** Throws not.found. */
+  change(id: number, patch: Partial<T>): Promise<Stored<T>>;
+  /** Throws not.found. */
+  remove(id: number): Promise<void>;
+  /**
+   * Takes what the configuration file declares, by key, in one transaction: new keys are added with owner "file",
+   * known ones changed and enabled, keys that are no longer there disabled.
+   */
+  declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>>;
+}
+
+interface Mark {
+  readonly id: number;
+  readonly owner: "file" | "store";
+  readonly key: string | null;
+  readonly disabled: boolean;
+}
+
+interface Entry<T> {
+  readonly value: T;
+  readonly json: string;
+  readonly row: Stored<T>;
+}
+
+const entry = <T extends object>(
+  value: T,
+  { id, owner, key, disabled }: Mark,
+  json = JSON.stringify(value),
+): Entry<T> => ({
+  value,
+  json,
+  row: { ...value, id, owner, key, disabled },
+});
+
+export interface CollectionKind<T> {
+  /** What one of them is called. */
+  readonly name: string;
+  readonly schema: z.ZodType<T>;
+  /** The first id is one more. */
+  readonly after: number;
+}
+
+/** Reads a collection into memory. Throws store.refused when a row is not what `schema` says. */
+export const openCollection = async <T extends object>(
+  connection: Connection,
+  { name, schema, after }: CollectionKind<T>,
+): Promise<Collection<T>> => {
+  const { tables } = connection;
+  const rows = await tables.selectFrom("resource").selectAll().where("collection", "=", name).orderBy("id").execute();
+  const sequence = await tables.selectFrom("sequence").select("last").where("collection", "=", name).execute();
+  const entries = rows.map((row): [number, Entry<T>] => [
+    row.id,
+    entry(parse(connection.file, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
+  ]);
+  return new StoredCollection(connection, name, new Map(entries), sequence[0]?.last ?? after);
+};
+
+const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables["resource"]): T => {
+  try {
+    return schema.parse(JSON.parse(row.value));
+  } catch {
+    // Without the cause: a JSON error quotes the text, which may hold a password.
+    throw new RigbridgeError(
+      "store.refused",
+      `The store ${file} is damaged: ${name} ${row.id} cannot be read; restore it from a backup. Nothing was changed.`,
+    );
+  }
+};
+
+class StoredCollection<T extends object> implements Collection<T> {
+  readonly #connection: Connection;
+  readonly #name: string;
+  readonly #entries: Map<number, Entry<T>>;
+  #last: number;
+  #all: readonly Stored<T>[] | undefined;
+
+  constructor(connection: Connection, name: string, entries: Map<number, Entry<T>>, last: number) {
+    this.#connection = connection;
+    this.#name = name;
+    this.#entries = entries;
+    this.#last = last;
+  }
+
+  all(): readonly Stored<T>[] {
+    this.#all ??= [...this.#entries.values()].map(({ row }) => row);
+    return this.#all;
+  }
+
+  get(id: number): Stored<T> | undefined {
+    return this.#entries.get(id)?.row;
+  }
+
+  async add(value: T): Promise<Stored<T>> {
+    const added = entry(value, { id: this.#last + 1, owner: "store", key: null, disabled: false });
+    this.#save([added]);
+    return added.row;
+  }
+
+  async change(id: number, patch: Partial<T>): Promise<Stored<T>> {
+    const known = this.#known(id);
+    const changed = entry({ ...known.value, ...patch }, known.row);
+    this.#save([changed]);
+    return changed.row;
+  }
+
+  async remove(id: number): Promise<void> {
+    this.#known(id);
+    this.#connection.write((run) =>
+      run(this.#connection.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
+    );
+    this.#entries.delete(id);
+    this.#all = undefined;
+  }
+
+  async declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>> {
+    const known = new Map(
+      [...this.#entries.values()].flatMap((each) => (each.row.key === null ? [] : [[each.row.key, each]])),
+    );
+    let last = this.#last;
+    const present = [...declared].map(([key, value]) =>
+      entry(value, { id: known.get(key)?.row.id ?? ++last, owner: "file", key, disabled: false }),
+    );
+    const gone = [...known.values()]
+      .filter(({ row }) => row.key !== null && !declared.has(row.key))
+      .map(({ value, row }) => entry(value, { ...row, disabled: true }));
+    this.#save([...present, ...gone].filter((each) => this.#differs(each)));
+    return new Map(present.map(({ row }) => [row.key ?? "", row]));
+  }
+
+  #differs({ row, json }: Entry<T>): boolean {
+    const known = this.#entries.get(row.id);
+    return known === undefined || known.json !== json || known.row.disabled !== row.disabled;
+  }
+
+  #known(id: number): Entry<T> {
+    const known = this.#entries.get(id);
+    if (known === undefined) throw notFound(this.#name, id);
+    return known;
+  }
+
+  /** Writes rows in one transaction, and then takes them into memory. */
+  #save(entries: readonly Entry<T>[]): void {
+    if (entries.length === 0) return;
+    const last = entries.reduce((highest, { row }) => Math.max(highest, row.id), this.#last);
+    this.#connection.write((run) => {
+      for (const each of entries) this.#upsert(run, each);
+      if (last > this.#last) this.#count(run, last);
+    });
+    for (const each of entries) this.#entries.set(each.row.id, each);
+    this.#last = last;
+    this.#all = undefined;
+  }
+
+  #upsert(run: Run, { json, row }: Entry<T>): void {
+    const { id, owner, key } = row;
+    const columns = { owner, key, disabled: row.disabled ? 1 : 0, value: json };
+    run(
+      this.#connection.tables
+        .insertInto("resource")
+        .values({ collection: this.#name, id, ...columns })
+        .onConflict((conflict) => conflict.columns(["collection", "id"]).doUpdateSet(columns)),
+    );
+  }
+
+  #count(run: Run, last: number): void {
+    run(
+      this.#connection.tables
+        .insertInto("sequence")
+        .values({ collection: this.#name, last })
+        .onConflict((conflict) => conflict.column("collection").doUpdateSet({ last })),
+    );
+  }
+}

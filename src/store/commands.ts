@@ -1,0 +1,67 @@
+import { notFound } from "../contract/problems.ts";
+import type { CommandState } from "../contract/resources.ts";
+import type { Connection } from "./connection.ts";
+import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
+
+const keptFor = 400 * 86_400_000;
+const listLimit = 1_000;
+
+export interface CommandFilter {
+  readonly minerId?: number | undefined;
+  readonly actor?: string | undefined;
+  /** epoch ms */
+  readonly since?: number | undefined;
+}
+
+export interface CommandLog {
+  /** A new row in state `queued`; returns its id when it is on disk. */
+  add(command: NewCommand): Promise<number>;
+  /** Throws not.found. */
+  move(id: number, state: CommandState, message: string): Promise<void>;
+  /** Newest first, at most 1,000. */
+  list(filter?: CommandFilter): Promise<StoredCommand[]>;
+}
+
+/** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
+export const openCommands = async (connection: Connection, now: () => number): Promise<CommandLog> => {
+  const { tables } = connection;
+  connection.write((run) => {
+    const end = (left: CommandState, state: CommandState, message: string) =>
+      run(tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", left));
+    end("sent", "unknown", "the service stopped before the rig answered");
+    end("queued", "failed", "the service stopped before it was sent");
+    run(tables.deleteFrom("command").where("time", "<", now() - keptFor));
+  });
+
+  return {
+    add: async ({ minerId, minerName, actor, action, parameters }) => {
+      const time = now();
+      const row = { time, updated: time, miner_id: minerId, miner_name: minerName, actor, action };
+      const rest = { parameters: JSON.stringify(parameters), state: "queued" as const, message: "" };
+      return connection.write((run) => run(tables.insertInto("command").values({ ...row, ...rest })).id);
+    },
+
+    move: async (id, state, message) => {
+      const update = tables.updateTable("command").set({ state, message, updated: now() }).where("id", "=", id);
+      if (connection.write((run) => run(update)).changes === 0) throw notFound("command", id);
+    },
+
+    list: async ({ minerId, actor, since } = {}) => {
+      const rows = await tables
+        .selectFrom("command")
+        .selectAll()
+        .$if(minerId !== undefined, (query) => query.where("miner_id", "=", minerId ?? 0))
+        .$if(actor !== undefined, (query) => query.where("actor", "=", actor ?? ""))
+        .$if(since !== undefined, (query) => query.where("time", ">=", since ?? 0))
+        .orderBy("id", "desc")
+        .limit(listLimit)
+        .execute();
+      return rows.map(({ miner_id, miner_name, parameters, ...row }) => ({
+        ...row,
+        minerId: miner_id,
+        minerName: miner_name,
+        parameters: CommandParameters.parse(JSON.parse(parameters)),
+      }));
+    },
+  };
+};

@@ -1,0 +1,2 @@
+export type * from "./store.ts";
+export { openStore } from "./store.ts";

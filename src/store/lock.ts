@@ -1,0 +1,81 @@
+import { closeSync, openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { RigbridgeError } from "../contract/problems.ts";
+import { isBusy, openingFailure } from "./failures.ts";
+
+/**
+ * One service for each store. The lock is an open write transaction on a small SQLite file beside the store: the
+ * operating system drops it when its holder dies in any way, so there is no stale lock to judge, and the holder's pid
+ * stays readable beside it. The file itself is never deleted, as that would let two in.
+ */
+export interface Lock {
+  release(): void;
+}
+
+export const lock = (store: string): Lock => {
+  const file = `${store}.lock`;
+  try {
+    createOnce(file);
+    return hold(store, new DatabaseSync(file));
+  } catch (error) {
+    throw openingFailure(file, error);
+  }
+};
+
+/** Never opens a file that is there: closing it would drop this process's own lock on it. */
+const createOnce = (file: string): void => {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if (!(typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST")) throw error;
+  }
+};
+
+const hold = (store: string, database: DatabaseSync): Lock => {
+  try {
+    database.exec("pragma busy_timeout = 200");
+    do {
+      // The pid is committed, so that others can read it, and then the lock taken for good; who came between is seen.
+      database.exec("begin immediate");
+      database.exec("create table if not exists holder (pid integer not null)");
+      database.exec("delete from holder");
+      database.prepare("insert into holder (pid) values (?)").run(process.pid);
+      database.exec("commit");
+      database.exec("begin immediate");
+    } while (holder(database) !== process.pid && rollBack(database));
+    return releasable(database);
+  } catch (error) {
+    const pid = isBusy(error) ? holder(database) : undefined;
+    database.close();
+    if (!isBusy(error)) throw error;
+    throw new RigbridgeError(
+      "store.refused",
+      `The store ${store} is in use by another Rigbridge${pid === undefined ? "" : ` (process ${pid})`}; ` +
+        "stop that one first, or choose another store file.",
+    );
+  }
+};
+
+const releasable = (database: DatabaseSync): Lock => {
+  let held = true;
+  return {
+    release: () => {
+      if (held) database.close();
+      held = false;
+    },
+  };
+};
+
+const rollBack = (database: DatabaseSync): true => {
+  database.exec("rollback");
+  return true;
+};
+
+const holder = (database: DatabaseSync): number | undefined => {
+  try {
+    const pid = database.prepare("select pid from holder").get()?.pid;
+    return typeof pid === "number" ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+};

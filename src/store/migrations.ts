@@ -1,0 +1,117 @@
+import { type Kysely, sql } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import type { Tables } from "./tables.ts";
+
+/** One statement list for each version of the store, oldest first. A released one is never changed, only followed. */
+const steps: readonly (readonly string[])[] = [
+  [
+    `create table resource (
+      collection text not null,
+      id integer not null,
+      owner text not null check (owner in ('file', 'store')),
+      key text,
+      disabled integer not null check (disabled in (0, 1)),
+      value text not null,
+      primary key (collection, id)
+    ) strict, without rowid`,
+    "create unique index resource_key on resource (collection, key) where key is not null",
+    "create table sequence (collection text not null primary key, last integer not null) strict, without rowid",
+    `create table notification (
+      id integer primary key autoincrement,
+      time integer not null,
+      miner_id integer,
+      miner_name text not null,
+      title text,
+      source text not null,
+      message text not null,
+      is_warning integer not null,
+      is_acknowledged integer not null
+    ) strict`,
+    `create table command (
+      id integer primary key autoincrement,
+      time integer not null,
+      updated integer not null,
+      miner_id integer not null,
+      miner_name text not null,
+      actor text not null,
+      action text not null,
+      parameters text not null,
+      state text not null check (state in ('queued', 'sent', 'done', 'failed', 'unknown')),
+      message text not null
+    ) strict`,
+    "create index command_miner on command (miner_id, id)",
+    "create index command_open on command (state) where state in ('queued', 'sent')",
+    "create index command_time on command (time)",
+    `create table active_pool (
+      miner_id integer not null,
+      id integer not null,
+      url text not null,
+      worker text not null,
+      ordinal integer not null,
+      primary key (miner_id, id)
+    ) strict, without rowid`,
+    `create table rig_memory (
+      miner_id integer primary key,
+      uid text unique,
+      driver text,
+      identity text not null,
+      controls text not null,
+      layout text not null,
+      started_at real,
+      software text
+    ) strict`,
+    "create table rig_energy (miner_id integer primary key, energy real not null) strict",
+    // By a span of 20 s and then by miner: a batch touches only the last pages (keys with the miner first are 20 times
+    // slower once the table is larger than the cache), and a miner's hour is 180 look-ups instead of a scan.
+    `create table sample (
+      span integer not null,
+      miner_id integer not null,
+      time integer not null,
+      hashrate real,
+      power real,
+      temperature real,
+      energy real,
+      primary key (span, miner_id, time)
+    ) strict, without rowid`,
+    `create table sample_hour (
+      hour integer not null,
+      miner_id integer not null,
+      samples blob not null,
+      primary key (hour, miner_id)
+    ) strict, without rowid`,
+    `create table sample_day (
+      day integer not null,
+      miner_id integer not null,
+      samples blob not null,
+      primary key (day, miner_id)
+    ) strict, without rowid`,
+  ],
+];
+
+/** What this release reads and writes; a store with a higher number is of a newer one. */
+export const storeVersion = steps.length;
+
+/** The version also stands in the file's header (`user_version`), where it can be read before the file is opened. */
+const migration = (statements: readonly string[], version: number): Migration => ({
+  up: async (db: Kysely<Tables>) => {
+    for (const statement of statements) await sql.raw(statement).execute(db);
+    await sql.raw(`pragma user_version = ${version}`).execute(db);
+  },
+});
+
+/** Brings an older or empty store to `storeVersion`, in one transaction. Throws what SQLite says. */
+export const migrate = async (db: Kysely<Tables>): Promise<void> => {
+  const migrator = new Migrator({
+    db,
+    provider: {
+      getMigrations: async () =>
+        Object.fromEntries(
+          steps.map((step, index) => [`version-${String(index + 1).padStart(4, "0")}`, migration(step, index + 1)]),
+        ),
+    },
+    migrationTableName: "migration",
+    migrationLockTableName: "migration_lock",
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+};

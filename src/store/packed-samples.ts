@@ -1,0 +1,76 @@
+/** What is kept of a reading; null where the rig did not say. */
+export interface Sample {
+  readonly minerId: number;
+  /** epoch ms */
+  readonly time: number;
+  /** H/s */
+  readonly hashrate: number | null;
+  /** W */
+  readonly power: number | null;
+  /** °C */
+  readonly temperature: number | null;
+  /** Wh, the counter at that time */
+  readonly energy: number | null;
+}
+
+/**
+ * Many samples of one miner as bytes: the format's number, then 24 bytes for each, little-endian: time as ms after
+ * `base` (u32), hash rate, power and temperature (f32, 7 digits), energy (f64); NaN stands for null.
+ */
+const format = 1;
+const size = 24;
+
+/** `samples` lie between `base` and 49 days later. */
+export const pack = (samples: readonly Sample[], base: number): Uint8Array => {
+  const bytes = new Uint8Array(1 + samples.length * size);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, format);
+  let at = 1;
+  for (const { time, hashrate, power, temperature, energy } of samples) {
+    view.setUint32(at, time - base, true);
+    view.setFloat32(at + 4, hashrate ?? Number.NaN, true);
+    view.setFloat32(at + 8, power ?? Number.NaN, true);
+    view.setFloat32(at + 12, temperature ?? Number.NaN, true);
+    view.setFloat64(at + 16, energy ?? Number.NaN, true);
+    at += size;
+  }
+  return bytes;
+};
+
+/** The samples of a pack, oldest first; none when it is of a format that this version does not know. */
+export const unpack = (bytes: Uint8Array, minerId: number, base: number): Sample[] => {
+  const samples: Sample[] = [];
+  if (bytes[0] !== format) return samples;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 1; at + size <= bytes.length; at += size)
+    samples.push({
+      minerId,
+      time: base + view.getUint32(at, true),
+      hashrate: known(view.getFloat32(at + 4, true)),
+      power: known(view.getFloat32(at + 8, true)),
+      temperature: known(view.getFloat32(at + 12, true)),
+      energy: known(view.getFloat64(at + 16, true)),
+    });
+  return samples;
+};
+
+const known = (number: number): number | null => (Number.isNaN(number) ? null : number);
+
+/** Two runs of samples as one, by time; where both have the same time the later argument counts. */
+export const merge = (older: readonly Sample[], newer: readonly Sample[]): Sample[] =>
+  [...new Map([...older, ...newer].map((sample) => [sample.time, sample])).values()].sort((a, b) => a.time - b.time);
+
+/** The mean of samples, at `time`; energy is the counter as it first stood, so that differences stay true. */
+export const mean = (samples: readonly Sample[], minerId: number, time: number): Sample => ({
+  minerId,
+  time,
+  hashrate: meanOf(samples.map(({ hashrate }) => hashrate)),
+  power: meanOf(samples.map(({ power }) => power)),
+  temperature: meanOf(samples.map(({ temperature }) => temperature)),
+  energy: samples.find(({ energy }) => energy !== null)?.energy ?? null,
+});
+
+const meanOf = (figures: readonly (number | null)[]): number | null => {
+  const present = figures.filter((figure) => figure !== null);
+  return present.length === 0 ? null : present.reduce((sum, figure) => sum + figure, 0) / present.length;
+};

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
+
+/** What the store keeps, as it is kept: without ids and owners, which every collection adds. Unknown is null. */
+const text = z.string();
+const optional = z.string().nullable();
+const ids = z.array(z.int());
+
+export const StoredMiner = z.object({
+  address: text.describe("canonical text"),
+  name: optional,
+  uid: optional.describe("as configured; the one in use is in the rig's memory"),
+  driver: optional,
+  groupId: z.int(),
+  username: optional,
+  password: optional,
+  token: optional,
+  interval: z.number().nullable().describe("s"),
+  location: Location,
+  tags: z.array(text),
+  offlineExpected: z.boolean(),
+  powerNameplate: z.number().nullable().describe("W"),
+});
+export type StoredMiner = z.infer<typeof StoredMiner>;
+
+export const StoredGroup = z.object({ name: text, parentId: z.int().describe("0 = at the top") });
+export type StoredGroup = z.infer<typeof StoredGroup>;
+
+export const StoredPool = z.object({
+  description: text,
+  coinClass: text,
+  coinShortName: text,
+  coinAlgorithm: text,
+  url: text,
+  workerName: text,
+  walletAddress: text,
+  plainWorkerPassword: text,
+});
+export type StoredPool = z.infer<typeof StoredPool>;
+
+export const StoredPoolGroup = z.object({ name: text, pools: ids });
+export type StoredPoolGroup = z.infer<typeof StoredPoolGroup>;
+
+export const StoredHost = z.object({ description: text, hostname: text });
+export type StoredHost = z.infer<typeof StoredHost>;
+
+export const StoredManagedMiner = ManagedMiner.omit({ id: true });
+export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
+
+export const StoredTemplate = z.object({ name: text });
+export type StoredTemplate = z.infer<typeof StoredTemplate>;
+
+export const StoredRule = z.object({ name: text });
+export type StoredRule = z.infer<typeof StoredRule>;
+
+/** A predefined coin has a row only when its profit was set. */
+export const StoredCoin = z.object({
+  shortName: text,
+  name: text,
+  algorithm: text,
+  coinClass: z.enum(coinClasses),
+  profit: z.number().nullable().describe("BTC per MH/s per day"),
+  profitUsd: z.number().nullable().describe("USD per MH/s per day, where the price was given in USD"),
+  updated: z.number().nullable().describe("epoch ms"),
+});
+export type StoredCoin = z.infer<typeof StoredCoin>;
+
+export const StoredUser = z.object({
+  name: text,
+  keyHash: optional.describe("SHA-256 in hex; never the key"),
+  privilege: z.enum(["administrator", "control", "view"]),
+  groups: ids.nullable().describe("null = all"),
+  pools: ids.nullable().describe("null = all"),
+});
+export type StoredUser = z.infer<typeof StoredUser>;
+
+export interface NewNotification {
+  readonly minerId: number | null;
+  readonly minerName: string;
+  readonly title: string | null;
+  readonly source: string;
+  readonly message: string;
+  readonly isWarning: boolean;
+}
+
+export interface StoredNotification extends NewNotification {
+  readonly id: number;
+  /** epoch ms */
+  readonly time: number;
+  readonly isAcknowledged: boolean;
+}
+
+export const CommandParameters = z.record(text, z.union([text, z.number(), z.boolean()]));
+export type CommandParameters = z.infer<typeof CommandParameters>;
+
+export interface NewCommand {
+  readonly minerId: number;
+  readonly minerName: string;
+  readonly actor: string;
+  readonly action: string;
+  /** Without secrets. */
+  readonly parameters: CommandParameters;
+}
+
+export interface StoredCommand extends NewCommand {
+  readonly id: number;
+  readonly state: (typeof commandStates)[number];
+  /** The rig's words. */
+  readonly message: string;
+  /** When it was asked for, epoch ms. */
+  readonly time: number;
+  /** When it last moved, epoch ms. */
+  readonly updated: number;
+}

@@ -1,0 +1,148 @@
+import { z } from "zod";
+import { RigbridgeError } from "../contract/problems.ts";
+import { Control, Identity } from "../contract/readings.ts";
+import type { Connection } from "./connection.ts";
+import type { Tables } from "./tables.ts";
+
+/** The layout of a rig, so that one which is off at start keeps its shape. */
+export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fans: z.int() });
+export type Layout = z.infer<typeof Layout>;
+
+/** What is remembered of a rig over restarts. */
+export interface RigMemory {
+  readonly minerId: number;
+  /** Unique over all miners. */
+  readonly uid: string | null;
+  readonly driver: string | null;
+  readonly identity: Identity | null;
+  readonly controls: readonly Control[];
+  readonly layout: Layout;
+  /** epoch ms */
+  readonly startedAt: number | null;
+  /** Wh */
+  readonly energy: number | null;
+  readonly software: string | null;
+}
+
+export interface RigMemories {
+  all(): readonly RigMemory[];
+  get(minerId: number): RigMemory | undefined;
+  /** Throws in.use when another miner has this uid. */
+  remember(minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): Promise<void>;
+  /** In one transaction. Throws store.full; the values stay and are written with the next batch. */
+  saveEnergy(batch: readonly { readonly minerId: number; readonly energy: number }[]): void;
+  forget(minerId: number): Promise<void>;
+  /** Writes what is still unwritten. Throws store.full. */
+  flush(): void;
+}
+
+const blank = { uid: null, driver: null, identity: null, controls: [], startedAt: null, energy: null, software: null };
+const noLayout: Layout = { boards: [], fans: 0 };
+
+export const openRigMemories = async (connection: Connection): Promise<RigMemories> => {
+  const { tables } = connection;
+  const memories = new Map<number, RigMemory>();
+  const minerOfUid = new Map<string, number>();
+  const unsaved = new Map<number, number>();
+
+  const known = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
+
+  const take = (memory: RigMemory): void => {
+    const before = memories.get(memory.minerId)?.uid;
+    if (typeof before === "string") minerOfUid.delete(before);
+    if (memory.uid !== null) minerOfUid.set(memory.uid, memory.minerId);
+    memories.set(memory.minerId, memory);
+  };
+
+  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row));
+  for (const row of await tables.selectFrom("rig_energy").selectAll().execute())
+    take({ ...known(row.miner_id), energy: row.energy });
+
+  const energy = connection.prepare(
+    "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
+  );
+
+  const flush = (): void => {
+    if (unsaved.size === 0) return;
+    connection.write(() => {
+      for (const [minerId, value] of unsaved) energy.run(minerId, value);
+    });
+    unsaved.clear();
+  };
+
+  const saveEnergy: RigMemories["saveEnergy"] = (batch) => {
+    for (const { minerId, energy } of batch) {
+      take({ ...known(minerId), energy });
+      unsaved.set(minerId, energy);
+    }
+    flush();
+  };
+
+  return {
+    all: () => [...memories.values()],
+    get: (minerId) => memories.get(minerId),
+    saveEnergy,
+    flush,
+
+    remember: async (minerId, patch) => {
+      const memory = { ...known(minerId), ...patch };
+      const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
+      if (other !== undefined && other !== minerId)
+        throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to miner ${other}`);
+      const { miner_id, ...columns } = toRow(memory);
+      connection.write((run) =>
+        run(
+          tables
+            .insertInto("rig_memory")
+            .values({ miner_id, ...columns })
+            .onConflict((conflict) => conflict.column("miner_id").doUpdateSet(columns)),
+        ),
+      );
+      take(memory);
+      if (typeof patch.energy === "number") saveEnergy([{ minerId, energy: patch.energy }]);
+    },
+
+    forget: async (minerId) => {
+      connection.write((run) => {
+        run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
+        run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
+      });
+      const uid = memories.get(minerId)?.uid;
+      if (typeof uid === "string") minerOfUid.delete(uid);
+      memories.delete(minerId);
+      unsaved.delete(minerId);
+    },
+  };
+};
+
+const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
+  miner_id: memory.minerId,
+  uid: memory.uid,
+  driver: memory.driver,
+  identity: JSON.stringify(memory.identity),
+  controls: JSON.stringify(memory.controls),
+  layout: JSON.stringify(memory.layout),
+  started_at: memory.startedAt,
+  software: memory.software,
+});
+
+/** What no longer fits the schema is learnt again from the rig. */
+const fromRow = (row: Tables["rig_memory"]): RigMemory => ({
+  minerId: row.miner_id,
+  uid: row.uid,
+  driver: row.driver,
+  identity: read(Identity, row.identity) ?? null,
+  controls: read(z.array(Control), row.controls) ?? [],
+  layout: read(Layout, row.layout) ?? noLayout,
+  startedAt: row.started_at,
+  energy: null,
+  software: row.software,
+});
+
+const read = <T>(schema: z.ZodType<T>, json: string): T | undefined => {
+  try {
+    return schema.safeParse(JSON.parse(json)).data;
+  } catch {
+    return undefined;
+  }
+};

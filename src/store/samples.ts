@@ -1,0 +1,182 @@
+import type { SQLOutputValue, StatementSync } from "node:sqlite";
+import type { Connection } from "./connection.ts";
+import { isBusy } from "./failures.ts";
+import { mean, merge, pack, type Sample, unpack } from "./packed-samples.ts";
+
+/** Samples of 20 s lie together, by miner (migrations.ts says why). */
+const span = 20_000;
+const hour = 3_600_000;
+const day = 86_400_000;
+
+/** How long after its end an hour is packed, for samples that come late. */
+const grace = 120_000;
+/** Miners for one step of packing or folding: about 1,500 samples, some 10 ms. */
+const minersPerStep = 4;
+/** Samples that wait for a store that cannot be written; the oldest go first. */
+const waitingLimit = 100_000;
+
+/** History: every sample of the last days, hourly means before that. */
+export interface Samples {
+  /**
+   * Synchronous, in one transaction. What cannot be written waits, bounded, for the next call; throws store.full
+   * unless another program merely holds the file for the moment.
+   */
+  append(rows: readonly Sample[]): void;
+  /** One step of moving finished hours into packed rows; true while there is more to do. */
+  pack(now: number): boolean;
+  /** One step of turning days older than `raw` days into hourly means, and dropping means older than `hourly` days. */
+  prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
+  /** One miner's samples with `from` <= time < `to`, oldest first. */
+  read(minerId: number, from: number, to: number): Sample[];
+  forget(minerId: number): void;
+}
+
+/**
+ * The values of a table's first key column from $from to $to that are really there, by leaps through the index; the
+ * table is then read by (value, miner), so nothing is ever scanned.
+ */
+const leaps = (table: string, column: string): string => `(
+  with recursive leap(value) as (
+    select min(${column}) from ${table} where ${column} >= $from
+    union all
+    select (select min(${column}) from ${table} where ${column} > leap.value) from leap where leap.value < $to
+  )
+  select value from leap where value <= $to)`;
+
+/** By name, as Node 22.13 does not take ?1 by position. */
+const keys = (unit: number, miner: number, from: number, to: number) => ({
+  from: Math.floor(from / unit),
+  to: Math.floor(to / unit),
+  miner,
+});
+
+const miners = (table: string, column: string): string =>
+  `select distinct miner_id from ${table} where ${column} = ? order by miner_id limit ${minersPerStep}`;
+
+export const openSamples = (connection: Connection): Samples => {
+  const prepare = (sql: string): StatementSync => connection.prepare(sql);
+  const spans = `span in ${leaps("sample", "span")} and miner_id = $miner`;
+  const hours = `hour in ${leaps("sample_hour", "hour")} and miner_id = $miner`;
+  const days = `day in ${leaps("sample_day", "day")} and miner_id = $miner`;
+  const statements = {
+    append: prepare("insert or replace into sample values (?, ?, ?, ?, ?, ?, ?)"),
+    recent: prepare(`select * from sample where ${spans} order by span, time`),
+    dropRecent: prepare(`delete from sample where ${spans}`),
+    firstSpan: prepare("select min(span) as first from sample"),
+    minersOfSpan: prepare(miners("sample", "span")),
+    hours: prepare(`select hour as at, samples from sample_hour where ${hours} order by hour`),
+    saveHour: prepare("insert or replace into sample_hour values (?, ?, ?)"),
+    dropHours: prepare(`delete from sample_hour where ${hours}`),
+    firstHour: prepare("select min(hour) as first from sample_hour"),
+    minersOfHour: prepare(miners("sample_hour", "hour")),
+    days: prepare(`select day as at, samples from sample_day where ${days} order by day`),
+    saveDay: prepare("insert or replace into sample_day values (?, ?, ?)"),
+    dropDays: prepare(`delete from sample_day where ${days}`),
+    dropOldDays: prepare(
+      `delete from sample_day where day = (select min(day) from sample_day) and day < ? and miner_id in
+        (select miner_id from sample_day where day = (select min(day) from sample_day) order by miner_id limit 500)`,
+    ),
+  };
+
+  let waiting: readonly Sample[] = [];
+
+  const recent = (minerId: number, from: number, to: number): Sample[] =>
+    statements.recent.all(keys(span, minerId, from, to)).map(sample);
+
+  const packed = (rows: StatementSync, unit: number, minerId: number, from: number, to: number): Sample[] =>
+    rows
+      .all(keys(unit, minerId, from, to))
+      .flatMap((row) =>
+        row.samples instanceof Uint8Array ? unpack(row.samples, minerId, integer(row.at) * unit) : [],
+      );
+
+  const packHour = (minerId: number, index: number): void => {
+    const [from, to] = [index * hour, (index + 1) * hour - 1];
+    const whole = merge(packed(statements.hours, hour, minerId, from, to), recent(minerId, from, to));
+    statements.saveHour.run(index, minerId, pack(whole, from));
+    statements.dropRecent.run(keys(span, minerId, from, to));
+  };
+
+  const foldDay = (minerId: number, index: number): void => {
+    const [from, to] = [index * day, (index + 1) * day - 1];
+    const byHour = Map.groupBy(packed(statements.hours, hour, minerId, from, to), ({ time }) =>
+      Math.floor(time / hour),
+    );
+    const means = [...byHour].map(([at, samples]) => mean(samples, minerId, at * hour));
+    const whole = merge(packed(statements.days, day, minerId, from, to), means);
+    statements.saveDay.run(index, minerId, pack(whole, from));
+    statements.dropHours.run(keys(hour, minerId, from, to));
+  };
+
+  const minersOf = (statement: StatementSync, first: number): number[] =>
+    statement.all(first).map((row) => integer(row.miner_id));
+
+  return {
+    append: (rows) => {
+      const batch = waiting.length === 0 ? rows : [...waiting, ...rows];
+      if (batch.length === 0) return;
+      try {
+        connection.write(() => {
+          for (const { minerId, time, hashrate, power, temperature, energy } of batch.toSorted(
+            (a, b) => a.minerId - b.minerId,
+          ))
+            statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
+        });
+        waiting = [];
+      } catch (error) {
+        waiting = batch.slice(-waitingLimit);
+        if (!(error instanceof Error && isBusy(error.cause))) throw error;
+      }
+    },
+
+    pack: (now) => {
+      const first = statements.firstSpan.get()?.first;
+      if (typeof first !== "number") return false;
+      const index = Math.floor((first * span) / hour);
+      if ((index + 1) * hour + grace > now) return false;
+      connection.write(() => {
+        for (const minerId of minersOf(statements.minersOfSpan, first)) packHour(minerId, index);
+      });
+      return true;
+    },
+
+    prune: (now, { raw, hourly }) => {
+      const first = statements.firstHour.get()?.first;
+      const index = typeof first === "number" ? Math.floor((first * hour) / day) : Number.POSITIVE_INFINITY;
+      const fold = typeof first === "number" && (index + 1) * day <= now - raw * day;
+      const dropped = connection.write(() => {
+        if (fold) for (const minerId of minersOf(statements.minersOfHour, first)) foldDay(minerId, index);
+        return Number(statements.dropOldDays.run(Math.floor((now - hourly * day) / day)).changes);
+      });
+      return fold || dropped > 0;
+    },
+
+    read: (minerId, from, to) =>
+      [
+        ...packed(statements.days, day, minerId, from, to),
+        ...packed(statements.hours, hour, minerId, from, to),
+        ...recent(minerId, from, to),
+        ...waiting.filter((each) => each.minerId === minerId),
+      ].filter(({ time }) => time >= from && time < to),
+
+    forget: (minerId) => {
+      waiting = waiting.filter((each) => each.minerId !== minerId);
+      connection.write(() => {
+        for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
+          drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
+      });
+    },
+  };
+};
+
+const integer = (value: SQLOutputValue | undefined): number => (typeof value === "number" ? value : 0);
+const figure = (value: SQLOutputValue | undefined): number | null => (typeof value === "number" ? value : null);
+
+const sample = (row: Record<string, SQLOutputValue>): Sample => ({
+  minerId: integer(row.miner_id),
+  time: integer(row.time),
+  hashrate: figure(row.hashrate),
+  power: figure(row.power),
+  temperature: figure(row.temperature),
+  energy: figure(row.energy),
+});

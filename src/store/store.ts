@@ -1,0 +1,143 @@
+import type { z } from "zod";
+import { type ActivePools, openActivePools } from "./active-pools.ts";
+import { type Collection, openCollection } from "./collection.ts";
+import { type CommandLog, openCommands } from "./commands.ts";
+import { Connection } from "./connection.ts";
+import { openingFailure } from "./failures.ts";
+import { createPrivate, inspect, locate, mark } from "./file.ts";
+import { type Lock, lock } from "./lock.ts";
+import { migrate } from "./migrations.ts";
+import { type NotificationLog, openNotifications } from "./notifications.ts";
+import {
+  StoredCoin,
+  StoredGroup,
+  StoredHost,
+  StoredManagedMiner,
+  StoredMiner,
+  StoredPool,
+  StoredPoolGroup,
+  StoredRule,
+  StoredTemplate,
+  StoredUser,
+} from "./resources.ts";
+import { openRigMemories, type RigMemories } from "./rig-memories.ts";
+import { openSamples, type Samples } from "./samples.ts";
+
+export type { ActivePools } from "./active-pools.ts";
+export type { Collection, Stored } from "./collection.ts";
+export type { CommandFilter, CommandLog } from "./commands.ts";
+export type { NotificationLog } from "./notifications.ts";
+export type { Sample } from "./packed-samples.ts";
+export type * from "./resources.ts";
+export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
+export type { Samples } from "./samples.ts";
+
+/** All that outlives the process. Ids are whole numbers that are never given twice; times are epoch ms. */
+export interface Store {
+  readonly miners: Collection<StoredMiner>;
+  readonly groups: Collection<StoredGroup>;
+  readonly pools: Collection<StoredPool>;
+  readonly poolGroups: Collection<StoredPoolGroup>;
+  readonly hosts: Collection<StoredHost>;
+  readonly managedMiners: Collection<StoredManagedMiner>;
+  readonly templates: Collection<StoredTemplate>;
+  readonly rules: Collection<StoredRule>;
+  readonly coins: Collection<StoredCoin>;
+  readonly users: Collection<StoredUser>;
+  readonly notifications: NotificationLog;
+  readonly commands: CommandLog;
+  readonly activePools: ActivePools;
+  readonly memory: RigMemories;
+  readonly samples: Samples;
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** The SQLite file, or ":memory:" for one that ends with the process. */
+  readonly file: string;
+  readonly now: () => number;
+}
+
+/** External miners count from 1000000001 (2.2 of the API document). */
+const beforeMiners = 1_000_000_000;
+
+/**
+ * Opens the store, and makes it when there is none. Throws store.refused, having changed nothing, when the file is
+ * no store, of a newer version, damaged, out of reach, or held by another service.
+ */
+export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => {
+  if (file === ":memory:") return build(":memory:", now, { release: () => undefined });
+  const path = locate(file);
+  const held = lock(path);
+  try {
+    inspect(path);
+    createPrivate(path);
+    mark(path);
+    return await build(path, now, held);
+  } catch (error) {
+    held.release();
+    throw openingFailure(path, error);
+  }
+};
+
+/**
+ * What a person declares or adds goes over one connection and survives the loss of power; what the service notes by
+ * itself, often, goes over another and survives the death of the process. They share no table, so that in memory each
+ * has a database of its own.
+ */
+const build = async (path: string, now: () => number, held: Lock): Promise<Store> => {
+  const declared = new Connection(path, "full", 2_000);
+  const noted = new Connection(path, "normal", 100);
+  const close = () => {
+    noted.close();
+    declared.close();
+    held.release();
+  };
+  try {
+    await migrate(declared.tables);
+    if (path === ":memory:") await migrate(noted.tables);
+    return await assemble(declared, noted, now, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+};
+
+const assemble = async (
+  declared: Connection,
+  noted: Connection,
+  now: () => number,
+  close: () => void,
+): Promise<Store> => {
+  const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
+    openCollection(declared, { name, schema, after });
+  const activePools = await openActivePools(noted);
+  const memory = await openRigMemories(noted);
+  const samples = openSamples(noted);
+  return {
+    miners: await collection("miner", StoredMiner, beforeMiners),
+    groups: await collection("group", StoredGroup),
+    pools: await collection("pool", StoredPool),
+    poolGroups: await collection("pool group", StoredPoolGroup),
+    hosts: await collection("host", StoredHost),
+    managedMiners: await collection("managed miner", StoredManagedMiner),
+    templates: await collection("template", StoredTemplate),
+    rules: await collection("rule", StoredRule),
+    coins: await collection("coin", StoredCoin),
+    users: await collection("user", StoredUser),
+    notifications: await openNotifications(noted, now),
+    commands: await openCommands(noted, now),
+    activePools,
+    memory,
+    samples,
+    close: async () => {
+      try {
+        activePools.flush();
+        memory.flush();
+        samples.append([]);
+      } finally {
+        close();
+      }
+    },
+  };
+};

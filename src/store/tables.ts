@@ -1,0 +1,77 @@
+import type { Generated } from "kysely";
+import type { CommandState } from "../contract/resources.ts";
+
+/**
+ * The tables of the store (migrations.ts makes them). They are STRICT, so SQLite itself keeps the column types true;
+ * columns that hold JSON are checked by a schema when they are read. Times are epoch ms, flags 0 and 1.
+ */
+export interface Tables {
+  /** Every row of every collection: small, read once at opening, so one document each is enough. */
+  resource: {
+    collection: string;
+    id: number;
+    owner: "file" | "store";
+    /** What the configuration file calls it; null for what came over the API. */
+    key: string | null;
+    disabled: number;
+    /** JSON */
+    value: string;
+  };
+  /** The last id a collection gave out, so that none is given twice. */
+  sequence: { collection: string; last: number };
+  notification: {
+    id: Generated<number>;
+    time: number;
+    miner_id: number | null;
+    miner_name: string;
+    title: string | null;
+    source: string;
+    message: string;
+    is_warning: number;
+    is_acknowledged: number;
+  };
+  command: {
+    id: Generated<number>;
+    time: number;
+    updated: number;
+    miner_id: number;
+    miner_name: string;
+    actor: string;
+    action: string;
+    /** JSON */
+    parameters: string;
+    state: CommandState;
+    message: string;
+  };
+  active_pool: { miner_id: number; id: number; url: string; worker: string; ordinal: number };
+  rig_memory: {
+    miner_id: number;
+    uid: string | null;
+    driver: string | null;
+    /** JSON */
+    identity: string;
+    /** JSON */
+    controls: string;
+    /** JSON */
+    layout: string;
+    started_at: number | null;
+    software: string | null;
+  };
+  /** Beside the memory, because it is written often and the memory is large. */
+  rig_energy: { miner_id: number; energy: number };
+  /** Samples of about the last hour, as they came. */
+  sample: {
+    /** time / 20 s, rounded down */
+    span: number;
+    miner_id: number;
+    time: number;
+    hashrate: number | null;
+    power: number | null;
+    temperature: number | null;
+    energy: number | null;
+  };
+  /** Every sample of a miner in an hour (epoch hours), packed. */
+  sample_hour: { hour: number; miner_id: number; samples: Uint8Array };
+  /** The hourly means of a miner on a day (epoch days), packed. */
+  sample_day: { day: number; miner_id: number; samples: Uint8Array };
+}

@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { rigbridge, running } from "./command.ts";
+
+/** A port that nobody has just now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "0.0.0.0");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rigbridge-cli-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("rigbridge", () => {
+  test("--version says which one it is", async () => {
+    expect(await rigbridge(["--version"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  });
+
+  test("a command that it does not know is refused with what was meant", async () => {
+    const { code, stderr } = await rigbridge(["simulat"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("(Did you mean simulate?)");
+  });
+});
+
+describe("rigbridge config", () => {
+  test("check says ok with what is in the file", async () => {
+    const text = "groups: [{ name: g }]\nminers:\n  - { address: a1, group: g }\n  - address: a2\n";
+    await writeFile(join(folder, "rigbridge.yaml"), text);
+    expect(await rigbridge(["config", "check"], { cwd: folder })).toEqual({
+      code: 0,
+      stdout: "rigbridge.yaml: ok (2 miners, 1 group)\n",
+      stderr: "",
+    });
+  });
+
+  test("check says every mistake with its line", async () => {
+    await writeFile(join(folder, "bad.yaml"), "http:\n  prt: 1\nminers:\n  - name: a\n");
+    expect(await rigbridge(["config", "check", "bad.yaml"], { cwd: folder })).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: [
+        "bad.yaml has 2 mistakes",
+        '  bad.yaml:2: http.prt: is no known key; did you mean "port"?',
+        "  bad.yaml:4: miners[0].address: is missing",
+        "",
+      ].join("\n"),
+    });
+  });
+
+  test("check says that there is no file", async () => {
+    const { code, stderr } = await rigbridge(["config", "check", "none.yaml"], { cwd: folder });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "none.yaml is not there\n" });
+  });
+
+  test("schema prints a JSON Schema", async () => {
+    const { code, stdout } = await rigbridge(["config", "schema"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ $schema: expect.stringContaining("draft-07"), type: "object" });
+  });
+});
+
+describe("rigbridge simulate", () => {
+  test("runs rigs that read finds, and ends by SIGINT", async () => {
+    const [axeos, xmrig] = [await freePort(), await freePort()];
+    const ports = ["--addresses", `axeos=${axeos},xmrig=${xmrig}`];
+    const farm = await running(["simulate", "--count", "22", "--mix", "axeos=1,xmrig=1", ...ports], /Ctrl-C/);
+    const read = await rigbridge(["read", `127.1.0.2:${xmrig}`, "--token", "simulated", "--json"]);
+    farm.signal("SIGINT");
+    expect(await farm.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(farm.said()).toContain("22 virtual rigs");
+    expect(farm.said()).toMatch(new RegExp(`^ {2}127\\.1\\.0\\.1:${axeos} +axeos`, "m"));
+    expect(farm.said()).toContain("… and 2 more");
+    expect(farm.said()).toContain(`- { address: "127.1.0.2:${xmrig}", name: xmrig-2, token: simulated }`);
+    expect(JSON.parse(read.stdout)).toMatchObject({ driver: "xmrig" });
+  });
+
+  test("says everything that is wrong with its options", async () => {
+    const options = ["--count", "0", "--mix", "asic=1,xmrig=x", "--base-port", "0", "--fault", "slwo", "--seed", "-1"];
+    const { code, stderr } = await rigbridge(["simulate", ...options]);
+    expect(code).toBe(1);
+    expect(stderr.trim().split("\n")).toEqual([
+      "No rig was started:",
+      '  --mix: knows cgminer, axeos, xmrig, not "asic"',
+      "  --mix xmrig: must be a whole number from 1 to 40000",
+      "  --count: must be a whole number from 1 to 40000",
+      "  --base-port: must be a whole number from 1 to 65535",
+      "  --seed: must be a whole number from 0 to 4294967295",
+      '  --fault: there is no "slwo"; did you mean "slow"?',
+    ]);
+  });
+});

@@ -1,0 +1,183 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { type Running, rigbridge, running } from "./command.ts";
+
+const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
+const urlOf = (service: Running): string => ready.exec(service.said())?.[1] ?? "";
+
+let folder = "";
+let farm: Farm;
+const services: Running[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rigbridge-serve-"));
+  farm = await startFarm({
+    rigs: [
+      { kind: "axeos", warm: true, name: "desk" },
+      { kind: "cgminer", warm: true },
+      { kind: "cgminer", warm: true },
+    ],
+  });
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) {
+    service.signal("SIGKILL");
+    await service.ended;
+  }
+});
+afterAll(async () => {
+  await farm.close();
+  await rm(folder, { recursive: true });
+});
+
+const place = () => ({ cwd: folder, env: { XDG_DATA_HOME: join(folder, "data") } });
+
+async function serve(...options: string[]): Promise<Running> {
+  const service = await running(["serve", "--port", "0", ...options], ready, place());
+  services.push(service);
+  return service;
+}
+
+interface Listed {
+  readonly name: string;
+  readonly hostDescription: string;
+  readonly statusInfo: { readonly statusDisplay: string };
+}
+
+async function miners(url: string): Promise<Listed[]> {
+  const reply: unknown = await (await fetch(`${url}/api/miners`)).json();
+  const isList = (value: unknown): value is { groupList: { minerList: Listed[] }[] } =>
+    typeof value === "object" && value !== null && "groupList" in value;
+  return isList(reply) ? reply.groupList.flatMap(({ minerList }) => minerList) : [];
+}
+
+/** Asks until all of them are mining. */
+async function mining(url: string, count: number): Promise<Listed[]> {
+  for (;;) {
+    const list = await miners(url);
+    if (list.filter(({ statusInfo }) => statusInfo.statusDisplay === "Mining").length >= count) return list;
+    await wait(50);
+  }
+}
+
+describe("rigbridge serve", () => {
+  test("without anything shows a demo farm that mines, and forgets it once there is a real rig", async () => {
+    const first = await serve();
+    expect(first.said()).toContain("with 5 demo miners");
+    expect(await mining(urlOf(first), 5)).toHaveLength(5);
+    expect(first.said()).toContain("THIS IS A DEMO");
+    expect(first.said()).toContain(`${urlOf(first)}/api/miners`);
+    const added = await fetch(`${urlOf(first)}/api/miners`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ address: farm.rigs[0]?.address }),
+    });
+    expect(added.status).toBe(201);
+    first.signal("SIGTERM");
+    expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
+
+    const second = await serve();
+    expect(second.said()).toContain('with 1 miner"');
+    expect((await mining(urlOf(second), 1)).map(({ hostDescription }) => hostDescription)).toEqual([
+      farm.rigs[0]?.address,
+    ]);
+    second.signal("SIGINT");
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+
+  test("serves what the configuration says, its store beside it, and acts as it is told", async () => {
+    const [desk, one, two] = farm.rigs;
+    const text = `miners:
+  - { address: "${desk?.address}", name: desk, uid: on-the-desk }
+  - { address: "${one?.address}", name: twin }
+  - { address: "${two?.address}", name: twin }
+`;
+    await writeFile(join(folder, "home.yaml"), text);
+    const service = await serve("--config", "home.yaml", "--demo");
+    const url = urlOf(service);
+    expect(service.said()).toContain("with 3 miners and 5 demo miners");
+    await mining(url, 8);
+    expect(existsSync(join(folder, "rigbridge.db"))).toBe(true);
+    const act = (...args: string[]) => rigbridge(["act", ...args], { env: { RIGBRIDGE_SERVICE: url } });
+
+    const done = await act("desk", "set", "--property", "frequency", "--value", "500");
+    expect(done).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^desk: ./) });
+    expect(desk?.requests.writes.at(-1)).toContain("500");
+
+    const [ambiguous, refused, unknown] = await Promise.all([
+      act("Twin", "restart"),
+      act("desk", "set", "--property", "frequency", "--value", "9000"),
+      act("nobody", "restart"),
+    ]);
+    expect(ambiguous.code).toBe(1);
+    expect(ambiguous.stderr).toContain('2 miners are called "Twin"; say its id:');
+    expect(ambiguous.stderr).toContain(one?.address);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("400 to 625");
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no miner "nobody"') });
+  });
+
+  test("says every mistake of the configuration and starts nothing", async () => {
+    await writeFile(join(folder, "bad.yaml"), "http:\n  prt: 1\nstore: { url: bad.db }\nminers:\n  - name: a\n");
+    const { code, stdout, stderr } = await rigbridge(["serve", "--config", "bad.yaml"], place());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/bad\.yaml:2: http\.prt: .*\n.*bad\.yaml:5: miners\[0\]\.address: is missing\n$/);
+    expect(existsSync(join(folder, "bad.db"))).toBe(false);
+  });
+
+  test("says that its port is taken, and what to do", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const bound = other.address();
+    const port = typeof bound === "object" ? `${bound?.port}` : "";
+    await writeFile(join(folder, "empty.yaml"), "store: { url: empty.db }\n");
+    const { code, stderr } = await rigbridge(["serve", "--config", "empty.yaml", "--port", port], place());
+    other.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Cannot listen on 127.0.0.1 port ${port}: another program listens there`);
+    expect(stderr).toContain("--port");
+  });
+
+  test("lets nobody in from elsewhere without a key", async () => {
+    const { code, stderr } = await rigbridge(["serve", "--host", "0.0.0.0"], place());
+    expect(code).toBe(1);
+    expect(stderr).toContain("set http.key");
+  });
+});
+
+describe("rigbridge act", () => {
+  test("says how to start a service where there is none", async () => {
+    const { code, stderr } = await rigbridge(["act", "desk", "restart", "--service", "http://127.0.0.1:1"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("No service answers at http://127.0.0.1:1; start one with npm start");
+  });
+
+  test("names every option that the action wants, before anything is sent", async () => {
+    const { code, stderr } = await rigbridge(["act", "desk", "set", "--pool", "x"]);
+    expect(code).toBe(1);
+    expect(stderr.trim().split("\n").toSorted()).toEqual([
+      "  --pool: must be a whole number of 1 to 10 digits",
+      "  --property: is required for action set",
+      "  --value: is required for action set",
+      "Nothing was sent:",
+    ]);
+  });
+
+  test("sends the key, shows it nowhere, and says so when it is wrong", async () => {
+    const key = "an-invented-key-of-some-length";
+    await writeFile(join(folder, "keyed.yaml"), `http: { key: ${key} }\nstore: { url: keyed.db }\n`);
+    const service = await serve("--config", "keyed.yaml");
+    const act = (env: Record<string, string>) =>
+      rigbridge(["act", "desk", "restart"], { env: { RIGBRIDGE_SERVICE: urlOf(service), ...env } });
+    const [right, wrong] = await Promise.all([act({ RIGBRIDGE_KEY: key }), act({ RIGBRIDGE_KEY: `${key}-wrong` })]);
+    expect(right.stderr).toContain('There is no miner "desk"');
+    expect(wrong.stderr).toContain("(give the key in RIGBRIDGE_KEY)");
+    expect(`${right.stderr}${wrong.stderr}${service.said()}`).not.toContain(key);
+  });
+});

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "@jest/globals";
+import { Ajv } from "ajv";
+import { parse } from "yaml";
+import { configSchema, readConfig } from "../../src/config/index.ts";
+
+const folder = new URL("../../examples/", import.meta.url);
+const examples = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+const secrets = {
+  RIGBRIDGE_KEY: "an-invented-key-of-some-length",
+  OPERATOR_KEY: "another-invented-key-of-length",
+  ANTMINER_PASSWORD: "invented",
+};
+
+const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());
+const textOf = (name: string): string => readFileSync(new URL(name, folder), "utf8");
+
+describe.each(examples)("the example %s", (name) => {
+  test("has no mistakes", async () => {
+    const { config } = await readConfig(new URL(name, folder).pathname, secrets);
+    expect(config.miners.length).toBeGreaterThan(0);
+  });
+
+  test("is valid by the JSON Schema for editors as it stands", () => {
+    validate(parse(textOf(name)));
+    expect(validate.errors).toBeNull();
+  });
+
+  test("says at its top which environment variables it wants", () => {
+    const [head = ""] = textOf(name).split("\n\n");
+    for (const [, variable = ""] of textOf(name).matchAll(/: \$\{(\w+)\}/g)) expect(head).toContain(variable);
+  });
+});
+
+test("the first example runs without anything in the environment", async () => {
+  await expect(readConfig(new URL("rigbridge.yaml", folder).pathname, {})).resolves.toBeDefined();
+});
+
+describe("the JSON Schema for editors", () => {
+  test.each([
+    ["an unknown key", { htp: {} }],
+    ["an unknown key of a group in a group", { groups: [{ name: "a", groups: [{ nam: "b" }] }] }],
+    ["a wrong type", { http: { port: "17790" } }],
+    ["an unknown driver", { miners: [{ address: "a", driver: "b" }] }],
+    ["what is not there yet", { mqtt: {} }],
+    ["a short key", { http: { key: "short" } }],
+  ])("refuses %s", (_, config) => {
+    expect(validate(config)).toBe(false);
+  });
+
+  test("takes a variable for a key, however short", () => {
+    expect(validate({ http: { key: `\${K}` } })).toBe(true);
+  });
+
+  test("describes every key", () => {
+    const schema = JSON.stringify(configSchema());
+    expect(schema).toContain('"description":"the API server"');
+    expect(undescribed(configSchema(), "")).toEqual([]);
+  });
+});
+
+/** Paths of properties that say nothing of themselves and whose name alone does not say it. */
+function undescribed(schema: unknown, path: string): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {
+    const at = `${path}/${key}`;
+    const isProperty = path.endsWith("/properties");
+    const plain = ["name", "site", "container", "rack", "slot"].includes(key);
+    const bare = isProperty && !plain && !(typeof value === "object" && value !== null && "description" in value);
+    return [...(bare ? [at] : []), ...undescribed(value, at)];
+  });
+}

@@ -1,0 +1,317 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { defaultConfig, type ReadConfig, readConfig } from "../../src/config/index.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+
+let folder = "";
+let file = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rigbridge-config-"));
+  file = join(folder, "rigbridge.yaml");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(text: string, env: Record<string, string> = {}, mode = 0o600): Promise<ReadConfig> {
+  await writeFile(file, text);
+  await chmod(file, mode);
+  return readConfig(file, env);
+}
+
+/** The mistakes, without the file's name. */
+async function mistakes(text: string, env: Record<string, string> = {}): Promise<string[]> {
+  try {
+    await read(text, env);
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    expect(error.code).toBe("config.invalid");
+    return error.errors.map(({ path, message }) => `${path}: ${message}`.replace(/^rigbridge\.yaml:/, ""));
+  }
+  return [];
+}
+
+const twoLines = (first: string, second: string): string => `${first}\n${second}\n`;
+
+describe("a configuration without mistakes", () => {
+  test("may be empty, and then holds the defaults with the store beside the file", async () => {
+    const { config, warnings } = await read("# nothing yet\n");
+    expect(config).toMatchObject({ http: { host: "127.0.0.1", port: 17790 }, miners: [], poll: { interval: 10 } });
+    expect(config.store.url).toBe(join(folder, "rigbridge.db"));
+    expect(warnings).toEqual([]);
+  });
+
+  test("may have sections with nothing in them", async () => {
+    const { config } = await read(twoLines("http:", "miners:"));
+    expect(config.http.port).toBe(17790);
+    expect(config.miners).toEqual([]);
+  });
+
+  test("keeps an absolute path of the store", async () => {
+    const { config } = await read("store: { url: /var/lib/rigbridge/farm.db }");
+    expect(config.store.url).toBe("/var/lib/rigbridge/farm.db");
+  });
+
+  test("takes anchors and aliases", async () => {
+    const { config } = await read(
+      "miners:\n  - { address: 10.0.0.1, tags: &t [a, b] }\n  - { address: 10.0.0.2, tags: *t }\n",
+    );
+    expect(config.miners[1]?.tags).toEqual(["a", "b"]);
+  });
+});
+
+describe("each mistake is named with its path and line", () => {
+  const rows: [string, string, string[]][] = [
+    ["an unknown key", "htp:\n  port: 1", ['1: htp: is no known key; did you mean "http"?']],
+    [
+      "an unknown key deep inside",
+      "groups:\n  - name: a\n    groups:\n      - nane: b",
+      ["4: groups[0].groups[0].name: is missing", '4: groups[0].groups[0].nane: is no known key; did you mean "name"?'],
+    ],
+    [
+      "an unknown key like none",
+      "poll:\n  frequency: 5",
+      ["2: poll.frequency: is no known key; known here: interval, timeout"],
+    ],
+    [
+      "an unknown key of a place",
+      "miners:\n  - address: a1\n    location: { row: x }",
+      ["3: miners[0].location.row: is no known key; known here: site, container, rack, slot"],
+    ],
+    ["a missing key", "miners:\n  - name: a\n", ["2: miners[0].address: is missing"]],
+    [
+      "text for a number",
+      'http:\n  port: "1"',
+      [`2: http.port: must be a number, is text (quotes and \${VARIABLE} make text)`],
+    ],
+    ["a number for text", "miners:\n  - address: 5", ["2: miners[0].address: must be text, is a number"]],
+    ["a list for a mapping", "http: [1]", ["1: http: must be a mapping of keys, is a list"]],
+    ["something else than a mapping", "- a\n- b", ["1: must be a mapping of keys, is a list"]],
+    ["a number out of range", "poll:\n  interval: 0", ["2: poll.interval: must be at least 1"]],
+    ["a fraction", "http:\n  port: 1.5", ["2: http.port: must be a whole number"]],
+    [
+      "a word out of a list",
+      "users:\n  - { name: a, privilege: king }",
+      ["2: users[0].privilege: must be one of administrator, control, view"],
+    ],
+    [
+      "an unknown driver",
+      "miners:\n  - address: a1\n    driver: axe",
+      ["3: miners[0].driver: must be one of axeos, xmrig, cgminer"],
+    ],
+    ["a short key", "http:\n  key: short", ["2: http.key: needs at least 16 characters"]],
+    [
+      "an unknown locale",
+      "display:\n  locale: xx-nowhere",
+      ["2: display.locale: is no known locale, like en-US or sv-SE"],
+    ],
+    [
+      "a bad proxy",
+      "http:\n  trustedProxies: [me]",
+      ["2: http.trustedProxies[0]: must be an IP address or a range like 10.0.0.0/8"],
+    ],
+    [
+      "what is not there yet",
+      "mqtt:\n  url: x",
+      ["1: mqtt: is not there yet in this version (the MQTT bridge); remove it"],
+    ],
+    [
+      "another database",
+      "store:\n  url: postgres://db",
+      ["2: store.url: must be the name of a file; other databases are not there yet"],
+    ],
+    [
+      "a bad address",
+      "miners:\n  - address: rig:99999",
+      ['2: miners[0].address: "rig:99999" has a port that is not between 1 and 65535'],
+    ],
+    [
+      "one address in two spellings",
+      "miners:\n  - address: Rig.local\n  - address: http://rig.local/",
+      ["3: miners[1].address: is the address of miners[0] too"],
+    ],
+    [
+      "a uid twice",
+      "miners:\n  - { address: a1, uid: x }\n  - { address: a2, uid: x }",
+      ['3: miners[1].uid: "x" is the uid of miners[0] too'],
+    ],
+    [
+      "an unknown group",
+      "groups:\n  - name: garage\nminers:\n  - { address: a1, group: garag }",
+      ['4: miners[0].group: there is no group "garag"; did you mean "garage"?'],
+    ],
+    [
+      "a group twice, one inside another",
+      "groups:\n  - name: a\n    groups:\n      - name: a",
+      ['4: groups[0].groups[0].name: "a" is the name of groups[0] too'],
+    ],
+    [
+      "a pool twice",
+      'pools:\n  - { name: a, url: "p:1" }\n  - { name: a, url: "p:2" }',
+      ['3: pools[1].name: "a" is the name of pools[0] too'],
+    ],
+    [
+      "a pool group of unknown pools",
+      "poolGroups:\n  - name: g\n    pools:\n      - nobody",
+      ['4: poolGroups[0].pools[0]: there is no pool "nobody"'],
+    ],
+    [
+      "a pool group without pools",
+      "poolGroups:\n  - { name: g, pools: [] }",
+      ["2: poolGroups[0].pools: needs at least one pool"],
+    ],
+    [
+      "a user's unknown group",
+      "users:\n  - { name: u, groups: [g] }",
+      ['2: users[0].groups[0]: there is no group "g"'],
+    ],
+    [
+      "a key that two users share",
+      "users:\n  - { name: u, key: abcdefghijklmnop }\n  - { name: v, key: abcdefghijklmnop }",
+      ["3: users[1].key: is the key of users[0] too"],
+    ],
+    [
+      "a service for everybody without a key",
+      "http:\n  host: 0.0.0.0",
+      [
+        "2: http.host: 0.0.0.0 is reached by others, and there is no key; set http.key, or http.open: true to let everybody in",
+      ],
+    ],
+    ["a key that stands twice", "poll:\n  interval: 5\npoll:\n  interval: 6", ["3: poll: stands here twice"]],
+    [
+      "a key that stands twice in a list",
+      "miners:\n  - address: a1\n    name: a\n    name: b",
+      ["4: miners[0].name: stands here twice"],
+    ],
+  ];
+  test.each(rows)("%s", async (_, text, expected) => {
+    expect(await mistakes(text)).toEqual(expected);
+  });
+
+  test("all of them at once, in the order of the lines", async () => {
+    const text = "poll:\n  interval: 0\nminers:\n  - name: a\n  - address: a b\nbogus: 1\npoll: {}\n";
+    expect((await mistakes(text)).map((line) => line.split(": ", 2).join(" "))).toEqual([
+      "4 miners[0].address",
+      "5 miners[1].address",
+      "6 bogus",
+      "7 poll",
+    ]);
+  });
+});
+
+describe("what is no YAML is named by its line", () => {
+  test.each<[string, string, string[]]>([
+    ["a tab", "http:\n\tport: 1", ["2: a tab cannot indent; use spaces"]],
+    ["an open quote", 'miners:\n  - address: "rig', ["2: a quote, bracket, comma or colon is missing"]],
+    ["an alias of nothing", "http:\n  key: *nothing", ["2: text that begins with * or & needs quotes"]],
+    ["an unknown tag", "http:\n  key: !x y", ["2: text that begins with ! needs quotes"]],
+    [
+      "a variable in flow style",
+      `electricity: { price: \${P} }`,
+      ["1: this is not expected here; text with special characters needs quotes"],
+    ],
+    ["a second document", "http: {}\n---\nhttp: {}", ["2: a second document begins here; only one is read"]],
+    ["aliases in a circle", "miners: &m\n  - *m\n", ["1: its anchors and aliases refer to each other too often"]],
+  ])("%s", async (_, text, expected) => {
+    expect(await mistakes(text)).toEqual(expected);
+  });
+
+  test("aliases that multiply are refused", async () => {
+    const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(", ")}]`);
+    expect(await mistakes(["l0: &l0 [a]", ...levels].join("\n"))).toEqual([
+      "1: its anchors and aliases refer to each other too often",
+    ]);
+  });
+});
+
+describe("environment variables", () => {
+  test("are put into texts, wherever they stand in them", async () => {
+    const text = `miners:\n  - address: \${RIG}:4028\n    password: a\${PW}b\n`;
+    const { config } = await read(text, { RIG: "rig.local", PW: "$1" });
+    expect(config.miners[0]).toMatchObject({ address: "rig.local:4028", password: "a$1b" });
+  });
+
+  test("are text where a number looks like one", async () => {
+    const { config } = await read(`miners:\n  - { address: a1, password: '\${PW}' }`, { PW: "123456" });
+    expect(config.miners[0]?.password).toBe("123456");
+    expect(await mistakes(`http:\n  port: \${PORT}`, { PORT: "80" })).toEqual([
+      `2: http.port: must be a number, is text (quotes and \${VARIABLE} make text)`,
+    ]);
+  });
+
+  test("are put in once: what they hold is not looked at again", async () => {
+    const { config } = await read(`miners:\n  - { address: a1, password: '\${A}' }`, { A: `\${B}`, B: "b" });
+    expect(config.miners[0]?.password).toBe(`\${B}`);
+  });
+
+  test("are left alone after a second $", async () => {
+    const { config } = await read(`miners:\n  - { address: a1, password: '$\${A}$' }`);
+    expect(config.miners[0]?.password).toBe(`\${A}$`);
+  });
+
+  test("that are not set are mistakes, all of them", async () => {
+    expect(await mistakes(`http:\n  key: \${KEY}\nminers:\n  - address: \${RIG}`)).toEqual([
+      "2: http.key: wants the environment variable KEY, which is not set",
+      "4: miners[0].address: wants the environment variable RIG, which is not set",
+    ]);
+  });
+
+  test("must have a name", async () => {
+    expect(await mistakes(`http:\n  key: \${a-b}`)).toEqual([
+      `2: http.key: has a \${ that names no environment variable; $\${ stands for \${ itself`,
+    ]);
+  });
+});
+
+describe("secrets", () => {
+  test.each([
+    'http: { key: "hunter2 hunter2" }',
+    "http: { key: hunter2 }",
+    "http: { key: *hunter2 }",
+    "http:\n  key: !hunter2 x",
+    'http: { key: "hunter2 }',
+    "http: { key: hunter2: [ }",
+    "http: { key: @hunter2 }",
+    "miners:\n  - { address: a1, password: [hunter2] }",
+    "miners:\n  - { address: a1, token: { hunter2x: 1 }, token: hunter2 }".replace("hunter2x", "x"),
+    "users: [{ name: a, key: hunter2hunter2hunter2 }, { name: b, key: hunter2hunter2hunter2 }]",
+    `http: { key: '\${SECRET}' }`,
+  ])("are in no message: %s", async (text) => {
+    const said = await mistakes(text, { SECRET: "hunter2" });
+    expect(said).not.toEqual([]);
+    expect(said.join("\n")).not.toContain("hunter2");
+  });
+
+  test("in a file that others may read give a warning", async () => {
+    const { warnings } = await read("http: { key: abcdefghijklmnop }", {}, 0o644);
+    expect(warnings).toEqual([expect.stringContaining("chmod 600")]);
+  });
+
+  test.each([
+    ["a file of one's own", "http: { key: abcdefghijklmnop }", 0o600],
+    ["secrets from the environment", `http: { key: '\${KEY}' }`, 0o644],
+    ["no secrets", "pools: [{ name: a, url: 'p:1', password: x }]", 0o644],
+  ])("no warning for %s", async (_, text, mode) => {
+    expect((await read(text, { KEY: "abcdefghijklmnop" }, mode)).warnings).toEqual([]);
+  });
+});
+
+describe("a file that cannot be read", () => {
+  test("is named", async () => {
+    await expect(readConfig(join(folder, "nowhere.yaml"))).rejects.toMatchObject({
+      code: "config.invalid",
+      message: `${join(folder, "nowhere.yaml")} is not there`,
+    });
+    await expect(readConfig(folder)).rejects.toThrow("is a folder; the name of a file is wanted");
+  });
+});
+
+describe("without a file", () => {
+  test("the store is in the user's data folder", () => {
+    expect(defaultConfig({ XDG_DATA_HOME: "/data" }).store.url).toBe("/data/rigbridge/rigbridge.db");
+    expect(defaultConfig({ XDG_DATA_HOME: "relative" }).store.url).toMatch(
+      /^\/.*\.local\/share\/rigbridge\/rigbridge\.db$/,
+    );
+    expect(defaultConfig({}).http).toMatchObject({ host: "127.0.0.1", port: 17790 });
+  });
+});

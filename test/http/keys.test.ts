@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { HttpSettings } from "../../src/config/schema.ts";
+import { keyCheck } from "../../src/http/keys.ts";
+import { type Ask, type Served, serve } from "./wire.ts";
+
+const key = "correct-horse-battery";
+const wrong = "staple-staple-staple!";
+
+describe("a key", () => {
+  test("is right, wrong or missing", () => {
+    const check = keyCheck(key);
+    expect([key, wrong, `${key} `, key.toUpperCase(), "", undefined].map((k) => check.verdict(k, "a"))).toEqual([
+      "right",
+      "wrong",
+      "wrong",
+      "wrong",
+      "missing",
+      "missing",
+    ]);
+  });
+
+  test("that is wrong more than ten times in ten seconds is limited for that address, and the right one never", () => {
+    let now = 0;
+    const check = keyCheck(key, () => now);
+    const tries = Array.from({ length: 12 }, () => check.verdict(wrong, "a"));
+    expect(tries).toEqual([...Array(10).fill("wrong"), "limited", "limited"]);
+    expect(check.verdict(key, "a")).toBe("right");
+    expect(check.verdict(wrong, "b")).toBe("wrong");
+    now = 9_999;
+    expect(check.verdict(wrong, "a")).toBe("limited");
+    now = 10_000;
+    expect(check.verdict(wrong, "a")).toBe("wrong");
+  });
+
+  test("that is missing counts as no try", () => {
+    const check = keyCheck(key);
+    for (let i = 0; i < 20; i += 1) check.verdict(undefined, "a");
+    expect(check.verdict(wrong, "a")).toBe("wrong");
+  });
+
+  test("tried from very many addresses leaves only the last of them remembered", () => {
+    const check = keyCheck(key, () => 0);
+    for (let i = 0; i < 11; i += 1) check.verdict(wrong, "first");
+    expect(check.verdict(wrong, "first")).toBe("limited");
+    for (let i = 0; i < 10_000; i += 1) check.verdict(wrong, `address ${i}`);
+    expect(check.verdict(wrong, "first")).toBe("wrong");
+  });
+});
+
+describe("a server with a key", () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve({ key });
+  });
+  afterAll(() => served.server.close());
+
+  const header = { headers: { "x-api-key": key } };
+  test.each<[string, string, Ask, number, string | undefined]>([
+    ["no key", "/api/summary", {}, 401, "key.missing"],
+    ["an empty key", "/api/summary?key=", {}, 401, "key.missing"],
+    ["a wrong key", `/api/summary?key=${wrong}`, {}, 401, "key.wrong"],
+    ["a wrong header", "/api/summary", { headers: { "x-api-key": wrong } }, 401, "key.wrong"],
+    ["the key", `/api/summary?key=${key}`, {}, 200, undefined],
+    ["the key in the middle", `/api/summary?a=1&key=${key}&user_id=2`, {}, 200, undefined],
+    ["the key as header", "/api/summary", header, 200, undefined],
+    ["the key twice", `/api/summary?key=${key}&key=${key}`, {}, 400, "input.invalid"],
+    ["a broken key", `/api/summary?key=${key}%zz`, {}, 400, "input.invalid"],
+    ["the key as Authorization", "/api/summary", { headers: { authorization: `Bearer ${key}` } }, 401, "key.missing"],
+    ["no key for a path that is not there", "/api/nix", {}, 401, "key.missing"],
+    ["no key for the health page", "/health", {}, 200, undefined],
+    [
+      "no key from this machine by a proxy",
+      "/api/summary",
+      { headers: { "x-forwarded-for": "10.0.0.1" } },
+      401,
+      "key.missing",
+    ],
+  ])("given %s", async (_what, target, what, status, code) => {
+    const answer = await served.ask("GET", target, what);
+    expect([answer.status, answer.json.code]).toEqual([status, code]);
+    expect(answer.text + JSON.stringify(answer.headers)).not.toMatch(/correct-horse|staple/);
+  });
+
+  test("ignores a stray Authorization header", async () => {
+    const headers = { authorization: "Basic bm9uZTpub25l", "x-api-key": key };
+    expect((await served.ask("GET", "/api/summary", { headers })).status).toBe(200);
+  });
+
+  test("answers 429 to an address that goes on guessing, while the right key passes", async () => {
+    const from = "127.0.0.9";
+    for (let i = 0; i < 10; i += 1) await served.ask("GET", `/api/summary?key=${wrong}`, { from });
+    const limited = await served.ask("GET", `/api/summary?key=${wrong}`, { from });
+    expect([limited.status, limited.json.code, limited.headers["retry-after"]]).toEqual([429, "too.many", "10"]);
+    expect((await served.ask("GET", `/api/summary?key=${key}`, { from })).status).toBe(200);
+  });
+
+  test("never logs a key", async () => {
+    served.answers.set("getSummary", new Error("inner"));
+    await served.ask("GET", `/api/summary?key=${key}`);
+    for (const mistake of [`/api/nix?key=${key}`, `/api/summary&key=${key}`, `/api/summary%3Fkey=${key}`])
+      await served.ask("GET", mistake, header);
+    await served.raw(`GET /api/user/%zz?key=${key} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    await served.raw(`GARBAGE ?key=${key}\r\n\r\n`);
+    expect(served.logged.length).toBeGreaterThan(4);
+    expect(served.logged.join("")).not.toMatch(/correct-horse|staple/);
+  });
+});
+
+/** Trusted proxies listen on 127.0.0.2 in these tests. */
+const proxy = "127.0.0.2";
+const via = (client: string, from = proxy): Ask => ({ from, headers: { "x-forwarded-for": client } });
+
+describe.each<[string, Partial<HttpSettings>, [string, string, Ask, number][]]>([
+  [
+    "without a key",
+    { trustedProxies: [proxy] },
+    [
+      ["this machine", "GET", {}, 200],
+      ["this machine by the proxy", "GET", via("127.0.0.1"), 200],
+      ["another machine by the proxy", "GET", via("10.0.0.8"), 403],
+      ["whoever claims to be this machine", "GET", via("127.0.0.1", "127.0.0.3"), 403],
+      ["whoever stands behind an unknown proxy", "GET", { headers: { forwarded: "for=10.0.0.8" } }, 403],
+      [
+        "whom the proxy names in a way that is not read",
+        "GET",
+        { from: proxy, headers: { forwarded: "for=::1" } },
+        403,
+      ],
+      ["who put an address before the proxy's", "GET", via("127.0.0.1, 10.0.0.8"), 403],
+    ],
+  ],
+  [
+    "that is open",
+    { open: true, trustedProxies: [proxy] },
+    [
+      ["another machine by the proxy", "GET", via("8.8.8.8"), 200],
+      ["whoever stands behind an unknown proxy", "POST", { headers: { forwarded: "for=10.0.0.8" } }, 200],
+    ],
+  ],
+  [
+    "with keylessRead",
+    { key, keylessRead: true, trustedProxies: [proxy] },
+    [
+      ["this machine that reads", "GET", {}, 200],
+      ["a private address that reads", "GET", via("192.168.1.5"), 200],
+      ["a private address that asks for the head", "HEAD", via("192.168.1.5"), 200],
+      ["a private address that acts", "POST", via("192.168.1.5"), 401],
+      ["a public address that reads", "GET", via("8.8.8.8"), 401],
+      ["whoever claims to be private", "GET", via("192.168.1.5", "127.0.0.3"), 401],
+      ["a private address with a wrong key", "GET", { headers: { "x-api-key": wrong } }, 401],
+      ["a private address that acts with the key", "POST", { headers: { "x-api-key": key } }, 200],
+    ],
+  ],
+])("a server %s", (_name, settings, cases) => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve(settings);
+  });
+  afterAll(() => served.server.close());
+
+  test.each(cases)("answers %s (%s)", async (_who, method, what, status) => {
+    const target = method === "POST" ? "/api/miners/1?action=stop" : "/api/summary";
+    expect((await served.ask(method, target, what)).status).toBe(status);
+  });
+});
+
+describe("a server that other machines could reach", () => {
+  test("does not start without a key, and says how to set one", async () => {
+    await expect(serve({}, {}, "0.0.0.0")).rejects.toMatchObject({
+      code: "config.invalid",
+      message: expect.stringMatching(/http\.key.*http\.open: true/),
+    });
+  });
+
+  test.each([{ key }, { open: true }])("starts with %j and says where it is", async (settings) => {
+    const { server } = await serve(settings, {}, "0.0.0.0");
+    expect(server.url).toBe(`http://127.0.0.1:${server.address.port}`);
+    await server.close();
+  });
+});
+
+test("a port that is taken stops the start with a sentence", async () => {
+  const first = await serve();
+  await expect(serve({ port: first.port })).rejects.toMatchObject({
+    code: "config.invalid",
+    message: expect.stringContaining("another program listens there"),
+  });
+  await first.server.close();
+});

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Operation, operations } from "../../src/contract/operations.ts";
+import { notFound, RigbridgeError } from "../../src/contract/problems.ts";
+import { type Served, serve } from "./wire.ts";
+
+let served: Served;
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.server.close());
+beforeEach(() => {
+  served.calls.length = 0;
+  served.answers.clear();
+});
+
+/** The API document's table 4 and, after it, what is ours. */
+const requests: Record<keyof typeof operations, [string, object, string?]> = {
+  listMiners: ["/api/miners", {}],
+  getMiner: ["/api/miners/1000000001", { id: 1000000001 }],
+  minerAction: ["/api/miners/7?action=reboot", { id: 7, action: "reboot" }],
+  listAddPools: ["/api/miners/7/pools", { id: 7 }],
+  getMinerPool: ["/api/miners/7/pools/2", { id: 7, poolId: 2 }],
+  minerPoolAction: ["/api/miners/7/pools/2?action=prioritize", { id: 7, poolId: 2, action: "prioritize" }],
+  listPools: ["/api/pools", {}],
+  getPool: ["/api/pools/3", { id: 3 }],
+  savePool: [
+    "/api/pools",
+    { id: 0, url: "stratum+tcp://pool.example:3333" },
+    '{"url":"stratum+tcp://pool.example:3333"}',
+  ],
+  deletePool: ["/api/pools/3", { id: 3 }],
+  listPoolGroups: ["/api/poolgroups", {}],
+  listHosts: ["/api/hosts", {}],
+  getHost: ["/api/hosts/4", { id: 4 }],
+  saveHost: ["/api/hosts", { id: 4, hostname: "rig" }, '{"id":4,"hostname":"rig"}'],
+  getHostSystemInfo: ["/api/hosts/4/systeminfo", { id: 4 }],
+  listManagedMiners: ["/api/managedminers", {}],
+  getManagedMiner: ["/api/managedminers/5", { id: 5 }],
+  saveManagedMiner: ["/api/managedminers", { id: 0, hostId: 4 }, '{"hostId":4}'],
+  listMiningSoftware: ["/api/miningsoftware", {}],
+  listAlgorithms: ["/api/algorithms", {}],
+  listNotifications: ["/api/notifications", {}],
+  allNotificationsAction: ["/api/notifications?action=ack_all", { action: "ack_all" }],
+  notificationAction: ["/api/notifications/6?action=clear", { id: 6, action: "clear" }],
+  listManagedTemplates: ["/api/managedtemplates", {}],
+  getSummary: ["/api/summary", {}],
+  saveCoin: ["/api/coins/BTC?profit=0.001", { shortName: "BTC", profit: 0.001 }],
+  deleteCoin: ["/api/coins/my.Coin-1", { shortName: "my.Coin-1" }],
+  getUser: ["/api/user/B%C3%B6b%20a", { username: "Böb a" }],
+  addMiner: ["/api/miners", { address: "10.0.0.7" }, '{"address":"10.0.0.7"}'],
+  changeMiner: ["/api/miners/7", { id: 7, name: "attic" }, '{"name":"attic"}'],
+  deleteMiner: ["/api/miners/7", { id: 7 }],
+  pollMiner: ["/api/miners/7/poll", { id: 7 }],
+  listGroups: ["/api/groups", {}],
+  addGroup: ["/api/groups", { name: "hall", parentId: 0 }, '{"name":"hall"}'],
+  changeGroup: ["/api/groups/8", { id: 8, parentId: 2 }, '{"parentId":2}'],
+  deleteGroup: ["/api/groups/8", { id: 8 }],
+  listCommands: ["/api/commands?miner=7&actor=api", { miner: 7, actor: "api" }],
+  savePoolGroup: ["/api/poolgroups", { id: 0, name: "g", pools: [1] }, '{"name":"g","pools":[1]}'],
+  deletePoolGroup: ["/api/poolgroups/9", { id: 9 }],
+  deleteHost: ["/api/hosts/4", { id: 4 }],
+  deleteManagedMiner: ["/api/managedminers/5", { id: 5 }],
+  saveManagedTemplate: ["/api/managedtemplates", { id: 0, name: "t" }, '{"name":"t"}'],
+  deleteManagedTemplate: ["/api/managedtemplates/2", { id: 2 }],
+};
+
+const json = { "content-type": "application/json" };
+const table: Record<string, Operation> = operations;
+
+describe("every operation", () => {
+  test.each(Object.entries(requests))("%s is reached at its path with its decoded input", async (name, request) => {
+    const [target, input, body] = request;
+    const operation = table[name];
+    const answer = await served.ask(operation?.method ?? "", target, body === undefined ? {} : { headers: json, body });
+    expect(answer.status).toBe(operation?.status ?? 200);
+    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(answer.json).toEqual({ ok: name });
+    expect(served.calls).toEqual([{ name, input, caller: { actor: "http", userId: undefined } }]);
+  });
+
+  test("takes key and user_id anywhere in the query and ignores what it does not know", async () => {
+    await served.ask("POST", "/api/miners/7?nix=1&user_id=12&action=stop&key=whatever");
+    expect(served.calls).toEqual([
+      { name: "minerAction", input: { id: 7, action: "stop" }, caller: { actor: "http", userId: 12 } },
+    ]);
+  });
+});
+
+describe("a path", () => {
+  test.each(["/API/Summary", "/api/summary/", "/api/summary?", "/api/summary#x"])(
+    "%s is the summary",
+    async (target) => {
+      expect((await served.ask("GET", target)).json).toEqual({ ok: "getSummary" });
+    },
+  );
+
+  test("keeps the case of what it names", async () => {
+    await served.ask("GET", "/API/USER/BoB/");
+    expect(served.calls[0]?.input).toEqual({ username: "BoB" });
+  });
+
+  test.each([
+    ["PUT", "/api/summary", "GET, HEAD, OPTIONS"],
+    ["GET", "/api/miners/7/poll", "POST, OPTIONS"],
+    ["TRACE", "/api/pools", "GET, HEAD, POST, OPTIONS"],
+    ["PROPFIND", "/API/Pools/", "GET, HEAD, POST, OPTIONS"],
+    ["POST", "/api/pools/3", "GET, HEAD, DELETE, OPTIONS"],
+  ])("%s %s is refused with what it takes", async (method, target, allow) => {
+    const answer = await served.ask(method, target);
+    expect([answer.status, answer.headers.allow, answer.json.code]).toEqual([405, allow, "method.not-allowed"]);
+  });
+
+  test("says by OPTIONS what it takes", async () => {
+    const answer = await served.ask("OPTIONS", "/api/miners/7");
+    expect([answer.status, answer.headers.allow]).toEqual([204, "GET, HEAD, POST, PATCH, DELETE, OPTIONS"]);
+    expect((await served.ask("OPTIONS", "/nowhere")).status).toBe(404);
+  });
+
+  test("/health answers without the service", async () => {
+    expect((await served.ask("GET", "/health")).json).toEqual({ status: "ok", version: "1.2.3" });
+    expect(served.calls).toEqual([]);
+  });
+});
+
+describe("the status of an action", () => {
+  test.each([
+    ["sent", 202],
+    ["queued", 202],
+    ["done", 200],
+    [undefined, 200],
+  ])("that is %s is %i", async (state, status) => {
+    served.answers.set("minerAction", { success: true, message: "m", state });
+    expect((await served.ask("POST", "/api/miners/7?action=stop")).status).toBe(status);
+  });
+});
+
+describe("bad input", () => {
+  const mistakes = async (method: string, target: string, body?: unknown) => {
+    const answer = await served.ask(
+      method,
+      target,
+      body === undefined ? {} : { headers: json, body: JSON.stringify(body) },
+    );
+    expect(answer.status).toBe(400);
+    expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+    expect(answer.json).toMatchObject({ status: 400, code: "input.invalid", title: "Bad input" });
+    expect(served.calls).toEqual([]);
+    const { errors } = answer.json;
+    return Array.isArray(errors) ? errors.map((error: { path: string }) => error.path).sort() : [];
+  };
+
+  test("of path, query, body and user_id is listed at once", async () => {
+    const target = "/api/miners/x1?user_id=-1&key=a";
+    expect(await mistakes("PATCH", target, { name: 5, location: { site: 7 }, tags: ["a", ""] })).toEqual([
+      "id",
+      "location.site",
+      "name",
+      "tags.1",
+      "user_id",
+    ]);
+  });
+
+  test("of both ids of a path is listed", async () => {
+    expect(await mistakes("POST", "/api/miners/0x10/pools/1e3")).toEqual(["action", "id", "poolId"]);
+  });
+
+  test("names a parameter that is missing, repeated or broken once", async () => {
+    expect(await mistakes("POST", "/api/miners/1?action=add_pool&pool_type=single")).toEqual(["pool_id"]);
+    expect(await mistakes("POST", "/api/miners/1?action=stop&action=start")).toEqual(["action"]);
+    expect(await mistakes("POST", "/api/coins/BTC?profit=%zz&name=%ff")).toEqual(["name", "profit"]);
+  });
+
+  test.each(["-1", "1e3", "0x10", "9007199254740993", "NaN", "Infinity", "1.5", "%00", "..%2f..%2fetc", "%EF%BC%91"])(
+    "id %s is no id",
+    async (id) => {
+      expect(await mistakes("POST", `/api/miners/${id}/poll`)).toEqual(["id"]);
+    },
+  );
+
+  test.each(["0,5", "1.234,5", "-1", "0x10", "NaN", "Infinity", "", "1e400", " 1"])(
+    "profit %j is no number",
+    async (text) => {
+      expect(await mistakes("POST", `/api/coins/BTC?profit=${encodeURIComponent(text)}`)).toEqual(["profit"]);
+    },
+  );
+
+  test("is a body that is no object, or names nothing", async () => {
+    expect(await mistakes("POST", "/api/pools", [])).toEqual(["body"]);
+    expect(await mistakes("PATCH", "/api/miners/7", {})).toEqual(["body"]);
+  });
+});
+
+describe("an error of the service", () => {
+  test("is answered with its code, status and words", async () => {
+    served.answers.set("getMiner", notFound("miner", 7));
+    const answer = await served.ask("GET", "/api/miners/7");
+    expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+    expect(answer.headers["cache-control"]).toBe("no-store");
+    expect(answer.json).toEqual({
+      type: "urn:rigbridge:problem:not.found",
+      title: "No such thing",
+      status: 404,
+      detail: "There is no miner 7",
+      code: "not.found",
+    });
+  });
+
+  test("lists its mistakes", async () => {
+    const errors = [{ path: "url", message: "is no pool" }];
+    served.answers.set("savePool", new RigbridgeError("rig.refused", "no", { errors }));
+    const answer = await served.ask("POST", "/api/pools", { headers: json, body: "{}" });
+    expect([answer.status, answer.json.errors]).toEqual([502, errors]);
+  });
+
+  test("that nobody expected stays in the log, under the id that the answer carries", async () => {
+    served.answers.set("getSummary", new Error("inner secret"));
+    const answer = await served.ask("GET", "/api/summary");
+    expect([answer.status, answer.json.code]).toEqual([500, "internal"]);
+    expect(answer.text).not.toContain("inner secret");
+    const id = /[0-9a-f-]{36}/.exec(answer.text)?.[0] ?? "none";
+    expect(served.logged.some((line) => line.includes(id) && line.includes("inner secret"))).toBe(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { notificationLimit } from "../../src/store/notifications.ts";
+import { openStore } from "../../src/store/store.ts";
+import { folders } from "./folder.ts";
+
+const folder = folders();
+const newFile = () => join(folder(), "rigbridge.db");
+const start = 1_750_000_000_000;
+const now = () => start;
+const notice = (message: string) => ({
+  minerId: 5,
+  minerName: "Rig",
+  title: null,
+  source: "Poller",
+  message,
+  isWarning: true,
+});
+const command = {
+  minerId: 5,
+  minerName: "Rig",
+  actor: "Ann",
+  action: "set",
+  parameters: { property: "fan", value: 40 },
+};
+
+describe("notifications", () => {
+  test("are newest first, acknowledged and cleared, and survive a restart", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const one = await first.notifications.add(notice("one"));
+    const two = await first.notifications.add(notice("two"));
+    await first.notifications.add(notice("three"));
+    await first.notifications.acknowledge(one.id);
+    await first.notifications.clear(two.id);
+    const kept = first.notifications.list();
+    expect(kept.map(({ message, isAcknowledged, time }) => [message, isAcknowledged, time])).toEqual([
+      ["three", false, start],
+      ["one", true, start],
+    ]);
+    await first.close();
+    const second = await openStore({ file, now });
+    expect(second.notifications.list()).toEqual(kept);
+    await second.notifications.acknowledge("all");
+    expect(second.notifications.list().every(({ isAcknowledged }) => isAcknowledged)).toBe(true);
+    await second.notifications.clear("all");
+    expect(second.notifications.list()).toEqual([]);
+    await second.close();
+  });
+
+  test("an unknown id is not.found", async () => {
+    const store = await openStore({ file: ":memory:", now });
+    await expect(store.notifications.acknowledge(1)).rejects.toMatchObject({ code: "not.found" });
+    await expect(store.notifications.clear(1)).rejects.toMatchObject({ code: "not.found" });
+    await store.close();
+  });
+
+  test("the oldest go when there are too many, on disk too", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    for (let count = 0; count < notificationLimit + 5; count++) await first.notifications.add(notice(`${count}`));
+    const kept = first.notifications.list();
+    expect(kept.length).toBe(notificationLimit);
+    expect(kept.at(-1)?.message).toBe("5");
+    await first.close();
+    const second = await openStore({ file, now });
+    expect(second.notifications.list()).toEqual(kept);
+    await second.close();
+  });
+});
+
+describe("commands", () => {
+  test("move from queued to done and are found by miner, actor and time", async () => {
+    let time = start;
+    const store = await openStore({ file: ":memory:", now: () => time });
+    const id = await store.commands.add(command);
+    time += 1_000;
+    await store.commands.add({ ...command, minerId: 6, actor: "Bob" });
+    await store.commands.move(id, "done", "OK");
+    expect(await store.commands.list({ minerId: 5 })).toEqual([
+      { ...command, id, state: "done", message: "OK", time: start, updated: start + 1_000 },
+    ]);
+    expect((await store.commands.list()).map(({ actor }) => actor)).toEqual(["Bob", "Ann"]);
+    expect(await store.commands.list({ actor: "Bob", since: start + 1_000 })).toHaveLength(1);
+    expect(await store.commands.list({ since: start + 1_001 })).toEqual([]);
+    await expect(store.commands.move(99, "done", "")).rejects.toMatchObject({ code: "not.found" });
+    await store.close();
+  });
+
+  test("left open by the last run are ended, so that nothing is sent twice", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    await first.commands.add(command);
+    const sent = await first.commands.add(command);
+    await first.commands.move(sent, "sent", "");
+    const done = await first.commands.add(command);
+    await first.commands.move(done, "done", "OK");
+    await first.close();
+    const second = await openStore({ file, now });
+    expect((await second.commands.list()).map(({ state, message }) => [state, message])).toEqual([
+      ["done", "OK"],
+      ["unknown", "the service stopped before the rig answered"],
+      ["failed", "the service stopped before it was sent"],
+    ]);
+    await second.close();
+  });
+
+  test("older than 400 days are dropped at opening", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    await first.commands.add(command);
+    await first.close();
+    const day = 86_400_000;
+    const second = await openStore({ file, now: () => start + 400 * day });
+    expect(await second.commands.list()).toHaveLength(1);
+    await second.close();
+    const third = await openStore({ file, now: () => start + 400 * day + 1 });
+    expect(await third.commands.list()).toEqual([]);
+    await third.close();
+  });
+});

@@ -1,0 +1,121 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "@jest/globals";
+import { openStore } from "../../src/store/store.ts";
+import { folders } from "./folder.ts";
+
+const folder = folders();
+const newFile = () => join(folder(), "rigbridge.db");
+const now = () => 1_750_000_000_000;
+const identity = { make: "Bitaxe", model: "Gamma", firmware: null, mac: null, hostname: null, serial: "7" };
+
+describe("active pools", () => {
+  test("keep their id over restarts and never get that of another", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const ids = (store: typeof first) => [
+      store.activePools.idOf(1, "a:1", "w", 0),
+      store.activePools.idOf(1, "a:1", "w", 1),
+      store.activePools.idOf(1, "b:1", "w", 0),
+      store.activePools.idOf(2, "b:1", "w", 0),
+    ];
+    expect(ids(first)).toEqual([1, 2, 3, 1]);
+    await first.close();
+    const second = await openStore({ file, now });
+    expect(ids(second)).toEqual([1, 2, 3, 1]);
+    expect(second.activePools.idOf(1, "c:1", "w", 0)).toBe(4);
+    await second.activePools.forget(1);
+    expect(second.activePools.idOf(2, "b:1", "w", 0)).toBe(1);
+    await second.close();
+  });
+
+  test("are given while the store cannot be written, and written later", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const raw = new DatabaseSync(file);
+    raw.exec("begin immediate");
+    expect(first.activePools.idOf(1, "a:1", "w", 0)).toBe(1);
+    raw.exec("rollback");
+    raw.close();
+    expect(first.activePools.idOf(1, "b:1", "w", 0)).toBe(2);
+    await first.close();
+    const second = await openStore({ file, now });
+    expect([second.activePools.idOf(1, "b:1", "w", 0), second.activePools.idOf(1, "a:1", "w", 0)]).toEqual([2, 1]);
+    await second.close();
+  });
+
+  test("of a rig that shows ever new ones do not grow without end", async () => {
+    const file = newFile();
+    const store = await openStore({ file, now });
+    for (let count = 0; count < 1_010; count++) store.activePools.idOf(1, `${count}:1`, "w", 0);
+    await store.close();
+    const raw = new DatabaseSync(file);
+    expect(raw.prepare("select count(*) as rows, min(id) as first from active_pool").get()).toMatchObject({
+      rows: 1_000,
+      first: 11,
+    });
+    raw.close();
+    const again = await openStore({ file, now });
+    expect(again.activePools.idOf(1, "0:1", "w", 0)).toBe(1_011);
+    await again.close();
+  });
+});
+
+describe("the memory of a rig", () => {
+  test("comes back with its energy", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    await first.memory.remember(1, { uid: "abc", identity, layout: { boards: [0, 2], fans: 4 } });
+    await first.memory.remember(1, { startedAt: 5, software: "cgminer" });
+    first.memory.saveEnergy([
+      { minerId: 1, energy: 12.5 },
+      { minerId: 2, energy: 3 },
+    ]);
+    const kept = first.memory.all();
+    expect(first.memory.get(1)).toEqual({
+      minerId: 1,
+      uid: "abc",
+      driver: null,
+      identity,
+      controls: [],
+      layout: { boards: [0, 2], fans: 4 },
+      startedAt: 5,
+      energy: 12.5,
+      software: "cgminer",
+    });
+    await first.close();
+    const second = await openStore({ file, now });
+    expect(second.memory.all()).toEqual(kept);
+    await second.memory.forget(1);
+    expect(second.memory.get(1)).toBeUndefined();
+    await second.close();
+  });
+
+  test("a uid belongs to one miner until that one is forgotten or has another", async () => {
+    const store = await openStore({ file: ":memory:", now });
+    await store.memory.remember(1, { uid: "abc" });
+    await expect(store.memory.remember(2, { uid: "abc" })).rejects.toMatchObject({ code: "in.use" });
+    expect(store.memory.get(2)).toBeUndefined();
+    await store.memory.remember(1, { uid: "def" });
+    await store.memory.remember(2, { uid: "abc" });
+    await store.memory.forget(1);
+    await store.memory.remember(3, { uid: "def" });
+    expect(store.memory.all().map(({ uid }) => uid)).toEqual(["abc", "def"]);
+    await store.close();
+  });
+
+  test("energy that could not be written is written with the next", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const raw = new DatabaseSync(file);
+    raw.exec("begin immediate");
+    expect(() => first.memory.saveEnergy([{ minerId: 1, energy: 5 }])).toThrow(/cannot be written/);
+    raw.exec("rollback");
+    raw.close();
+    first.memory.saveEnergy([{ minerId: 2, energy: 6 }]);
+    await first.close();
+    const second = await openStore({ file, now });
+    expect(second.memory.all().map(({ energy }) => energy)).toEqual([5, 6]);
+    await second.close();
+  });
+});

@@ -1,0 +1,164 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { openStore, type Sample, type Store } from "../../src/store/store.ts";
+import { folders } from "./folder.ts";
+
+const folder = folders();
+const hour = 3_600_000;
+const day = 24 * hour;
+const start = 20_000 * day;
+const end = start + 1_000 * day;
+const open = () => openStore({ file: ":memory:", now: () => start });
+const at = (time: number, changes: Partial<Sample> = {}): Sample => ({
+  minerId: 1,
+  time,
+  hashrate: 1e9,
+  power: 15,
+  temperature: null,
+  energy: 100,
+  ...changes,
+});
+const packAll = (store: Store, now: number) => {
+  while (store.samples.pack(now));
+};
+const keep = { raw: 2, hourly: 730 };
+const pruneAll = (store: Store, now: number) => {
+  while (store.samples.prune(now, keep));
+};
+
+describe("samples", () => {
+  test("read the same before and after packing, whatever their times and miners", async () => {
+    const figure = fc.option(fc.float({ noNaN: true, noDefaultInfinity: true }));
+    const samples = fc.uniqueArray(
+      fc.record({
+        minerId: fc.integer({ min: 1, max: 9 }),
+        time: fc.integer({ min: start, max: start + 30 * hour }),
+        hashrate: figure,
+        power: figure,
+        temperature: figure,
+        energy: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
+      }),
+      { selector: ({ minerId, time }) => `${minerId} ${time}`, maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(samples, fc.nat(60), fc.integer({ min: 0, max: 30 }), async (rows, cut, hours) => {
+        const store = await open();
+        store.samples.append(rows.slice(0, cut));
+        packAll(store, start + hours * hour);
+        store.samples.append(rows.slice(cut));
+        const expected = (minerId: number, from: number, to: number) =>
+          rows
+            .filter((row) => row.minerId === minerId && row.time >= from && row.time < to)
+            .sort((a, b) => a.time - b.time);
+        for (const now of [0, start + 20 * hour, end]) {
+          packAll(store, now);
+          for (const minerId of [1, 5, 9]) {
+            const [from, to] = [start + 3 * hour, start + 17 * hour + 1234];
+            expect(normal(store.samples.read(minerId, from, to))).toEqual(normal(expected(minerId, from, to)));
+            expect(normal(store.samples.read(minerId, 0, end))).toEqual(normal(expected(minerId, 0, end)));
+          }
+        }
+        await store.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("leave the raw table when their hour is over, in bounded steps", async () => {
+    const file = join(folder(), "rigbridge.db");
+    const store = await openStore({ file, now: () => start });
+    store.samples.append(Array.from({ length: 10 }, (_, index) => at(start + index, { minerId: index + 1 })));
+    store.samples.append([at(start + hour + 5)]);
+    expect(store.samples.pack(start + hour)).toBe(false);
+    expect(store.samples.pack(start + hour + 300_000)).toBe(true);
+    const raw = new DatabaseSync(file);
+    const rows = () => raw.prepare("select count(*) as rows from sample").get()?.rows;
+    expect(rows()).toBe(7);
+    packAll(store, start + hour + 300_000);
+    expect(rows()).toBe(1);
+    expect(raw.prepare("select count(*) as rows from sample_hour").get()).toMatchObject({ rows: 10 });
+    raw.close();
+    await store.close();
+  });
+
+  test("older than the raw days become hourly means, and then go", async () => {
+    const store = await open();
+    store.samples.append([
+      at(start, { hashrate: 100, power: null, energy: null }),
+      at(start + 10_000, { hashrate: 300, power: 20, energy: 50 }),
+      at(start + hour, { hashrate: 7, power: null, energy: 60 }),
+      at(start + 3 * day, { hashrate: 9 }),
+    ]);
+    packAll(store, end);
+    pruneAll(store, start + 3 * day - 1);
+    expect(store.samples.read(1, 0, end)).toHaveLength(4);
+    pruneAll(store, start + 3 * day);
+    expect(store.samples.read(1, 0, end)).toEqual([
+      at(start, { hashrate: 200, power: 20, energy: 50 }),
+      at(start + hour, { hashrate: 7, power: null, energy: 60 }),
+      at(start + 3 * day, { hashrate: 9 }),
+    ]);
+    pruneAll(store, start + 731 * day);
+    expect(store.samples.read(1, 0, start + day)).toEqual([]);
+    await store.close();
+  });
+
+  test("come late into an hour that is packed, and into a day that is folded", async () => {
+    const store = await open();
+    store.samples.append([at(start + 5)]);
+    packAll(store, start + 2 * hour);
+    store.samples.append([at(start + 1), at(start + 5, { hashrate: 8 })]);
+    packAll(store, start + 2 * hour);
+    expect(store.samples.read(1, 0, end).map(({ time, hashrate }) => [time - start, hashrate])).toEqual([
+      [1, 1e9],
+      [5, 8],
+    ]);
+    pruneAll(store, start + 4 * day);
+    store.samples.append([at(start + hour)]);
+    packAll(store, end);
+    pruneAll(store, start + 4 * day);
+    expect(store.samples.read(1, 0, end).map(({ time }) => time - start)).toEqual([0, hour]);
+    await store.close();
+  });
+
+  test("of a forgotten miner are gone at every age, those of others stay", async () => {
+    const store = await open();
+    for (const minerId of [1, 2]) {
+      store.samples.append([at(start, { minerId })]);
+      packAll(store, end);
+      pruneAll(store, start + 4 * day);
+      store.samples.append([at(start + 4 * day, { minerId })]);
+      packAll(store, end);
+      store.samples.append([at(start + 5 * day, { minerId })]);
+    }
+    store.samples.forget(1);
+    expect(store.samples.read(1, 0, end)).toEqual([]);
+    expect(store.samples.read(2, 0, end)).toHaveLength(3);
+    await store.close();
+  });
+
+  test("wait while another program holds the file, are read meanwhile, and are written with the next", async () => {
+    const file = join(folder(), "rigbridge.db");
+    let store = await openStore({ file, now: () => start });
+    const raw = new DatabaseSync(file);
+    raw.exec("begin immediate");
+    store.samples.append([at(start)]);
+    expect(store.samples.read(1, 0, end)).toEqual([at(start)]);
+    raw.exec("rollback");
+    raw.close();
+    store.samples.append([at(start + 1)]);
+    await store.close();
+    store = await openStore({ file, now: () => start });
+    expect(store.samples.read(1, 0, end)).toEqual([at(start), at(start + 1)]);
+    await store.close();
+  });
+});
+
+/** -0 and 0 are the same figure. */
+const normal = (samples: readonly Sample[]) =>
+  samples.map(({ hashrate, power, temperature, energy, ...rest }) => ({
+    ...rest,
+    figures: [hashrate, power, temperature, energy].map((each) => (each === 0 ? 0 : each)),
+  }));
