@@ -45,6 +45,7 @@ async function ended(child) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   const pass = (signal) => child.kill(signal);
   for (const signal of signals) process.on(signal, pass);
+  const watch = endWithParent(() => child.kill("SIGTERM"));
   const code = await new Promise((resolve) => {
     child.once("error", (error) => {
       process.stderr.write(`${child.spawnfile}: ${error.message}\n`);
@@ -52,6 +53,19 @@ async function ended(child) {
     });
     child.once("close", (exitCode, signal) => resolve(exitCode ?? 128 + (constants.signals[signal] ?? 0)));
   });
+  clearInterval(watch);
   for (const signal of signals) process.off(signal, pass);
   return code;
+}
+
+/** npm sends SIGTERM to the shell between it and us, which ends without a word to us; so its end is watched for. */
+function endWithParent(end) {
+  if (process.env.npm_lifecycle_event === undefined) return undefined;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    end();
+  }, 200);
+  return watch;
 }

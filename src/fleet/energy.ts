@@ -21,5 +21,7 @@ const drift = (uptime: number): number => Math.max(30_000, uptime * 10);
 export function startOf(known: number | null, at: number, uptime: number | null): number | null {
   if (uptime === null) return known;
   const start = at - uptime * 1000;
+  // No rig has run since before 1970, and a date that far back cannot be written.
+  if (start < 0) return known;
   return known !== null && Math.abs(start - known) <= drift(uptime) ? known : start;
 }

@@ -53,6 +53,7 @@ export class FleetRig {
   #shape: string;
   /** Failures of the present driver in a row that were no silence. */
   #doubts = 0;
+  #closed = false;
 
   constructor(declared: Declared, remembered: Remembered, context: RigContext) {
     this.declared = declared;
@@ -83,6 +84,8 @@ export class FleetRig {
   async read(): Promise<void> {
     try {
       const reading = await this.#readOnce();
+      // It has left the fleet meanwhile: nothing of it is to be written down.
+      if (this.#closed) return;
       this.#checkIdentity(reading.identity);
       await this.#name(reading.identity);
       this.#state = afterRead(this.#state, reading, {
@@ -107,7 +110,13 @@ export class FleetRig {
     return this.#rig;
   }
 
+  /** For good: what is under way is cut. */
   close(): void {
+    this.#closed = true;
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
     this.#rig?.close();
     this.#rig = null;
   }
@@ -156,18 +165,29 @@ export class FleetRig {
     const { address, uid } = this.declared;
     const driver = drivers.find(({ id }) => id === this.#state.driver);
     const name = uidOf(read, uid, address.host, address.port ?? driver?.ports[0] ?? 0);
-    await this.#context.remember(this.id, { uid: name, driver: this.#state.driver, identity: read });
-    this.#state = { ...this.#state, uid: name };
+    const written = await this.#write({ uid: name, driver: this.#state.driver, identity: read });
+    if (written) this.#state = { ...this.#state, uid: name };
   }
 
   /** Written down only when something of it is new. */
   async #rememberShape(): Promise<void> {
     const shape = shapeOf(this.#state);
     if (shape === this.#shape) return;
-    this.#shape = shape;
     const { driver, identity, software, controls, layout, startedAt } = this.#state;
     const silent = controls.map((control) => ({ ...control, value: null }));
-    await this.#context.remember(this.id, { driver, identity, software, controls: silent, layout, startedAt });
+    const written = await this.#write({ driver, identity, software, controls: silent, layout, startedAt });
+    if (written) this.#shape = shape;
+  }
+
+  /** A full disk keeps nobody from reading: false, and it is tried again after the next read. Throws `in.use`. */
+  async #write(remembered: Partial<Remembered>): Promise<boolean> {
+    try {
+      await this.#context.remember(this.id, remembered);
+      return true;
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code === "store.full") return false;
+      throw error;
+    }
   }
 
   #miss(error: unknown): void {
@@ -184,7 +204,7 @@ export class FleetRig {
 
   #recogniseAnew(): void {
     this.#doubts = 0;
-    this.close();
+    this.#disconnect();
     if (this.declared.driver === null) this.#state = { ...this.#state, driver: null };
   }
 }

@@ -109,9 +109,10 @@ export class Fleet {
     const { listener } = this.#options;
     const { state } = rig;
     listener.read(rig, isChange(before, state));
-    if (state.missed === missesUntilDisconnected && state.trouble !== null) listener.disconnected(rig);
-    const refused = state.trouble?.code === "rig.other" || state.trouble?.code === "in.use";
-    if (refused && state.trouble?.code !== before.trouble?.code) listener.refused(rig, state.trouble?.message ?? "");
+    if (state.trouble === null) return;
+    const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
+    if (refused && state.trouble.code !== before.trouble?.code) listener.refused(rig, state.trouble.message);
+    if (!refused && state.missed === missesUntilDisconnected) listener.disconnected(rig);
   }
 
   #schedule(rig: FleetRig, at: number): void {
@@ -152,7 +153,6 @@ export class Fleet {
 function isChange(before: RigState, now: RigState): boolean {
   if (before.uid !== now.uid || (before.missed === 0) !== (now.missed === 0)) return true;
   if (before.trouble?.message !== now.trouble?.message || statusOf(before, false) !== statusOf(now, false)) return true;
-  if (Math.round(before.energy ?? -1) !== Math.round(now.energy ?? -1)) return true;
   if (before.reading === null || now.reading === null) return before.reading !== now.reading;
   return !sameButTime(before.reading, now.reading);
 }

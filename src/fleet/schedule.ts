@@ -16,9 +16,9 @@ export function nextOnGrid(now: number, interval: number, phase: number): number
 
 /** When to read again after a read: on the grid while it answers, ever later (to a minute) when it does not. */
 export function nextRead(now: number, interval: number, phase: number, missed: number): number {
-  if (missed < missesUntilDisconnected) return nextOnGrid(now, interval, phase);
-  const wait = Math.max(interval, Math.min(longestBackOff, interval * 2 ** (missed - missesUntilDisconnected + 1)));
-  return now + wait * (0.9 + 0.2 * phase);
+  if (missed < missesUntilDisconnected || interval >= longestBackOff) return nextOnGrid(now, interval, phase);
+  const wait = Math.min(longestBackOff, interval * 2 ** (missed - missesUntilDisconnected + 1));
+  return now + wait * (0.8 + 0.2 * phase);
 }
 
 /** A rig's place in the interval, 0 to 1, from its id alone: golden-ratio steps never bunch. */

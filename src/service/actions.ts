@@ -40,7 +40,10 @@ export function actionOperations(roster: Roster, steering: Steering, store: Stor
         return async (session) => {
           const said = await session.changePool(first);
           const canAdd = others.length > 0 && session.reading.poolActions.includes("add");
-          return canAdd ? `${said}; ${await inTurn(others, (login) => session.addPool(login))}` : said;
+          if (canAdd) return `${said}; ${await inTurn(others, (login) => session.addPool(login))}`;
+          return others.length === 0
+            ? said
+            : `${said}; the rig takes no further pools, so the rest of the group is left out`;
         };
       }
       case "apply_template":

@@ -3,9 +3,10 @@ import { coins as knownCoins } from "../catalogue/coins.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, Stored, StoredCoin } from "../store/index.ts";
 import type { HashUnit } from "../units/format.ts";
 import { done } from "./replies.ts";
+import { present } from "./stored.ts";
 
 /** A coin as it is now: known from the start or defined by the user, with its profitability if that was ever set. */
 export interface Coin {
@@ -39,12 +40,16 @@ export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #changed: () => void;
+  /** By short name in capitals; made anew when a coin has changed, because every read of a rig looks here. */
+  #coins: ReadonlyMap<string, Coin>;
+  /** Short names in capitals. */
+  readonly #profitsOfFile: ReadonlySet<string>;
   /** By id, name and alias, bare. */
   readonly #algorithms = new Map<string, AlgorithmFacts>();
   readonly #listed: { id: string; name: string }[] = [];
 
   /** `changed` is called when a coin's worth has. */
-  constructor(store: Store, config: Pick<Config, "algorithms">, now: () => number, changed: () => void) {
+  constructor(store: Store, config: Pick<Config, "algorithms" | "coins">, now: () => number, changed: () => void) {
     this.#store = store;
     this.#now = now;
     this.#changed = changed;
@@ -54,6 +59,9 @@ export class Coins implements CoinOperations {
     for (const { id, name, hashesPerDifficulty } of config.algorithms) {
       this.#know({ id, name, unit: "H/s", hashesPerDifficulty }, []);
     }
+    this.#coins = this.#allCoins();
+    const declared = config.coins.filter(({ profit }) => profit !== undefined);
+    this.#profitsOfFile = new Set(declared.map(({ shortName }) => shortName.toUpperCase()));
   }
 
   algorithm(name: string): AlgorithmFacts | undefined {
@@ -61,20 +69,7 @@ export class Coins implements CoinOperations {
   }
 
   coin(shortName: string): Coin | undefined {
-    const wanted = shortName.toUpperCase();
-    const stored = this.#stored(wanted);
-    const known = knownCoins.find((coin) => coin.shortName.toUpperCase() === wanted);
-    const facts = known ?? stored;
-    if (facts === undefined) return undefined;
-    return {
-      shortName: facts.shortName,
-      name: facts.name,
-      displayName: `${facts.name} (${facts.shortName})`,
-      algorithm: facts.algorithm,
-      coinClass: known === undefined ? "UserDefined" : "PreDefined",
-      profit: stored?.profit ?? null,
-      profitUsd: stored?.profitUsd ?? null,
-    };
+    return this.#coins.get(shortName.toUpperCase());
   }
 
   readonly saveCoin: MiningService["saveCoin"] = async (input) => {
@@ -86,6 +81,11 @@ export class Coins implements CoinOperations {
       ...worthMistakes(input, facts),
     ];
     if (mistakes.length > 0 || name === undefined || algorithm === undefined) throw badCoin(input.shortName, mistakes);
+    if (coin !== undefined && this.#profitsOfFile.has(coin.shortName.toUpperCase()))
+      throw new RigbridgeError(
+        "owned.by-file",
+        `The profit of ${coin.displayName} is declared by the configuration file`,
+      );
     const worth = { ...worthOf(input, facts?.hashesPerDifficulty ?? null), updated: this.#now() };
     const stored = this.#stored(input.shortName.toUpperCase());
     if (stored !== undefined) await this.#store.coins.change(stored.id, worth);
@@ -94,6 +94,7 @@ export class Coins implements CoinOperations {
       const shortName = coin?.shortName ?? input.shortName;
       await this.#store.coins.add({ shortName, name, algorithm: facts?.id ?? algorithm, coinClass, ...worth });
     }
+    this.#coins = this.#allCoins();
     this.#changed();
     const profitability =
       worth.profit === null ? `${worth.profitUsd} USD per MH/s and day` : `${worth.profit} BTC per MH/s and day`;
@@ -116,16 +117,34 @@ export class Coins implements CoinOperations {
     if (stored?.owner === "file")
       throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
     if (stored !== undefined) await this.#store.coins.remove(stored.id);
+    this.#coins = this.#allCoins();
     this.#changed();
     return done(`${coin.displayName} removed`);
   };
 
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
-  #stored(upperCase: string) {
-    return this.#store.coins
-      .all()
-      .find(({ shortName, disabled }) => !disabled && shortName.toUpperCase() === upperCase);
+  #stored(upperCase: string): Stored<StoredCoin> | undefined {
+    return present(this.#store.coins).find(({ shortName }) => shortName.toUpperCase() === upperCase);
+  }
+
+  #allCoins(): Map<string, Coin> {
+    const stored = new Map(present(this.#store.coins).map((coin) => [coin.shortName.toUpperCase(), coin]));
+    const known = new Map(knownCoins.map((coin) => [coin.shortName.toUpperCase(), coin]));
+    return new Map(
+      [...stored, ...known].map(([key, { shortName, name, algorithm }]) => [
+        key,
+        {
+          shortName,
+          name,
+          displayName: `${name} (${shortName})`,
+          algorithm,
+          coinClass: known.has(key) ? "PreDefined" : "UserDefined",
+          profit: stored.get(key)?.profit ?? null,
+          profitUsd: stored.get(key)?.profitUsd ?? null,
+        },
+      ]),
+    );
   }
 
   #know(facts: AlgorithmFacts, aliases: readonly string[]): void {
@@ -161,9 +180,10 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
   const { profit, difficulty, reward, btc, usd } = worth;
   const market = { difficulty, reward, btc, usd };
   if (profit !== undefined) {
-    return Object.entries(market).flatMap(([path, value]) =>
+    const both = Object.entries(market).flatMap(([path, value]) =>
       value === undefined ? [] : [{ path, message: "cannot be given together with profit" }],
     );
+    return profit > mostWorth ? [...both, { path: "profit", message: "is more than any coin earns" }] : both;
   }
   const given = Object.values(market).some((value) => value !== undefined);
   if (!given) return [{ path: "profit", message: "is required, or difficulty, reward and one of btc and usd" }];
@@ -174,8 +194,15 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
     mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
   if (facts?.hashesPerDifficulty === null)
     mistakes.push({ path: "difficulty", message: `says nothing about revenue with ${facts.name}; give profit` });
-  return mistakes;
+  if (mistakes.length > 0) return mistakes;
+  const found = worthOf(worth, facts?.hashesPerDifficulty ?? null);
+  return (found.profit ?? found.profitUsd ?? 0) <= mostWorth
+    ? []
+    : [{ path: "difficulty", message: "gives, with this reward, more than any coin earns" }];
 }
+
+/** BTC or USD per MH/s and day: with more the sums would leave what a number can hold. */
+const mostWorth = 1e15;
 
 /** Coins that a MH/s earns in a day (hashes of a day × reward / hashes per block) times the coin's price. */
 function worthOf(

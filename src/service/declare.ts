@@ -51,25 +51,22 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
   );
 }
 
-/** Coins come before the pools that name them. */
+/** Coins come before the pools that name them. What the file says no profit of keeps the one that was set. */
 export async function declareCoins(config: Config, store: Store): Promise<void> {
+  const known = new Map(store.coins.all().map((coin) => [coin.key, coin]));
   await store.coins.declare(
     new Map(
-      config.coins.map(({ shortName, name, algorithm, profit }) => [
-        shortName.toUpperCase(),
-        {
-          shortName,
-          name,
-          algorithm,
-          coinClass: "UserDefined",
-          profit: profit ?? null,
-          profitUsd: null,
-          updated: null,
-        },
-      ]),
+      config.coins.map(({ shortName, name, algorithm, profit }) => {
+        const key = shortName.toUpperCase();
+        const { profit: set = null, profitUsd = null, updated = null } = known.get(key) ?? {};
+        const worth = profit === undefined ? { profit: set, profitUsd, updated } : { profit, ...ofFile };
+        return [key, { shortName, name, algorithm, coinClass: "UserDefined", ...worth }];
+      }),
     ),
   );
 }
+
+const ofFile = { profitUsd: null, updated: null };
 
 type Rows<T> = ReadonlyMap<string, Stored<T>>;
 
@@ -112,11 +109,13 @@ function minerRows(
   const declared = settings.map((miner) => ({ miner, address: formatAddress(parseAddress(miner.address)) }));
   const addresses = new Set(declared.map(({ address }) => address));
   const fromFile = known.filter(({ owner }) => owner === "file");
+  const byAddress = new Map(fromFile.map((row) => [row.address, row]));
   const moved = fromFile.filter(({ address }) => !addresses.has(address));
+  const keys = new Set(fromFile.map(({ key }) => key));
   return new Map(
     declared.map(({ miner, address }) => {
       const row =
-        fromFile.find((each) => each.address === address) ??
+        byAddress.get(address) ??
         moved.find(
           ({ uid, name }) =>
             (miner.uid !== undefined && uid === miner.uid) || (miner.name !== undefined && name === miner.name),
@@ -136,7 +135,14 @@ function minerRows(
         offlineExpected: miner.offlineExpected ?? false,
         powerNameplate: miner.powerNameplate ?? null,
       };
-      return [row?.key ?? address, value];
+      return [row?.key ?? freeKey(address, keys), value];
     }),
   );
+}
+
+/** A miner that has moved away keeps its key, so a new one at its old address needs another. */
+function freeKey(address: string, taken: ReadonlySet<string | null>): string {
+  let key = address;
+  for (let next = 2; taken.has(key); next += 1) key = `${address} (${next})`;
+  return key;
 }

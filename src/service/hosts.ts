@@ -44,10 +44,10 @@ export function hostOperations({ hosts, managedMiners, pools, poolGroups }: Stor
     getHost: async ({ id }) => shownHost(find(hosts, id, "host")),
     saveHost: async ({ id, ...body }) => {
       const known = id === 0 ? undefined : findOwn(hosts, id, "host");
-      const host = { description: "", hostname: "", ...given(body) };
-      if (known !== undefined) return shownHost(await hosts.change(id, given(body)));
-      if (host.hostname === "") throw invalid("hostname", "is required");
-      return shownHost(await hosts.add(host));
+      const { description, hostname } = { description: "", hostname: "", ...known, ...given(body) };
+      if (hostname === "") throw invalid("hostname", "is required");
+      const host = { description, hostname };
+      return shownHost(known === undefined ? await hosts.add(host) : await hosts.change(id, host));
     },
     deleteHost: async ({ id }) => {
       const host = findOwn(hosts, id, "host");

@@ -83,7 +83,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...templateOperations(store, metaData),
     ...groupOperations(
       store,
-      async (id, groupId) => void roster.put(await store.miners.change(id, { groupId })),
+      async (id, groupId) => roster.put(await store.miners.change(id, { groupId })),
       () => roster.arrange(),
     ),
     listPools: book.listPools,
@@ -125,8 +125,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       return undefined;
     },
     close: async () => {
-      steering.close();
+      const steered = steering.close();
       roster.close();
+      await steered;
       recorder.close();
       await demoStore.close();
     },

@@ -46,6 +46,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       roster.checkAddress(row.address, null);
       const added = await store.miners.add(row);
       roster.put(added);
+      roster.arrange();
       return detail(added.id);
     },
     changeMiner: async ({ id, address, ...body }) => {
@@ -55,6 +56,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const change = { ...rowOf(body, store), ...(address === undefined ? {} : { address: canonical(address) }) };
       if (change.address !== undefined) roster.checkAddress(change.address, id);
       roster.put(await store.miners.change(id, change));
+      roster.arrange();
       return detail(id);
     },
     deleteMiner: async ({ id }) => {

@@ -81,7 +81,9 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       description: fields.description,
       coinClass: body.coinClass ?? coin?.coinClass ?? (fields.coinShortName === "" ? "PreDefined" : "UserDefined"),
       coinShortName: coin?.shortName ?? fields.coinShortName,
-      coinAlgorithm: fields.coinAlgorithm || (coin?.algorithm ?? ""),
+      // Another coin brings its algorithm along, unless one is named.
+      coinAlgorithm:
+        (fields.coinShortName === known?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
       url: fields.url,
       workerName: fields.workerName,
       walletAddress: fields.walletAddress,

@@ -1,4 +1,4 @@
-import type { Control, Readings } from "../contract/readings.ts";
+import { type Control, type Readings, type RigReadings, unknownReadings } from "../contract/readings.ts";
 import type { Device, Location, Miner, MinerPool } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import { type RigState, statusOf } from "../fleet/state.ts";
@@ -196,42 +196,22 @@ function presentReadings(state: RigState, energy: number | null): Readings {
 
 const iso = (time: number): string => new Date(time).toISOString();
 
-function unknownWithShape({ layout, trouble }: RigState) {
-  return {
+const unknownWithShape = ({ layout, trouble }: RigState): RigReadings => ({
+  ...unknownReadings(),
+  boards: layout.boards.map((slot) => ({
+    slot,
     hashrate: null,
-    hashrateAverage: null,
-    hashrateExpected: null,
-    algorithm: null,
-    power: null,
-    powerLimit: null,
-    powerSource: null,
     temperature: null,
-    temperatureIn: null,
-    temperatureOut: null,
-    boards: layout.boards.map((slot) => ({
-      slot,
-      hashrate: null,
-      temperature: null,
-      chipTemperature: null,
-      chips: null,
-      chipsExpected: null,
-      frequency: null,
-      voltage: null,
-      serial: null,
-    })),
-    fans: Array.from({ length: layout.fans }, () => ({ rpm: null, percent: null })),
-    psu: null,
-    uptime: null,
-    mining: null,
-    mode: null,
-    locate: null,
-    bestShare: null,
-    foundBlocks: null,
-    shares: { accepted: null, rejected: null, hardwareErrors: null },
-    errors: [],
-    notes: trouble === null ? [] : [trouble.message],
-  };
-}
+    chipTemperature: null,
+    chips: null,
+    chipsExpected: null,
+    frequency: null,
+    voltage: null,
+    serial: null,
+  })),
+  fans: Array.from({ length: layout.fans }, () => ({ rpm: null, percent: null })),
+  notes: trouble === null ? [] : [trouble.message],
+});
 
 /** °C, one per board, else one per device. */
 function temperaturesOf(reading: Reading | null): number[] {

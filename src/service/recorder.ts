@@ -29,8 +29,8 @@ export class Recorder {
   }
 
   /** Takes what a rig has just been read to do. */
-  add({ id, state: { reading, at, energy } }: FleetRig): void {
-    if (reading === null || at === null) return;
+  add({ id, state: { reading, at, missed, energy } }: FleetRig): void {
+    if (reading === null || at === null || missed > 0) return;
     const { hashrate, power, temperature } = reading.readings;
     this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
   }

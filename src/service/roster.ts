@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
@@ -9,7 +10,6 @@ import { unknownRig } from "../fleet/state.ts";
 import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
 import type { PoolReading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
-import type { RigAddress } from "../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import { sectionsOf } from "./groups.ts";
 import { type MinerFacts, ordinals, type Presentation, type PresentedMiner, presentMiner } from "./present-miner.ts";
@@ -106,24 +106,23 @@ export class Roster {
 
   /** Throws `address.known` when another miner has this address. */
   checkAddress(address: string, id: number | null): void {
-    const known = this.#byAddress.get(address);
+    // One that is just being added is in the store, but not here yet.
+    const known =
+      this.#byAddress.get(address) ?? present(this.#options.store.miners).find((each) => each.address === address)?.id;
     if (known !== undefined && known !== id) {
-      throw new RigbridgeError(
-        "address.known",
-        `${address} is miner ${known} (${this.entry(known).facts.name}) already`,
-      );
+      const name = this.#entries.get(known)?.facts.name ?? address;
+      throw new RigbridgeError("address.known", `${address} is miner ${known} (${name}) already`);
     }
   }
 
-  /** Takes in a miner that was added or changed. */
-  put(miner: Stored<StoredMiner>): Entry {
-    const entry = this.#put(miner);
-    this.arrange();
-    return entry;
+  /** Takes in a miner that was added or changed; `arrange` then shows it in its place. */
+  put(miner: Stored<StoredMiner>): void {
+    this.#put(miner);
   }
 
   async remove(id: number): Promise<void> {
     this.#drop(id);
+    this.#options.recorder.forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
     await store.activePools.forget(id);
@@ -179,22 +178,40 @@ export class Roster {
     this.fleet.close();
   }
 
-  #put(miner: Stored<StoredMiner>): Entry {
-    this.#drop(miner.id);
-    const address = parseAddress(miner.address);
-    const remembered = this.#storeOf(miner.id).memory.get(miner.id) ?? unknownRig;
-    const rig = this.fleet.put(declaredOf(miner, address, this.#options.poll.interval), remembered);
-    const entry = { facts: factsOf(miner, address, rig), rig };
+  #put(miner: Stored<StoredMiner>): void {
+    const declared = declaredOf(miner, this.#options.poll.interval);
+    const known = this.#entries.get(miner.id)?.rig;
+    const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
+    if (!stays) this.#drop(miner.id);
+    // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
+    const rig = stays ? known : this.fleet.put(declared, this.#storeOf(miner.id).memory.get(miner.id) ?? unknownRig);
+    const entry = { facts: this.#factsOf(miner, rig), rig };
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
     this.#show(entry, true);
-    return entry;
   }
 
   #drop(id: number): void {
+    const known = this.#entries.get(id);
+    if (known === undefined) return;
     this.fleet.remove(id);
     this.#entries.delete(id);
-    for (const [address, known] of this.#byAddress) if (known === id) this.#byAddress.delete(address);
+    this.#byAddress.delete(formatAddress(known.rig.declared.address));
+  }
+
+  #factsOf(miner: Stored<StoredMiner>, rig: FleetRig): MinerFacts {
+    const description = descriptionOf(rig);
+    const group = this.#options.store.groups.get(miner.groupId);
+    return {
+      id: miner.id,
+      named: miner.name !== null,
+      name: miner.name ?? nameOf(rig.state.identity, description),
+      // A group that the configuration file no longer declares is not there.
+      groupId: group?.disabled === false ? miner.groupId : 0,
+      location: miner.location,
+      tags: miner.tags,
+      host: { name: rig.declared.address.host, description },
+    };
   }
 
   #storeOf(id: number): Store {
@@ -208,29 +225,34 @@ export class Roster {
   /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
   async #remember(id: number, remembered: Parameters<Store["memory"]["remember"]>[1]): Promise<void> {
     const { memory } = this.#storeOf(id);
-    const holder = remembered.uid === undefined ? undefined : memory.all().find(({ uid }) => uid === remembered.uid);
-    if (holder !== undefined && holder.minerId !== id && !this.#entries.has(holder.minerId)) {
+    try {
+      await memory.remember(id, remembered);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || error.code !== "in.use") throw error;
+      const holder = memory.all().find(({ uid }) => uid === remembered.uid);
+      if (holder === undefined || this.#entries.has(holder.minerId)) throw error;
       await memory.remember(holder.minerId, { uid: null });
+      await memory.remember(id, remembered);
     }
-    await memory.remember(id, remembered);
   }
 
   #read(rig: FleetRig, changed: boolean): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     if (!this.isDemo(rig.id)) this.#options.recorder.add(rig);
-    const named = entry.facts.named ? entry : this.#rename(entry);
-    this.#show(named, changed || named !== entry);
+    const now = this.#recognised(entry);
+    this.#show(now, changed || now !== entry);
   }
 
-  /** A miner without a name of its own is called as it calls itself. */
-  #rename(entry: Entry): Entry {
-    const { identity } = entry.rig.state;
-    const name = nameOf(identity, entry.facts.host.description);
-    if (name === entry.facts.name) return entry;
-    const renamed = { ...entry, facts: { ...entry.facts, name } };
-    this.#entries.set(entry.facts.id, renamed);
-    return renamed;
+  /** A miner without a name of its own is called as it calls itself; its usual port is known when its driver is. */
+  #recognised(entry: Entry): Entry {
+    const { facts, rig } = entry;
+    const description = descriptionOf(rig);
+    const name = facts.named ? facts.name : nameOf(rig.state.identity, description);
+    if (name === facts.name && description === facts.host.description) return entry;
+    const recognised = { rig, facts: { ...facts, name, host: { ...facts.host, description } } };
+    this.#entries.set(facts.id, recognised);
+    return recognised;
   }
 
   #disconnected(rig: FleetRig): void {
@@ -249,9 +271,9 @@ export class Roster {
   }
 }
 
-const declaredOf = (miner: Stored<StoredMiner>, address: RigAddress, interval: number): Declared => ({
+const declaredOf = (miner: Stored<StoredMiner>, interval: number): Declared => ({
   id: miner.id,
-  address,
+  address: parseAddress(miner.address),
   credentials: {
     username: miner.username ?? undefined,
     password: miner.password ?? undefined,
@@ -265,18 +287,9 @@ const declaredOf = (miner: Stored<StoredMiner>, address: RigAddress, interval: n
   disabled: miner.disabled,
 });
 
-function factsOf(miner: Stored<StoredMiner>, address: RigAddress, rig: FleetRig): MinerFacts {
-  const driver = drivers.find(({ id }) => id === (miner.driver ?? rig.state.driver));
-  const description = hostAndPort(address.host, address.port ?? driver?.ports[0] ?? 80);
-  return {
-    id: miner.id,
-    named: miner.name !== null,
-    name: miner.name ?? nameOf(rig.state.identity, description),
-    groupId: miner.groupId,
-    location: miner.location,
-    tags: miner.tags,
-    host: { name: address.host, description },
-  };
+function descriptionOf({ declared: { address, driver }, state }: FleetRig): string {
+  const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
+  return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
 }
 
 const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;

@@ -10,10 +10,17 @@ import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig
 import type { Store } from "../store/index.ts";
 import { controlValue, reports } from "./control-value.ts";
 
-/** ms that a request waits for the rig; what takes longer is answered with the command's id. */
-const requestWait = 20_000;
-/** ms that a rig may take to answer one write. */
-const answerWait = 60_000;
+/** How long is waited, in ms. */
+export interface Waits {
+  /** By a request for the rig; what takes longer is answered with the command's id. */
+  readonly request: number;
+  /** For a rig's answer to one write. */
+  readonly answer: number;
+  /** At most, for the rig to report a change. */
+  readonly change: number;
+}
+
+const usualWaits: Waits = { request: 20_000, answer: 60_000, change: 90_000 };
 /** ms between the reads that look for the change; the last one repeats. */
 const looks = [100, 300, 700, 1_500, 3_000];
 
@@ -31,12 +38,15 @@ export class Steering {
   readonly #fleet: Fleet;
   readonly #store: Store;
   readonly #log: Logger;
+  readonly #waits: Waits;
   readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
 
-  constructor(fleet: Fleet, store: Store, log: Logger) {
+  constructor(fleet: Fleet, store: Store, log: Logger, waits: Waits = usualWaits) {
     this.#fleet = fleet;
     this.#store = store;
     this.#log = log;
+    this.#waits = waits;
   }
 
   /** Rejects with what the rig or the way to it said; resolves with state `sent` when the rig takes its time. */
@@ -49,10 +59,14 @@ export class Steering {
     const id = await this.#store.commands.add({ ...order, actor: caller.actor });
     const result = rig.exclusively(() => this.#execute(id, rig, work));
     const waited = new AbortController();
-    const late = sleep(requestWait, null, { signal: waited.signal, ref: false }).catch(() => null);
-    result.catch((error: unknown) => {
-      if (!(error instanceof RigbridgeError)) this.#log.error({ error, command: id }, "a command failed unexpectedly");
-    });
+    const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
+    const ended = result
+      .catch((error: unknown) => {
+        if (!(error instanceof RigbridgeError))
+          this.#log.error({ error, command: id }, "a command failed unexpectedly");
+      })
+      .finally(() => this.#running.delete(ended));
+    this.#running.add(ended);
     try {
       const message = await Promise.race([result, late]);
       if (message !== null) return { success: true, message, commandId: id, state: "done" };
@@ -63,13 +77,18 @@ export class Steering {
     }
   }
 
-  close(): void {
+  /** Cuts what is under way, and resolves when it is written down what came of it. */
+  async close(): Promise<void> {
     this.#closing.abort();
+    await Promise.all(this.#running);
   }
 
   async #execute(id: number, rig: FleetRig, work: (session: Session) => Promise<string>): Promise<string> {
     const { commands } = this.#store;
-    const session = new Session(this.#fleet, rig, () => commands.move(id, "sent", ""), this.#closing.signal);
+    const session = new Session(this.#fleet, rig, () => commands.move(id, "sent", ""), {
+      waits: this.#waits,
+      closing: this.#closing.signal,
+    });
     let state: CommandState = "done";
     let message = "";
     try {
@@ -96,13 +115,20 @@ export class Session {
   readonly #fleet: Fleet;
   readonly #fleetRig: FleetRig;
   readonly #markSent: () => Promise<void>;
+  readonly #waits: Waits;
   readonly #closing: AbortSignal;
   #sent = false;
 
-  constructor(fleet: Fleet, rig: FleetRig, markSent: () => Promise<void>, closing: AbortSignal) {
+  constructor(
+    fleet: Fleet,
+    rig: FleetRig,
+    markSent: () => Promise<void>,
+    { waits, closing }: { readonly waits: Waits; readonly closing: AbortSignal },
+  ) {
     this.#fleet = fleet;
     this.#fleetRig = rig;
     this.#markSent = markSent;
+    this.#waits = waits;
     this.#closing = closing;
   }
 
@@ -143,6 +169,8 @@ export class Session {
 
   /** Does something to a pool that the rig lists. */
   async onPool(action: ListedPoolAction, pool: PoolReading): Promise<string> {
+    if (action === "remove" && this.reading.pools.filter(({ devFee }) => !devFee).length < 2)
+      throw new RigbridgeError("pool.last", "The last pool cannot be removed");
     this.#allow(action);
     return this.#send(
       (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
@@ -212,7 +240,7 @@ export class Session {
     this.#sent = true;
     let words: string;
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(answerWait), this.#closing]);
+      const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
       words = await write(this.#fleetRig.rig(), signal);
     } catch (error) {
       if (isRefusal(error)) throw error;
@@ -224,7 +252,7 @@ export class Session {
   }
 
   async #comesTrue(isDone: () => boolean, seconds: number): Promise<boolean> {
-    const until = performance.now() + Math.min(90, seconds + 10) * 1000;
+    const until = performance.now() + Math.min(this.#waits.change, (seconds + 10) * 1000);
     for (let look = 0; performance.now() < until; look += 1) {
       await sleep(looks[Math.min(look, looks.length - 1)], null, { signal: this.#closing }).catch(() => null);
       if (this.#closing.aborted) return false;

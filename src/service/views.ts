@@ -5,6 +5,8 @@ interface View {
   /** `,{...}`: the comma in front lets a list be made of these as they are. */
   readonly bytes: Buffer;
   readonly version: number;
+  /** Wh as shown: it moves when it is written down, not when the rig is read. */
+  readonly energy: number | null;
   readonly figures: PresentedMiner["figures"];
 }
 
@@ -40,9 +42,11 @@ export class Views {
   /** `changed` is false when nothing but time has passed. */
   put(id: number, { miner, figures }: PresentedMiner, changed: boolean): void {
     const known = this.#views.get(id);
-    if (changed || known === undefined) this.#version += 1;
-    const version = changed || known === undefined ? this.#version : known.version;
-    this.#views.set(id, { bytes: Buffer.from(`,${JSON.stringify(miner)}`), version, figures });
+    const { energy } = miner.readings;
+    const isNew = changed || known === undefined || known.energy !== energy;
+    if (isNew) this.#version += 1;
+    const version = isNew ? this.#version : known.version;
+    this.#views.set(id, { bytes: Buffer.from(`,${JSON.stringify(miner)}`), version, energy, figures });
   }
 
   remove(id: number): void {

@@ -40,7 +40,9 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
     const point = format.formatToParts(0.5).find(({ type }) => type === "decimal")?.value ?? ".";
     return (value: number): string =>
       // Nothing to group below 1,000: a fifth of the time, and most figures of a miner are of that size.
-      value >= 0 && value < 999 ? value.toFixed(digits).replace(".", point) : plainSpaces(format.format(value));
+      value >= 0 && value < 999 && !isTie(value, digits)
+        ? value.toFixed(digits).replace(".", point)
+        : plainSpaces(format.format(value));
   };
   const whole = number(0);
   const decimal = number(2);
@@ -58,6 +60,13 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
     decimal,
     localTime: localTime(timeZone),
   };
+}
+
+/** Written with one digit more it ends in 5, as 1.005 does: `toFixed` takes the binary fraction, Intl the decimal one. */
+function isTie(value: number, digits: number): boolean {
+  const scaled = value * 10 ** (digits + 1);
+  const whole = Math.round(scaled);
+  return whole % 10 === 5 && Math.abs(scaled - whole) < 1e-6;
 }
 
 function hashrate(perSecond: number, unit: HashUnit, decimal: (value: number) => string): string {

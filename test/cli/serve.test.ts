@@ -163,8 +163,8 @@ describe("rigbridge act", () => {
     expect(code).toBe(1);
     expect(stderr.trim().split("\n").toSorted()).toEqual([
       "  --pool: must be a whole number of 1 to 10 digits",
-      "  --property: is required for action set",
-      "  --value: is required for action set",
+      "  --property: is required for set",
+      "  --value: is required for set",
       "Nothing was sent:",
     ]);
   });

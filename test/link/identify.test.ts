@@ -46,6 +46,28 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     await expect(found.rig.read(deadline())).resolves.toMatchObject({ identity });
   });
 
+  test("a Bitaxe by its information, whatever its compressed page says", async () => {
+    const found = await served((socket, request) =>
+      socket.end(
+        request.startsWith("GET /api/system/info ")
+          ? http(200, '{"ASICModel":"BM1368","macAddr":"02:00:00:00:00:01"}')
+          : http(200, Buffer.from([0x1f, 0x8b, 8, 0]), ["Content-Encoding: gzip"]),
+      ),
+    );
+    expect(found).toMatchObject({ driver: { id: "axeos" }, identity: { make: "Bitaxe", mac: "02:00:00:00:00:01" } });
+  });
+
+  test("an XMRig by its summary, whatever stands at /", async () => {
+    const found = await served((socket, request) =>
+      socket.end(
+        request.startsWith("GET /2/summary ")
+          ? http(200, '{"hashrate":{"total":[1,2,3]},"version":"6.26.0","kind":"miner"}')
+          : http(404, "<h1>nothing here</h1>"),
+      ),
+    );
+    expect(found).toMatchObject({ driver: { id: "xmrig" }, identity: { firmware: "XMRig 6.26.0" } });
+  });
+
   test.each([
     ["Braiins", { BOSer: "boser-openwrt 0.1.0" }],
     ["LuxOS", { LUXminer: "2025.4", Type: "Antminer S19" }],

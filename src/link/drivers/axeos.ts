@@ -25,14 +25,16 @@ export const axeos: Driver = {
 
 const infoPath = "/api/system/info";
 
-/** Only this device's own page makes it likely; what its information page says makes it sure. */
+/** Its page is compressed and says little, so its information is asked for, of whatever speaks HTTP there. */
 function recognise({ root, asked }: Signs): Partial<Identity> | Question | undefined {
-  if (root === null || !/AxeOS|Nerd|Lucky ?miner/i.test(root.body)) return undefined;
+  if (root === null) return undefined;
   if (!Object.hasOwn(asked, infoPath)) return { ask: infoPath };
   const parsed = parseReply(asked[infoPath]?.body ?? "");
   if ("problem" in parsed) return undefined;
   const info = new Reply(parsed.value, new Notes(), "");
-  return info.has("ASICModel") || info.has("stratumURL") ? identityOf(info, root.body) : undefined;
+  return info.has("ASICModel") || (info.has("stratumURL") && info.has("hashRate"))
+    ? identityOf(info, root.body)
+    : undefined;
 }
 
 class AxeosRig implements Rig {

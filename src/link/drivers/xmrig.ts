@@ -27,9 +27,9 @@ export const xmrig: Driver = {
 
 const summaryPath = "/2/summary";
 
-/** Every refusal of XMRig's has one shape, that of GET / too; then the summary is worth a question with the token. */
+/** There is no page at /; where something else has none either, the owner's token for this address is asked with. */
 function recognise({ root, asked }: Signs): Partial<Identity> | Question | undefined {
-  if (root === null || !isXmrigError(root.status, root.body)) return undefined;
+  if (root === null || root.status < 400) return undefined;
   if (!Object.hasOwn(asked, summaryPath)) return { ask: summaryPath, withToken: true };
   const answer = asked[summaryPath];
   if (answer === null || answer === undefined) return undefined;

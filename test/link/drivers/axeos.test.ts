@@ -161,7 +161,7 @@ describe("pools", () => {
     const { rig } = await start();
     await rig.pools.remove?.(await poolAt(rig, 1), deadline());
     const one = await rig.read(deadline());
-    expect([listed(one), one.poolActions]).toEqual([["*pool.example.com:3333"], ["add"]]);
+    expect([listed(one), one.poolActions]).toEqual([["*pool.example.com:3333"], ["use", "add"]]);
     await expect(rig.pools.remove?.(await poolAt(rig, 0), deadline())).rejects.toMatchObject({ code: "pool.last" });
     await expect(
       rig.pools.add?.({ ...login, url: "stratum+tcp://new.example.org:4444" }, deadline()),
@@ -190,11 +190,25 @@ describe("pools", () => {
       isUsingFallbackStratum: 1,
     });
     const reading = await rig.read(deadline());
-    expect([listed(reading), reading.poolActions]).toEqual([["a.example.com:1", "*b.example.com:2"], ["remove"]]);
+    expect([listed(reading), reading.poolActions]).toEqual([
+      ["a.example.com:1", "*b.example.com:2"],
+      ["use", "remove"],
+    ]);
     await expect(rig.pools.switch?.(await poolAt(rig, 0), deadline())).rejects.toMatchObject({
       code: "control.absent",
       message: expect.stringContaining("passwords"),
     });
+  });
+
+  test("are mined at in place of the primary one, with the restart that it takes", async () => {
+    const { rig, simulated } = await start();
+    const said = await rig.pools.use?.(login, deadline());
+    expect(said).toContain("restart");
+    expect(simulated.requests.writes.map((write) => write.replace("secret", "***"))).toEqual([
+      expect.stringContaining('"stratumURL":"new.example.org","stratumPort":4444,"stratumUser":"acct.new"'),
+      "POST /api/system/restart",
+    ]);
+    expect((await poolAt(rig, 0)).worker).toBe("acct.new");
   });
 
   test("with a comma, or gone from the list, send nothing", async () => {
