@@ -1,5 +1,5 @@
 /** What other programs, and the front ends of the house, build on: the contract. */
-export { operations, type Operation, type OperationName } from "./contract/operations.ts";
+export { type Operation, type OperationName, operations } from "./contract/operations.ts";
 export { type Mistake, type ProblemCode, problems, RigbridgeError } from "./contract/problems.ts";
 export * from "./contract/readings.ts";
 export * from "./contract/resources.ts";

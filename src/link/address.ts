@@ -29,10 +29,11 @@ function bare(text: string): string {
   if (text.trim() === "")
     throw invalid("address", "is empty; it is a host name or IP address, with :port where needed");
   if (text.length > 300) throw invalid("address", "is too long");
+  // First of all, because the other refusals quote what was typed.
+  if (text.includes("@")) throw invalid("address", "holds a user name; give it as username and password");
   if (/[\s\p{Cc}]/u.test(text)) throw bad(text, "has a blank in it");
   const rest = text.replace(/^https?:\/\//i, "");
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(rest)) throw bad(text, "has a scheme other than http:// and https://");
-  if (rest.includes("@")) throw invalid("address", "holds a user name; give it as username and password");
   if (/[/?#\\]/.test(rest.replace(/\/$/, ""))) throw bad(text, "has a path; only host and port are wanted");
   return text.replace(/^https?/i, (scheme) => scheme.toLowerCase());
 }
