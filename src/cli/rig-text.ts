@@ -7,7 +7,10 @@ const format = formatFor({ locale: "en-US", currency: "USD" });
 
 /** A rig as a person reads it on a terminal; what it does not say is left out. */
 export function rigText({ driver, identity, readings, pools, controls }: RigReport, address: string): string {
-  const what = [identity.make, identity.model].filter((text) => text !== null).join(" ");
+  const { make, model } = identity;
+  // Most models are named with their make already.
+  const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
+  const what = parts.filter((text) => text !== null).join(" ");
   const facts: [string, string | null][] = [
     ["Driver", driver],
     ["Firmware", identity.firmware],
