@@ -155,7 +155,7 @@ export const PoolGroupBody = z.object({
     .optional()
     .transform((id) => id ?? 0),
   name: Line(200).min(1),
-  pools: z.array(z.int().min(1)).max(100).default([]),
+  pools: z.array(z.int().min(1)).max(100).optional(),
 });
 
 export const HostBody = z.object({ id: BodyId, description: optionalLine(200), hostname: Line(253).optional() });

@@ -38,8 +38,9 @@ export interface RigContext {
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }
 
-/** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew. */
+/** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew: with an answer, and without. */
 const doubtAfter = 3;
+const doubtSilenceAfter = 10;
 
 /** One rig of the fleet: its link, its state, and one exchange at a time. */
 export class FleetRig {
@@ -53,6 +54,8 @@ export class FleetRig {
   #shape: string;
   /** Failures of the present driver in a row that were no silence. */
   #doubts = 0;
+  /** Whether the next connection asks what is there, whatever is remembered. */
+  #anew = false;
   #closed = false;
 
   constructor(declared: Declared, remembered: Remembered, context: RigContext) {
@@ -83,9 +86,9 @@ export class FleetRig {
   /** Reads the rig and moves its state; never rejects. Only within `exclusively`. */
   async read(): Promise<void> {
     try {
+      this.#checkOpen();
       const reading = await this.#readOnce();
-      // It has left the fleet meanwhile: nothing of it is to be written down.
-      if (this.#closed) return;
+      this.#checkOpen();
       this.#checkIdentity(reading.identity);
       await this.#name(reading.identity);
       this.#state = afterRead(this.#state, reading, {
@@ -121,6 +124,12 @@ export class FleetRig {
     this.#rig = null;
   }
 
+  /** Once it has left the fleet nothing of it is written down, and no command that waited is sent. */
+  #checkOpen(): void {
+    if (this.#closed)
+      throw new RigbridgeError("rig.unreachable", `${formatAddress(this.declared.address)} was changed or removed`);
+  }
+
   async #readOnce(): Promise<Reading> {
     // A timer of our own: AbortSignal.timeout costs several times as much, 4,000 times a second.
     const limit = new AbortController();
@@ -135,7 +144,8 @@ export class FleetRig {
 
   async #connect(signal: AbortSignal): Promise<Rig> {
     const { address, credentials, driver } = this.declared;
-    const known = driver ?? this.#state.driver;
+    const known = driver ?? (this.#anew ? null : this.#state.driver);
+    this.#anew = false;
     const found = await identify(
       address,
       credentials,
@@ -198,14 +208,12 @@ export class FleetRig {
     const refused = trouble.code === "rig.other" || trouble.code === "in.use";
     this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble);
     if (trouble.code === "rig.garbled" || trouble.code === "rig.refused" || refused) this.#doubts += 1;
-    // Other firmware may answer there now; a driver that the owner named stays.
-    if (this.#doubts >= doubtAfter) this.#recogniseAnew();
-  }
-
-  #recogniseAnew(): void {
-    this.#doubts = 0;
-    this.#disconnect();
-    if (this.declared.driver === null) this.#state = { ...this.#state, driver: null };
+    // Other firmware may answer there now, perhaps at another port; a driver that the owner named stays.
+    if (this.#doubts >= doubtAfter || this.#state.missed % doubtSilenceAfter === 0) {
+      this.#doubts = 0;
+      this.#anew = true;
+      this.#disconnect();
+    }
   }
 }
 

@@ -115,6 +115,8 @@ export interface PoolReading {
   readonly stale: number | null;
   /** Belongs to the firmware's maker: shown, never steered. */
   readonly devFee: boolean;
+  /** The device cannot be without it. */
+  readonly fixed?: true;
 }
 
 /** One hashing device of a rig: a board, chip string, card or processor. */

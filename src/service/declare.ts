@@ -112,14 +112,18 @@ function minerRows(
   const byAddress = new Map(fromFile.map((row) => [row.address, row]));
   const moved = fromFile.filter(({ address }) => !addresses.has(address));
   const keys = new Set(fromFile.map(({ key }) => key));
+  const found = new Set<Stored<StoredMiner>>();
   return new Map(
     declared.map(({ miner, address }) => {
       const row =
         byAddress.get(address) ??
         moved.find(
-          ({ uid, name }) =>
-            (miner.uid !== undefined && uid === miner.uid) || (miner.name !== undefined && name === miner.name),
+          (each) =>
+            !found.has(each) &&
+            ((miner.uid !== undefined && each.uid === miner.uid) ||
+              (miner.name !== undefined && each.name === miner.name)),
         );
+      if (row !== undefined) found.add(row);
       const value: StoredMiner = {
         address,
         name: miner.name ?? null,

@@ -115,8 +115,9 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly listPoolGroups: MiningService["listPoolGroups"] = async () =>
     present(this.#store.poolGroups).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
 
-  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools }) => {
+  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: wanted }) => {
     const known = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
+    const pools = wanted ?? known?.pools ?? [];
     const mistakes: Mistake[] = pools.flatMap((pool, index) =>
       present(this.#store.pools).some((each) => each.id === pool)
         ? []

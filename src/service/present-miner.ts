@@ -270,7 +270,7 @@ function presentPools({ id, name }: MinerFacts, reading: Reading | null, to: Pre
     coinName: to.pools.coinOf(pool.url)?.displayName ?? "",
     minerID: id,
     minerName: name,
-    canRemove: !pool.devFee && own > 1 && poolActions.includes("remove"),
+    canRemove: !pool.devFee && pool.fixed === undefined && own > 1 && poolActions.includes("remove"),
     canDisable: !pool.devFee && own > 1 && pool.status !== "disabled" && poolActions.includes("disable"),
     canEnable: !pool.devFee && pool.status === "disabled" && poolActions.includes("enable"),
     canPrioritize: !pool.devFee && own > 1 && poolActions.includes("prioritize"),

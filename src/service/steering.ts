@@ -49,7 +49,7 @@ export class Steering {
     this.#waits = waits;
   }
 
-  /** Rejects with what the rig or the way to it said; resolves with state `sent` when the rig takes its time. */
+  /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
   async run(
     rig: FleetRig,
     order: Order,
@@ -57,7 +57,12 @@ export class Steering {
     work: (session: Session) => Promise<string>,
   ): Promise<ActionReply> {
     const id = await this.#store.commands.add({ ...order, actor: caller.actor });
-    const result = rig.exclusively(() => this.#execute(id, rig, work));
+    let state: CommandState = "queued";
+    const markSent = async (): Promise<void> => {
+      await this.#store.commands.move(id, "sent", "");
+      state = "sent";
+    };
+    const result = rig.exclusively(() => this.#execute(id, rig, work, markSent));
     const waited = new AbortController();
     const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
     const ended = result
@@ -71,7 +76,7 @@ export class Steering {
       const message = await Promise.race([result, late]);
       if (message !== null) return { success: true, message, commandId: id, state: "done" };
       const taken = "The rig takes its time; GET /api/commands says what came of it";
-      return { success: true, message: taken, commandId: id, state: "sent" };
+      return { success: true, message: taken, commandId: id, state };
     } finally {
       waited.abort();
     }
@@ -83,12 +88,14 @@ export class Steering {
     await Promise.all(this.#running);
   }
 
-  async #execute(id: number, rig: FleetRig, work: (session: Session) => Promise<string>): Promise<string> {
+  async #execute(
+    id: number,
+    rig: FleetRig,
+    work: (session: Session) => Promise<string>,
+    markSent: () => Promise<void>,
+  ): Promise<string> {
     const { commands } = this.#store;
-    const session = new Session(this.#fleet, rig, () => commands.move(id, "sent", ""), {
-      waits: this.#waits,
-      closing: this.#closing.signal,
-    });
+    const session = new Session(this.#fleet, rig, markSent, { waits: this.#waits, closing: this.#closing.signal });
     let state: CommandState = "done";
     let message = "";
     try {

@@ -42,6 +42,7 @@ export function poolsOf(info: Reply): PoolReading[] {
       rejected: null,
       stale: null,
       devFee: false,
+      ...(index === 0 ? { fixed: true } : {}),
     };
   });
 }

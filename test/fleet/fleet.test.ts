@@ -1,0 +1,197 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import { Fleet, type FleetOptions } from "../../src/fleet/fleet.ts";
+import type { Declared } from "../../src/fleet/fleet-rig.ts";
+import { statusOf, unknownRig } from "../../src/fleet/state.ts";
+import { parseAddress } from "../../src/link/address.ts";
+import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+
+const closers: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function openFleet(options: Partial<FleetOptions> = {}): Fleet {
+  const fleet = new Fleet({
+    listener: { read: () => undefined, disconnected: () => undefined, refused: () => undefined },
+    timeout: 1_000,
+    remember: async () => undefined,
+    now: Date.now,
+    ...options,
+  });
+  closers.push(() => fleet.close());
+  return fleet;
+}
+
+async function openFarm(rigs: readonly RigSpec[]): Promise<readonly SimulatedRig[]> {
+  const farm = await startFarm({ rigs });
+  closers.push(() => farm.close());
+  return farm.rigs;
+}
+
+const declared = (id: number, { address, kind }: SimulatedRig, interval = 3_600_000): Declared => ({
+  id,
+  address: parseAddress(address),
+  credentials: {},
+  driver: kind,
+  uid: null,
+  interval,
+  powerNameplate: null,
+  offlineExpected: false,
+  disabled: false,
+});
+
+const axeos: RigSpec = { kind: "axeos", warm: true };
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("a thousand rigs that do not answer cost a hundred others nothing of their reads", async () => {
+  const live: RigSpec[] = Array.from({ length: 100 }, () => ({ kind: "cgminer", warm: true }));
+  const silent: RigSpec[] = Array.from({ length: 1_000 }, () => ({ kind: "cgminer", fault: "silent" }));
+  const rigs = await openFarm([...live, ...live, ...silent]);
+  const read = { alone: 0, together: 0 };
+  const once = new Set<number>();
+  const counting = (fleet: keyof typeof read): Fleet =>
+    openFleet({
+      listener: {
+        read: ({ id, state }) => {
+          if (state.missed > 0) return;
+          read[fleet] += 1;
+          once.add(id);
+        },
+        disconnected: () => undefined,
+        refused: () => undefined,
+      },
+    });
+  const alone = counting("alone");
+  const together = counting("together");
+  for (const [index, rig] of rigs.entries()) (index < 100 ? alone : together).put(declared(index, rig, 1_000));
+  // All have had their first read, for which nobody knows yet who is silent.
+  while (once.size < 200 || [...together.all()].some(({ state }) => state.at === null && state.missed === 0))
+    await wait(20);
+  const before = { ...read };
+  while (read.alone - before.alone < 400) await wait(20);
+  expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
+});
+
+describe("a fleet", () => {
+  test("reads a new rig by itself, and no more once it was removed or closed", async () => {
+    const [rig, other] = await openFarm([axeos, axeos]);
+    if (rig === undefined || other === undefined) throw new Error("two rigs");
+    const told: number[] = [];
+    const fleet = openFleet({
+      listener: { read: ({ id }) => void told.push(id), disconnected: () => undefined, refused: () => undefined },
+    });
+    const first = fleet.put(declared(1, rig));
+    fleet.put(declared(2, other));
+    while (told.length < 2) await wait(5);
+    expect(told.toSorted()).toEqual([1, 2]);
+    fleet.remove(1);
+    await fleet.poll(first);
+    expect(told).toHaveLength(2);
+    expect(fleet.get(1)).toBeUndefined();
+    expect(fleet.size).toBe(1);
+  });
+
+  test("leaves rigs alone that are disabled, or another worker's", async () => {
+    const [rig, other, third] = await openFarm([axeos, axeos, axeos]);
+    if (rig === undefined || other === undefined || third === undefined) throw new Error("three rigs");
+    const fleet = openFleet({ ownership: { mine: (id) => id !== 2 } });
+    fleet.put({ ...declared(1, rig), disabled: true });
+    fleet.put(declared(2, other));
+    const mine = fleet.put(declared(3, third));
+    while (mine.state.at === null) await wait(5);
+    expect([rig.requests.count, other.requests.count]).toEqual([0, 0]);
+  });
+
+  test("never asks a rig two things at once", async () => {
+    const [rig] = await openFarm([{ ...axeos, fault: { name: "delay", ms: 30 } }]);
+    if (rig === undefined) throw new Error("one rig");
+    const fleet = openFleet();
+    const miner = fleet.put(declared(1, rig));
+    let now = 0;
+    let most = 0;
+    const turn = () =>
+      miner.exclusively(async () => {
+        now += 1;
+        most = Math.max(most, now);
+        await fleet.read(miner);
+        now -= 1;
+      });
+    await Promise.all([turn(), turn(), fleet.poll(miner), turn()]);
+    expect(most).toBe(1);
+    expect(miner.busy).toBe(false);
+  });
+
+  test("reads on while nothing can be written down, and writes it down when that is possible again", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    let full = true;
+    const written: string[] = [];
+    const fleet = openFleet({
+      remember: async (_, remembered) => {
+        if (full) throw new RigbridgeError("store.full", "no space left");
+        written.push(...Object.keys(remembered));
+      },
+    });
+    const miner = fleet.put(declared(1, rig));
+    await fleet.poll(miner);
+    expect(miner.state).toMatchObject({ missed: 0, trouble: null, uid: null });
+    expect(statusOf(miner.state, false)).toBe("Mining");
+    full = false;
+    await fleet.poll(miner);
+    expect(miner.state.uid).toMatch(/^[0-9a-f]{12}$/);
+    expect(written).toEqual(expect.arrayContaining(["uid", "controls", "layout"]));
+    const { length } = written;
+    await fleet.poll(miner);
+    expect(written).toHaveLength(length);
+  });
+
+  test("says once that a rig is known elsewhere, and never that it cannot be reached", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    const told: string[] = [];
+    const fleet = openFleet({
+      listener: {
+        read: () => undefined,
+        disconnected: () => void told.push("disconnected"),
+        refused: (_, message) => void told.push(message),
+      },
+      remember: async () => {
+        throw new RigbridgeError("in.use", "known elsewhere");
+      },
+    });
+    const miner = fleet.put(declared(1, rig));
+    for (let read = 0; read < 5; read += 1) await fleet.poll(miner);
+    expect(told).toEqual(["known elsewhere"]);
+    expect(miner.state).toMatchObject({ reading: null, trouble: { code: "in.use" } });
+  });
+
+  test("recognises a rig anew when it answers in a way that is not its own, unless its driver was named", async () => {
+    const [rig, other] = await openFarm([axeos, { kind: "cgminer", warm: true }]);
+    if (rig === undefined || other === undefined) throw new Error("two rigs");
+    const fleet = openFleet();
+    const first = fleet.put({ ...declared(1, rig), driver: null });
+    await fleet.poll(first);
+    const remembered = { ...first.state, uid: null };
+    const moved = fleet.put({ ...declared(2, other), driver: null }, remembered);
+    const named = fleet.put(declared(3, other), { ...remembered, driver: null });
+    const misled = fleet.put({ ...declared(4, other), driver: "axeos" }, remembered);
+    for (let read = 0; read < 4; read += 1) await Promise.all([moved, named, misled].map((each) => fleet.poll(each)));
+    expect(moved.state).toMatchObject({ driver: "cgminer", missed: 0, trouble: null });
+    expect(named.state).toMatchObject({ driver: "cgminer", missed: 0 });
+    expect(misled.state).toMatchObject({ driver: "axeos", missed: 4 });
+  });
+
+  test("recognises a rig anew when it was silent for long", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    const fleet = openFleet();
+    rig.powerOff();
+    const miner = fleet.put({ ...declared(1, rig), driver: null }, { ...unknownRig, driver: "cgminer" });
+    for (let read = 0; read < 10; read += 1) await fleet.poll(miner);
+    expect(miner.state).toMatchObject({ driver: "cgminer", missed: 10 });
+    await rig.powerOn();
+    await fleet.poll(miner);
+    expect(miner.state).toMatchObject({ driver: "axeos", missed: 0, trouble: null });
+  });
+});

@@ -1,0 +1,130 @@
+import { pino } from "pino";
+import { Config } from "../../src/config/schema.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import type { Caller, Input, Reply } from "../../src/contract/service.ts";
+import { type DemoMiner, type RunningService, startService } from "../../src/service/index.ts";
+import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+
+export const caller: Caller = { actor: "test" };
+
+export interface BenchOptions {
+  readonly rigs?: readonly RigSpec[];
+  /** The simulator's clock, and the service's unless `now` says otherwise. */
+  readonly clock?: () => number;
+  readonly store?: Store;
+  readonly demo?: readonly DemoMiner[];
+  /** As in the file; rigs are read when a test asks, and hardly ever by themselves. */
+  readonly config?: Record<string, unknown>;
+}
+
+/** A service with its store over virtual rigs on real sockets. */
+export interface Bench {
+  readonly farm: Farm;
+  readonly store: Store;
+  readonly service: RunningService;
+  rig(index: number): SimulatedRig;
+  /** Adds a miner and reads it once. */
+  add(address: string, said?: Partial<Input<"addMiner">>): Promise<number>;
+  get(id: number): Promise<Reply<"getMiner">>;
+  poll(id: number): Promise<Reply<"pollMiner">>;
+  act(id: number, action: Partial<Input<"minerAction">>): Promise<Reply<"minerAction">>;
+  commands(id: number): Promise<Reply<"listCommands">["commandList"]>;
+  notifications(): Promise<string[]>;
+  /** Another run of the service over the same store and rigs. */
+  restart(config?: Record<string, unknown>): Promise<void>;
+}
+
+const log = pino({ level: "silent" });
+
+export const configOf = (config: Record<string, unknown> = {}): Config =>
+  Config.parse({ poll: { interval: 3600, timeout: 1 }, display: { timeZone: "UTC" }, ...config });
+
+/** Benches that the present test has opened; `closeBenches` ends them. */
+const open: (() => Promise<void>)[] = [];
+
+export async function closeBenches(): Promise<void> {
+  for (const close of open.splice(0).reverse()) await close();
+}
+
+export async function openBench(options: BenchOptions = {}): Promise<Bench> {
+  const clock = options.clock ?? Date.now;
+  const farm = await startFarm({ rigs: options.rigs ?? [], clock });
+  const store = options.store ?? (await openStore({ file: ":memory:", now: clock }));
+  const start = (config: Record<string, unknown> = options.config ?? {}) =>
+    startService({ config: configOf(config), store, log, now: clock, demo: options.demo ?? [] });
+  let service = await start();
+  open.push(async () => {
+    await service.close();
+    await store.close();
+    await farm.close();
+  });
+  const rig = (index: number): SimulatedRig => {
+    const found = farm.rigs[index];
+    if (found === undefined) throw new Error(`the farm has no rig ${index}`);
+    return found;
+  };
+  return {
+    farm,
+    store,
+    get service() {
+      return service;
+    },
+    rig,
+    add: async (address, said = {}) => {
+      const { id } = await service.addMiner({ address, ...said }, caller);
+      await service.pollMiner({ id }, caller);
+      return id;
+    },
+    get: (id) => service.getMiner({ id }, caller),
+    poll: (id) => service.pollMiner({ id }, caller),
+    act: (id, action) => service.minerAction({ id, action: "start", ...action }, caller),
+    commands: async (id) => (await service.listCommands({ miner: id }, caller)).commandList,
+    notifications: async () =>
+      (await service.listNotifications({}, caller)).notificationList.map(
+        ({ title, message }) => `${title}: ${message}`,
+      ),
+    restart: async (config) => {
+      await service.close();
+      service = await start(config);
+    },
+  };
+}
+
+/** What was thrown, as `code path path`. */
+export async function refusal(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof RigbridgeError) return [error.code, ...error.errors.map(({ path }) => path)].join(" ");
+    throw error;
+  }
+  return "done";
+}
+
+/** The error itself. */
+export async function problem(promise: Promise<unknown>): Promise<RigbridgeError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof RigbridgeError) return error;
+    throw error;
+  }
+  throw new Error("it was done");
+}
+
+/** Waits for something that other events bring about. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** A clock that only moves when told to. */
+export function stoppedClock(at = 1_800_000_000_000): { now: () => number; pass: (seconds: number) => void } {
+  let now = at;
+  return {
+    now: () => now,
+    pass: (seconds) => {
+      now += seconds * 1000;
+    },
+  };
+}

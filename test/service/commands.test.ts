@@ -1,0 +1,292 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Fleet } from "../../src/fleet/fleet.ts";
+import { parseAddress } from "../../src/link/address.ts";
+import { Steering, type Waits } from "../../src/service/steering.ts";
+import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  await closeBenches();
+});
+
+const token = "token-of-the-rig";
+const axeos: RigSpec = { kind: "axeos", warm: true, restartSeconds: 0 };
+const cgminer: RigSpec = { kind: "cgminer", warm: true, restartSeconds: 0 };
+const xmrig: RigSpec = { kind: "xmrig", warm: true, token, restricted: false };
+
+async function withOne(spec: RigSpec): Promise<{ bench: Bench; id: number; rig: SimulatedRig }> {
+  const bench = await openBench({ rigs: [spec] });
+  const rig = bench.rig(0);
+  return { bench, rig, id: await bench.add(rig.address, { token, driver: spec.kind }) };
+}
+
+const states = async (bench: Bench, id: number): Promise<string[]> =>
+  (await bench.commands(id)).map(({ action, state }) => `${action} ${state}`);
+
+describe("stop and start", () => {
+  test.each([
+    ["a Bitaxe", axeos],
+    ["an XMRig", xmrig],
+  ])("of %s are confirmed by reading back, and refused when it is so already", async (_, spec) => {
+    const { bench, id, rig } = await withOne(spec);
+    expect(await bench.get(id)).toMatchObject({ canStop: true, canStart: false });
+    expect(await refusal(bench.act(id, { action: "start" }))).toBe("not.possible");
+
+    const stopped = await bench.act(id, { action: "stop" });
+    expect(stopped).toMatchObject({ success: true, state: "done", commandId: expect.any(Number) });
+    expect(stopped.message).not.toBe("");
+    expect(rig.model.mining).toBe(false);
+    expect(await bench.get(id)).toMatchObject({
+      statusInfo: { statusDisplay: "Stopped" },
+      isRunning: false,
+      canStop: false,
+      canStart: true,
+    });
+    expect((await problem(bench.act(id, { action: "stop" }))).status).toBe(409);
+
+    await bench.act(id, { action: "start" });
+    expect(rig.model.mining).toBe(true);
+    expect(rig.requests.writes).toHaveLength(2);
+    expect(await states(bench, id)).toEqual(["start done", "stop failed", "stop done", "start failed"]);
+  });
+
+  test("are absent on a cgminer: quit is never sent", async () => {
+    const { bench, id, rig } = await withOne(cgminer);
+    expect(await bench.get(id)).toMatchObject({ canStop: false, canStart: false, canRestart: true });
+    expect(await refusal(bench.act(id, { action: "stop" }))).toBe("control.absent");
+    expect(rig.requests.writes).toEqual([]);
+    expect(await states(bench, id)).toEqual(["stop failed"]);
+  });
+});
+
+describe("controls", () => {
+  test("are set once and confirmed", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    await bench.act(id, { action: "set", property: "frequency", value: "500" });
+    expect(rig.model.frequency).toBe(500e6);
+    await bench.act(id, { action: "set", property: "fan", value: "70" });
+    await bench.act(id, { action: "set", property: "fan", value: "auto" });
+    expect(rig.model.fanSetting).toBeNull();
+    expect(rig.requests.writes).toHaveLength(3);
+    const { controls } = await bench.get(id);
+    expect(controls.find(({ key }) => key === "frequency")?.value).toBe(500);
+  });
+
+  test.each([
+    ["beyond its range", { action: "set", property: "frequency", value: "99999" }, "input.invalid value"],
+    ["between its steps", { action: "set", property: "frequency", value: "500.5" }, "input.invalid value"],
+    ["no number", { action: "set", property: "frequency", value: "0x1f4" }, "input.invalid value"],
+    ["no switch's word", { action: "set", property: "mining", value: "perhaps" }, "input.invalid value"],
+    ["of which it has none", { action: "set", property: "throttle", value: "5" }, "control.absent"],
+    ["for its power", { action: "set_power_limit", watts: 10 }, "control.absent"],
+    ["for its mode", { action: "set_mode", mode: "eco" }, "control.absent"],
+  ] as const)("take nothing %s", async (_, action, refused) => {
+    const { bench, id, rig } = await withOne(axeos);
+    expect(await refusal(bench.act(id, action))).toBe(refused);
+    expect(rig.requests.writes).toEqual([]);
+    expect((await bench.commands(id))[0]).toMatchObject({ action: action.action, state: "failed", actor: "test" });
+  });
+
+  test("reboot, restart and locate reach the rig once each", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    await bench.act(id, { action: "reboot" });
+    await bench.act(id, { action: "restart" });
+    await bench.act(id, { action: "locate", on: true });
+    expect(rig.requests.writes).toEqual([
+      "POST /api/system/restart",
+      "POST /api/system/restart",
+      "POST /api/system/identify",
+    ]);
+  });
+});
+
+describe("commands to one rig", () => {
+  test("go in the order in which they were given, one after the other", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    const both = [
+      bench.act(id, { action: "set", property: "frequency", value: "490" }),
+      bench.act(id, { action: "set", property: "frequency", value: "510" }),
+    ];
+    await Promise.all(both);
+    expect(rig.requests.writes.map((write) => write.replace(/\s/g, ""))).toEqual([
+      'PATCH/api/system{"frequency":490}',
+      'PATCH/api/system{"frequency":510}',
+    ]);
+    expect(await states(bench, id)).toEqual(["set done", "set done"]);
+    const [second, first] = await bench.commands(id);
+    expect([first?.parameters, second?.parameters]).toEqual([
+      { property: "frequency", value: "490" },
+      { property: "frequency", value: "510" },
+    ]);
+  });
+
+  test("are not disturbed by a new name for the miner", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    const stopping = bench.act(id, { action: "stop" });
+    await bench.service.changeMiner({ id, name: "renamed", tags: ["x"] }, caller);
+    await expect(stopping).resolves.toMatchObject({ state: "done" });
+    expect(await bench.get(id)).toMatchObject({ name: "renamed", hasValidStatus: true, readings: { mining: false } });
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+
+  test("that wait while its address is changed are not sent to the old one", async () => {
+    const bench = await openBench({ rigs: [axeos, axeos] });
+    const rig = bench.rig(0);
+    const id = await bench.add(rig.address, { driver: "axeos" });
+    rig.fault = { name: "delay", ms: 100 };
+    const outcomes = Promise.allSettled(
+      ["490", "510"].map((value) => bench.act(id, { action: "set", property: "frequency", value })),
+    );
+    await bench.service.changeMiner({ id, address: bench.rig(1).address }, caller);
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect([...rig.requests.writes, ...bench.rig(1).requests.writes]).toEqual([]);
+    expect(await states(bench, id)).toEqual(["set failed", "set failed"]);
+  });
+
+  test("that it refuses carry its own words", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    rig.fault = "denied";
+    const error = await problem(bench.act(id, { action: "stop" }));
+    expect(error).toMatchObject({ code: "rig.refused", status: 502 });
+    expect(error.message).toContain("Unauthorized");
+    expect((await bench.commands(id))[0]).toMatchObject({ state: "failed", message: error.message });
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+
+  test("are not sent to one that is away", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    rig.fault = "silent";
+    expect(await problem(bench.act(id, { action: "stop" }))).toMatchObject({ code: "rig.timeout", status: 504 });
+    rig.fault = "off";
+    expect(await problem(bench.act(id, { action: "stop" }))).toMatchObject({ status: 504 });
+    expect(rig.requests.writes).toEqual([]);
+    expect(await states(bench, id)).toEqual(["stop failed", "stop failed"]);
+  });
+
+  test("can be found by miner, uid, actor and time", async () => {
+    const { bench, id } = await withOne(axeos);
+    await bench.act(id, { action: "stop" });
+    const { uid } = await bench.get(id);
+    const count = async (query: object) => (await bench.service.listCommands(query, caller)).commandList.length;
+    expect(await count({ miner: id })).toBe(1);
+    expect(await count({ miner: uid })).toBe(1);
+    expect(await count({ miner: "no-such-uid" })).toBe(0);
+    expect(await count({ actor: "test" })).toBe(1);
+    expect(await count({ actor: "somebody" })).toBe(0);
+    expect(await count({ since: "2000-01-01T00:00:00Z" })).toBe(1);
+    expect(await count({ since: "2100-01-01T00:00:00Z" })).toBe(0);
+  });
+
+  test("for a miner, pool, template or rule that is not there leave no trace", async () => {
+    const { bench, id } = await withOne(axeos);
+    expect(await refusal(bench.act(99, { action: "stop" }))).toBe("not.found");
+    expect(await refusal(bench.act(id, { action: "add_pool", pool_id: 99, pool_type: "single" }))).toBe("not.found");
+    expect(await refusal(bench.act(id, { action: "add_pool", pool_id: 99, pool_type: "group" }))).toBe("not.found");
+    expect(await refusal(bench.act(id, { action: "apply_template", template_id: 9 }))).toBe("not.found");
+    expect(await refusal(bench.act(id, { action: "rule", rule_id: 9 }))).toBe("not.found");
+    expect(await bench.commands(id)).toEqual([]);
+  });
+});
+
+/** A rig and what steers it, with waits that a test can bear. */
+async function steered(waits: Waits) {
+  const farm = await startFarm({ rigs: [axeos] });
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  const fleet = new Fleet({
+    listener: { read: () => undefined, disconnected: () => undefined, refused: () => undefined },
+    timeout: 1_000,
+    remember: async () => undefined,
+    now: Date.now,
+  });
+  const steering = new Steering(fleet, store, pino({ level: "silent" }), waits);
+  closers.push(async () => {
+    const closed = steering.close();
+    fleet.close();
+    await closed;
+    await store.close();
+    await farm.close();
+  });
+  const [rig] = farm.rigs;
+  if (rig === undefined) throw new Error("the farm has one rig");
+  const miner = fleet.put({
+    id: 1,
+    address: parseAddress(rig.address),
+    credentials: {},
+    driver: "axeos",
+    uid: null,
+    interval: 3_600_000,
+    powerNameplate: null,
+    offlineExpected: false,
+    disabled: false,
+  });
+  const order = { minerId: 1, minerName: "one", action: "set", parameters: {} };
+  const set = (key: string, value: string) => steering.run(miner, order, caller, (session) => session.set(key, value));
+  const row = async () => (await store.commands.list())[0];
+  return { rig, store, steering, set, row };
+}
+
+/** Breaks the rig from its first write on. */
+function breakAtWrite(rig: SimulatedRig, fault: SimulatedRig["fault"]): void {
+  const { writes } = rig.requests;
+  writes.push = (...items) => {
+    rig.fault = fault;
+    return Array.prototype.push.apply(writes, items);
+  };
+}
+
+describe("a rig that takes its time", () => {
+  test("is answered with the command's id, and done when the rig says so", async () => {
+    const { rig, set, row } = await steered({ request: 150, answer: 5_000, change: 5_000 });
+    breakAtWrite(rig, { name: "delay", ms: 600 });
+    const reply = await set("frequency", "500");
+    expect(reply).toMatchObject({ success: true, state: "sent" });
+    expect(await row()).toMatchObject({ id: reply.commandId, state: "sent" });
+    while ((await row())?.state === "sent") await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await row()).toMatchObject({ state: "done" });
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+
+  test("and what waits behind it is said to be queued", async () => {
+    const { rig, set } = await steered({ request: 150, answer: 5_000, change: 5_000 });
+    breakAtWrite(rig, { name: "delay", ms: 600 });
+    const replies = await Promise.all([set("frequency", "500"), set("frequency", "510")]);
+    expect(replies.map(({ state }) => state)).toEqual(["sent", "queued"]);
+  });
+
+  test("too long, is not asked again: what became of it is unknown", async () => {
+    const { rig, set, row } = await steered({ request: 5_000, answer: 200, change: 300 });
+    breakAtWrite(rig, { name: "delay", ms: 3_000 });
+    const error = await problem(set("reboot", "true"));
+    expect(error.status).toBe(504);
+    expect(await row()).toMatchObject({ state: "unknown" });
+    rig.fault = null;
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+
+  test("and reports the change without having answered, has done it", async () => {
+    const { rig, set, row } = await steered({ request: 5_000, answer: 100, change: 3_000 });
+    breakAtWrite(rig, { name: "delay", ms: 300 });
+    const done = set("frequency", "500");
+    await expect(done).resolves.toMatchObject({ state: "done" });
+    expect((await row())?.message).toContain("no answer");
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+
+  test("while the service closes, leaves the command unknown and never queued ones sent", async () => {
+    const { rig, set, store, steering } = await steered({ request: 5_000, answer: 5_000, change: 5_000 });
+    breakAtWrite(rig, { name: "delay", ms: 2_000 });
+    const both = [set("frequency", "500"), set("frequency", "510")];
+    const outcomes = Promise.allSettled(both);
+    while (rig.requests.writes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    rig.fault = "off";
+    await steering.close();
+    await outcomes;
+    const rows = await store.commands.list();
+    expect(rows.map(({ state }) => state)).toEqual(["failed", "unknown"]);
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+});

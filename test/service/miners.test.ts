@@ -1,0 +1,321 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { MinerDetail, MinerList } from "../../src/contract/resources.ts";
+import type { Encoded, Input } from "../../src/contract/service.ts";
+import type { RigSpec } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { type Bench, caller, closeBenches, openBench, refusal, stoppedClock, until } from "./bench.ts";
+
+afterEach(closeBenches);
+
+const axeos: RigSpec = { kind: "axeos", warm: true };
+const cgminer: RigSpec = { kind: "cgminer", warm: true };
+
+describe("adding a miner", () => {
+  test("answers at once, and recognises it in the background", async () => {
+    const bench = await openBench({ rigs: [axeos] });
+    const added = await bench.service.addMiner(
+      {
+        address: bench.rig(0).address,
+        name: "desk",
+        tags: ["home"],
+        location: { site: "A", container: null, rack: "1", slot: null },
+      },
+      caller,
+    );
+    expect(MinerDetail.parse(added)).toMatchObject({
+      id: 1_000_000_001,
+      uid: null,
+      name: "desk",
+      tags: ["home"],
+      location: { site: "A", rack: "1" },
+      hasValidStatus: false,
+      readings: { at: null, stale: false },
+    });
+    await until(async () => (await bench.get(added.id)).uid !== null);
+    expect(await bench.get(added.id)).toMatchObject({ hasValidStatus: true, statusInfo: { statusDisplay: "Mining" } });
+  });
+
+  test.each([
+    ["as it was typed", (port: number) => `127.0.0.1:${port}`],
+    ["with a scheme", (port: number) => `http://127.0.0.1:${port}`],
+    ["with a slash", (port: number) => `http://127.0.0.1:${port}/`],
+  ])("twice is refused, %s", async (_, again) => {
+    const bench = await openBench({ rigs: [cgminer] });
+    const { address, port } = bench.rig(0);
+    const id = await bench.add(address);
+    expect(await refusal(bench.service.addMiner({ address: again(port) }, caller))).toBe("address.known");
+    expect(await refusal(bench.service.changeMiner({ id, address: again(port) }, caller))).toBe("done");
+  });
+
+  test("twice at once adds one", async () => {
+    const bench = await openBench();
+    const adds = ["rig.example", "RIG.example", "rig.example"].map((address) =>
+      refusal(bench.service.addMiner({ address }, caller)),
+    );
+    expect((await Promise.all(adds)).sort()).toEqual(["address.known", "address.known", "done"]);
+  });
+
+  test.each<[string, Input<"addMiner">, string]>([
+    ["an address with a path", { address: "10.0.0.1/admin" }, "input.invalid address"],
+    ["a link-local address", { address: "169.254.169.254" }, "input.invalid address"],
+    ["an unknown driver", { address: "10.0.0.1", driver: "toaster" }, "input.invalid driver"],
+    ["an unknown group", { address: "10.0.0.1", group: "nowhere" }, "input.invalid group"],
+    ["the rig's plug", { address: "10.0.0.1", supply: {} }, "not.yet"],
+  ])("is refused for %s, and adds nothing", async (_, body, refused) => {
+    const bench = await openBench();
+    expect(await refusal(bench.service.addMiner(body, caller))).toBe(refused);
+    expect(bench.store.miners.all()).toEqual([]);
+  });
+
+  test("without a port shows the usual one of what was recognised there", async () => {
+    const bench = await openBench({ rigs: [{ ...cgminer, host: "127.77.3.4", port: 4028 }] });
+    const id = await bench.add("127.77.3.4");
+    expect(await bench.get(id)).toMatchObject({ hostDescription: "127.77.3.4:4028", name: "127.77.3.4:4028" });
+  });
+});
+
+describe("changing a miner", () => {
+  test("keeps what was not named, and what was read", async () => {
+    const bench = await openBench({ rigs: [axeos] });
+    const id = await bench.add(bench.rig(0).address, { name: "desk", tags: ["home"] });
+    const { id: group } = await bench.service.addGroup({ name: "office", parentId: 0 }, caller);
+    const before = bench.rig(0).requests.count;
+    const changed = await bench.service.changeMiner({ id, group: "office" }, caller);
+    expect(changed).toMatchObject({
+      name: "desk",
+      tags: ["home"],
+      groupId: group,
+      groupID: group,
+      hasValidStatus: true,
+      statusInfo: { statusDisplay: "Mining" },
+    });
+    expect(bench.rig(0).requests.count).toBe(before);
+    expect(await refusal(bench.service.changeMiner({ id: 7, name: "x" }, caller))).toBe("not.found");
+  });
+});
+
+describe("removing a miner", () => {
+  test("forgets all of it, also what was about to be written", async () => {
+    const clock = stoppedClock();
+    const bench = await openBench({ rigs: [axeos], clock: clock.now, config: { poll: { interval: 60 } } });
+    const id = await bench.add(bench.rig(0).address);
+    for (let read = 0; read < 3; read += 1) {
+      clock.pass(30);
+      await bench.poll(id);
+    }
+    await bench.service.deleteMiner({ id }, caller);
+    expect(await refusal(bench.get(id))).toBe("not.found");
+    await bench.restart();
+    expect(bench.store.miners.all()).toEqual([]);
+    expect(bench.store.memory.get(id)).toBeUndefined();
+    expect(bench.store.samples.read(id, 0, clock.now() + 1)).toEqual([]);
+    expect(await refusal(bench.service.deleteMiner({ id }, caller))).toBe("not.found");
+    const again = await bench.add(bench.rig(0).address);
+    expect(again).toBe(id + 1);
+    expect((await bench.get(again)).uid).not.toBeNull();
+  });
+
+  test("while it is being recognised leaves nothing behind", async () => {
+    const bench = await openBench({ rigs: [{ ...axeos, fault: { name: "delay", ms: 300 } }] });
+    const { id } = await bench.service.addMiner({ address: bench.rig(0).address }, caller);
+    const read = bench.service.pollMiner({ id }, caller);
+    await bench.service.deleteMiner({ id }, caller);
+    await refusal(read);
+    expect(bench.store.memory.all()).toEqual([]);
+  });
+});
+
+describe("a miner of the configuration file", () => {
+  const declared = (...miners: object[]) => ({ miners });
+  const listed = async (bench: Bench) =>
+    (await bench.service.listMiners({}, caller)).groupList.flatMap(({ minerList }) =>
+      minerList.map(({ id, name }) => `${id} ${name}`),
+    );
+
+  test("belongs to the file", async () => {
+    const bench = await openBench({ config: declared({ name: "one", address: "10.9.9.1" }) });
+    const id = 1_000_000_001;
+    expect(await refusal(bench.service.changeMiner({ id, name: "x" }, caller))).toBe("owned.by-file");
+    expect(await refusal(bench.service.deleteMiner({ id }, caller))).toBe("owned.by-file");
+  });
+
+  test("is left out when the file no longer has it, and has its id again when it returns", async () => {
+    const one = { name: "one", address: "10.9.9.1" };
+    const two = { name: "two", address: "10.9.9.2" };
+    const bench = await openBench({ config: declared(one, two) });
+    expect(await listed(bench)).toEqual(["1000000001 one", "1000000002 two"]);
+    await bench.restart(declared(two));
+    expect(await listed(bench)).toEqual(["1000000002 two"]);
+    expect(await refusal(bench.get(1_000_000_001))).toBe("not.found");
+    await bench.restart(declared(one, two));
+    expect(await listed(bench)).toEqual(["1000000001 one", "1000000002 two"]);
+  });
+
+  test("keeps id and uid when its address changes but not its name, and its old address is free", async () => {
+    const rigs: RigSpec[] = [{ ...axeos, mac: "02:51:00:00:00:09" }, cgminer];
+    const bench = await openBench({ rigs });
+    const [first, second] = [bench.rig(0).address, bench.rig(1).address];
+    const id = 1_000_000_001;
+    await bench.restart(declared({ name: "one", address: "10.9.9.1", driver: "axeos" }));
+    await bench.restart(declared({ name: "one", address: first, driver: "axeos" }));
+    expect(await bench.poll(id)).toMatchObject({ id, uid: "025100000009" });
+    await bench.restart(
+      declared({ name: "one", address: first, driver: "axeos" }, { name: "new", address: "10.9.9.1" }),
+    );
+    expect(await listed(bench)).toEqual(["1000000001 one", "1000000002 new"]);
+    await bench.restart(declared({ name: "one", address: first, driver: "axeos" }, { name: "new", address: second }));
+    expect(await listed(bench)).toEqual(["1000000001 one", "1000000002 new"]);
+  });
+
+  test("two that moved from one name do not become one", async () => {
+    const bench = await openBench({ config: declared({ name: "rig", address: "10.9.9.1" }) });
+    await bench.restart(declared({ name: "rig", address: "10.9.9.2" }, { name: "rig", address: "10.9.9.3" }));
+    expect(await listed(bench)).toEqual(["1000000001 rig", "1000000002 rig"]);
+  });
+
+  test("gets the uid of its rig, though a miner that is no longer declared had it", async () => {
+    const bench = await openBench({ rigs: [{ ...axeos, mac: "02:51:00:00:00:0A" }] });
+    const { address } = bench.rig(0);
+    const id = await (async () => {
+      await bench.restart(declared({ name: "old", address, driver: "axeos" }));
+      await bench.poll(1_000_000_001);
+      await bench.restart(
+        declared({ name: "other", address: address.replace("127.0.0.1", "localhost"), driver: "axeos" }),
+      );
+      return 1_000_000_002;
+    })();
+    expect(await bench.poll(id)).toMatchObject({ name: "other", uid: "02510000000a" });
+    expect(await bench.notifications()).toEqual([]);
+  });
+});
+
+const text = ({ chunks }: Encoded): string => Buffer.concat(chunks).toString();
+
+function encoded(bench: Bench, id?: number): Encoded {
+  const { service } = bench;
+  const bytes =
+    id === undefined ? service.encoded?.("listMiners", {}, caller) : service.encoded?.("getMiner", { id }, caller);
+  if (bytes === undefined) throw new Error("nothing is encoded");
+  return bytes;
+}
+
+describe("ready-made bytes", () => {
+  test("say what the methods say, with groups in groups and without miners", async () => {
+    const clock = stoppedClock();
+    const bench = await openBench({ rigs: [axeos, cgminer, axeos], clock: clock.now });
+    const same = async () => {
+      const list = encoded(bench);
+      expect(list.length).toBe(Buffer.byteLength(text(list)));
+      const parsed: unknown = JSON.parse(text(list));
+      expect(parsed).toEqual(await bench.service.listMiners({}, caller));
+      MinerList.strict().parse(parsed);
+    };
+    await same();
+    const top = await bench.service.addGroup({ name: 'Käller "1"', parentId: 0 }, caller);
+    const inner = await bench.service.addGroup({ name: "rack", parentId: top.id }, caller);
+    await bench.service.addGroup({ name: "empty", parentId: top.id }, caller);
+    await same();
+    const [first, second, third] = [
+      await bench.add(bench.rig(0).address, { group: inner.id, name: "Ω" }),
+      await bench.add(bench.rig(1).address, { group: top.id }),
+      await bench.add(bench.rig(2).address),
+    ];
+    await same();
+    await bench.service.deleteMiner({ id: second }, caller);
+    await same();
+    for (const id of [first, third]) {
+      expect(JSON.parse(text(encoded(bench, id)))).toEqual(await bench.get(id));
+    }
+    expect(bench.service.encoded?.("getMiner", { id: second }, caller)).toBeUndefined();
+    expect(bench.service.encoded?.("listMiners", {}, { ...caller, userId: 1 })).toBeUndefined();
+  });
+
+  test("have the same tag while nothing but time passes, and another after a change", async () => {
+    const clock = stoppedClock();
+    const bench = await openBench({
+      rigs: [{ kind: "xmrig", warm: true, token: "t", restricted: false }],
+      clock: clock.now,
+    });
+    const id = await bench.add(bench.rig(0).address, { token: "t" });
+    await bench.act(id, { action: "stop" });
+    clock.pass(3_600);
+    await bench.poll(id);
+    const tags = () => [encoded(bench).etag, encoded(bench, id).etag];
+    const before = tags();
+    const { readings } = await bench.get(id);
+    clock.pass(60);
+    await bench.poll(id);
+    expect((await bench.get(id)).readings.at).not.toBe(readings.at);
+    expect(tags()).toEqual(before);
+    await bench.service.changeMiner({ id, name: "new" }, caller);
+    const renamed = tags();
+    expect(renamed.map((tag, index) => tag === before[index])).toEqual([false, false]);
+    await bench.act(id, { action: "start" });
+    clock.pass(60);
+    await bench.poll(id);
+    expect(tags().map((tag, index) => tag === renamed[index])).toEqual([false, false]);
+  });
+});
+
+describe("demo miners", () => {
+  test("are shown and steered, cannot be changed, and leave no miner, memory or history in the store", async () => {
+    const store = await openStore({ file: ":memory:", now: Date.now });
+    const farm = await openBench({ rigs: [axeos] });
+    const demo = [{ address: farm.rig(0).address, name: "demo" }];
+    const bench = await openBench({ store, demo });
+    const id = 1_900_000_001;
+    const shown = MinerDetail.parse(await bench.poll(id));
+    expect(shown).toMatchObject({ name: "demo", tags: ["demo"], hasValidStatus: true });
+    await bench.act(id, { action: "stop" });
+    expect(await refusal(bench.service.changeMiner({ id, name: "x" }, caller))).toBe("not.possible");
+    expect(await refusal(bench.service.deleteMiner({ id }, caller))).toBe("not.possible");
+    await bench.service.close();
+    expect(store.miners.all()).toEqual([]);
+    expect(store.memory.all()).toEqual([]);
+    expect(store.samples.read(id, 0, Date.now() + 1)).toEqual([]);
+  });
+});
+
+describe("groups", () => {
+  test("nest, never in themselves, and give what they held to their parent", async () => {
+    const bench = await openBench({ rigs: [axeos] });
+    const { service } = bench;
+    const top = await service.addGroup({ name: "top", parentId: 0 }, caller);
+    const middle = await service.addGroup({ name: "middle", parentId: top.id }, caller);
+    const low = await service.addGroup({ name: "low", parentId: middle.id }, caller);
+    const id = await bench.add(bench.rig(0).address, { group: "middle" });
+    const change = (group: number, parentId: number) => refusal(service.changeGroup({ id: group, parentId }, caller));
+    expect(await change(top.id, low.id)).toBe("input.invalid parentId");
+    expect(await change(top.id, top.id)).toBe("input.invalid parentId");
+    expect(await change(top.id, 99)).toBe("input.invalid parentId");
+    expect(await refusal(service.addGroup({ name: "x", parentId: 99 }, caller))).toBe("input.invalid parentId");
+    expect(await refusal(service.changeGroup({ id: 99, name: "x" }, caller))).toBe("not.found");
+
+    await service.deleteGroup({ id: middle.id }, caller);
+    expect(await service.listGroups({}, caller)).toEqual([
+      { id: top.id, name: "top", parentId: 0 },
+      { id: low.id, name: "low", parentId: top.id },
+    ]);
+    expect(await bench.get(id)).toMatchObject({ groupId: top.id, hasValidStatus: true });
+    const { groupList } = await service.listMiners({}, caller);
+    expect(groupList).toMatchObject([
+      { name: "top", minerList: [{ id }], groupList: [{ name: "low", minerList: [] }] },
+    ]);
+    await service.deleteGroup({ id: top.id }, caller);
+    expect((await bench.get(id)).groupId).toBe(0);
+  });
+
+  test("of the file belong to it; a group that it no longer has holds nobody", async () => {
+    const config = { groups: [{ name: "hall", groups: [{ name: "rack" }] }] };
+    const bench = await openBench({ config, rigs: [axeos] });
+    const [hall, rack] = await bench.service.listGroups({}, caller);
+    expect([hall?.name, rack?.name, rack?.parentId]).toEqual(["hall", "rack", hall?.id]);
+    expect(await refusal(bench.service.deleteGroup({ id: rack?.id ?? 0 }, caller))).toBe("owned.by-file");
+    const id = await bench.add(bench.rig(0).address, { group: "rack" });
+    await bench.restart({});
+    expect(await bench.get(id)).toMatchObject({ groupId: 0, groupID: 0 });
+    expect((await bench.service.listMiners({}, caller)).groupList).toMatchObject([{ id: 0, minerList: [{ id }] }]);
+    await bench.restart(config);
+    expect((await bench.get(id)).groupId).toBe(rack?.id);
+  });
+});

@@ -1,0 +1,397 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { MinerDetail, Summary } from "../../src/contract/resources.ts";
+import type { Input } from "../../src/contract/service.ts";
+import type { RigSpec } from "../../src/simulator/index.ts";
+import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
+
+afterEach(closeBenches);
+
+type PoolInput = Input<"savePool">;
+const pool = (fields: Partial<PoolInput>): PoolInput => ({
+  id: 0,
+  description: undefined,
+  coinClass: undefined,
+  coinShortName: undefined,
+  coinAlgorithm: undefined,
+  workerName: undefined,
+  walletAddress: undefined,
+  plainWorkerPassword: undefined,
+  ...fields,
+});
+
+describe("pool definitions", () => {
+  test("are added with id 0, changed with theirs, and keep what was not named", async () => {
+    const { service } = await openBench();
+    const added = await service.savePool(
+      pool({ description: "one", url: "stratum+tcp://one.example.com:3333", coinShortName: "btc", workerName: "w" }),
+      caller,
+    );
+    expect(added).toEqual({
+      id: 1,
+      description: "one",
+      coinClass: "PreDefined",
+      coinShortName: "BTC",
+      coinDisplayName: "Bitcoin (BTC)",
+      coinAlgorithm: "sha256",
+      url: "stratum+tcp://one.example.com:3333",
+      workerName: "w",
+      walletAddress: "",
+      plainWorkerPassword: "",
+    });
+    const changed = await service.savePool(pool({ id: 1, workerName: "", plainWorkerPassword: "x" }), caller);
+    expect(changed).toEqual({ ...added, workerName: "", plainWorkerPassword: "x" });
+    expect(await service.getPool({ id: 1 }, caller)).toEqual(changed);
+    expect(await service.listPools({}, caller)).toEqual({ canAction: true, list: [changed] });
+  });
+
+  test("take the algorithm of a new coin, unless one is named", async () => {
+    const { service } = await openBench();
+    const url = "stratum+tcp://one.example.com:3333";
+    const save = async (fields: Partial<PoolInput>) => (await service.savePool(pool(fields), caller)).coinAlgorithm;
+    expect(await save({ url, coinShortName: "BTC" })).toBe("sha256");
+    expect(await save({ id: 1, coinShortName: "LTC" })).toBe("scrypt");
+    expect(await save({ id: 1, coinShortName: "LTC", coinAlgorithm: "own" })).toBe("own");
+    expect(await save({ id: 1, description: "x" })).toBe("own");
+    expect(await save({ id: 1, coinShortName: "LTC" })).toBe("own");
+  });
+
+  test("are refused without a URL, with an unknown id, and while in use", async () => {
+    const { service } = await openBench();
+    expect(await refusal(service.savePool(pool({ description: "x" }), caller))).toBe("input.invalid url");
+    expect(await refusal(service.savePool(pool({ id: 9, description: "x" }), caller))).toBe("not.found");
+    expect(await refusal(service.getPool({ id: 9 }, caller))).toBe("not.found");
+    expect(await refusal(service.deletePool({ id: 9 }, caller))).toBe("not.found");
+    await service.savePool(pool({ url: "one.example.com:1" }), caller);
+    await service.savePoolGroup({ id: 0, name: "g", pools: [1] }, caller);
+    expect(await refusal(service.savePoolGroup({ id: 0, name: "g", pools: [1, 5, 6] }, caller))).toBe(
+      "input.invalid pools[1] pools[2]",
+    );
+    const used = await problem(service.deletePool({ id: 1 }, caller));
+    expect([used.code, used.status]).toEqual(["in.use", 409]);
+    expect(used.message).toContain("pool group g");
+    await service.deletePoolGroup({ id: 1 }, caller);
+    await service.deletePool({ id: 1 }, caller);
+    expect(await service.listPools({}, caller)).toEqual({ canAction: true, list: [] });
+  });
+
+  test("of the file belong to it, and ids survive a run in which they were not declared", async () => {
+    const config = {
+      pools: [
+        { name: "one", url: "stratum+tcp://one.example.com:1", coin: "BTC" },
+        { name: "two", url: "two.example.com:1" },
+      ],
+      poolGroups: [{ name: "both", pools: ["two", "one"] }],
+      templates: [{ name: "t" }],
+    };
+    const bench = await openBench({ config });
+    expect(await bench.service.listPoolGroups({}, caller)).toEqual([{ id: "1", name: "both", pools: [2, 1] }]);
+    expect(await refusal(bench.service.deletePool({ id: 1 }, caller))).toBe("owned.by-file");
+    expect(await refusal(bench.service.savePool(pool({ id: 1, description: "x" }), caller))).toBe("owned.by-file");
+    expect(await refusal(bench.service.deletePoolGroup({ id: 1 }, caller))).toBe("owned.by-file");
+    expect(await refusal(bench.service.deleteManagedTemplate({ id: 1 }, caller))).toBe("owned.by-file");
+    await bench.restart({});
+    expect(await refusal(bench.service.getPool({ id: 1 }, caller))).toBe("not.found");
+    await bench.restart({ pools: config.pools.toReversed() });
+    expect((await bench.service.getPool({ id: 1 }, caller)).description).toBe("one");
+  });
+});
+
+describe("hosts and managed miners", () => {
+  const managed: Input<"saveManagedMiner"> = {
+    id: 0,
+    description: "gpu",
+    commandLineParams: undefined,
+    softwareType: undefined,
+    softwarePath: undefined,
+    algorithm: undefined,
+    dualAlgorithm: undefined,
+    hostId: 1,
+  };
+
+  test("are kept, and refer only to what is there", async () => {
+    const { service } = await openBench();
+    expect(await refusal(service.saveHost({ id: 0, description: "x" }, caller))).toBe("input.invalid hostname");
+    const host = await service.saveHost({ id: 0, description: "garage", hostname: "garage.example" }, caller);
+    expect(host).toEqual({ id: 1, description: "garage", hostname: "garage.example" });
+    expect(await service.saveHost({ id: 1, description: "x" }, caller)).toEqual({ ...host, description: "x" });
+    expect(await refusal(service.saveHost({ id: 1, description: "x", hostname: "" }, caller))).toBe(
+      "input.invalid hostname",
+    );
+    expect(
+      await refusal(
+        service.saveManagedMiner({ ...managed, hostId: 5, poolId: 7, isPoolGroup: true, softwareType: "no" }, caller),
+      ),
+    ).toBe("input.invalid hostId poolId softwareType");
+    const miner = await service.saveManagedMiner(managed, caller);
+    expect(miner).toEqual({
+      id: 1,
+      description: "gpu",
+      hostId: 1,
+      isPoolGroup: false,
+      poolId: 0,
+      commandLineParams: "",
+      softwareAutoDownload: true,
+      softwareType: "",
+      softwarePath: "",
+      algorithm: "",
+      dualAlgorithm: "",
+    });
+    const { hostId: _, ...rest } = managed;
+    expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({
+      ...miner,
+      commandLineParams: "-v",
+    });
+    expect(await service.listManagedMiners({}, caller)).toHaveLength(1);
+    expect(await refusal(service.deleteHost({ id: 1 }, caller))).toBe("in.use");
+    await service.deleteManagedMiner({ id: 1 }, caller);
+    await service.deleteHost({ id: 1 }, caller);
+    expect(await service.listHosts({}, caller)).toEqual([]);
+    expect(await refusal(service.getHost({ id: 1 }, caller))).toBe("not.found");
+    expect(await refusal(service.getManagedMiner({ id: 1 }, caller))).toBe("not.found");
+  });
+
+  test("a host's graphics cards cannot be read yet", async () => {
+    const { service } = await openBench();
+    await service.saveHost({ id: 0, description: "", hostname: "h" }, caller);
+    expect(await refusal(service.getHostSystemInfo({ id: 1 }, caller))).toBe("not.yet");
+    expect(await refusal(service.getHostSystemInfo({ id: 2 }, caller))).toBe("not.found");
+  });
+});
+
+describe("what is not built yet is never done", () => {
+  test("templates and rules are listed, and their actions are refused", async () => {
+    const bench = await openBench({
+      rigs: [{ kind: "axeos", warm: true }],
+      config: { templates: [{ name: "t" }], rules: [{ name: "night" }] },
+    });
+    const { service } = bench;
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const saved = await service.saveManagedTemplate({ id: 0, name: "mine" }, caller);
+    await service.saveManagedTemplate({ ...saved, name: "renamed" }, caller);
+    expect((await service.listManagedTemplates({}, caller)).managedTemplateList).toEqual([
+      { id: 1, name: "t" },
+      { id: 2, name: "renamed" },
+    ]);
+    const list = await service.listMiners({}, caller);
+    expect(list).toMatchObject({ hasManualAction: true, manualActionList: [{ id: 1, name: "night" }] });
+    expect(await refusal(bench.act(id, { action: "apply_template", template_id: 1 }))).toBe("not.yet");
+    expect(await refusal(bench.act(id, { action: "rule", rule_id: 1 }))).toBe("not.yet");
+    expect(bench.rig(0).requests.writes).toEqual([]);
+    await service.deleteManagedTemplate({ id: 2 }, caller);
+    expect(await refusal(service.deleteManagedTemplate({ id: 2 }, caller))).toBe("not.found");
+  });
+
+  test("a user sees either all, or an error, never everything by mistake", async () => {
+    const bench = await openBench({ config: { users: [{ name: "ann" }] } });
+    const { service } = bench;
+    const { userId } = await service.getUser({ username: "ann" }, caller);
+    expect(await refusal(service.getUser({ username: "bob" }, caller))).toBe("not.found");
+    expect(await refusal(service.listMiners({}, { ...caller, userId }))).toBe("not.yet");
+    expect(await refusal(service.getSummary({}, { ...caller, userId: userId + 1 }))).toBe("not.found");
+    expect(service.encoded?.("listMiners", {}, { ...caller, userId })).toBeUndefined();
+    await bench.restart({});
+    expect(await refusal(bench.service.listMiners({}, { ...caller, userId }))).toBe("not.found");
+    expect(await refusal(bench.service.getUser({ username: "ann" }, caller))).toBe("not.found");
+  });
+});
+
+describe("notifications", () => {
+  test("are acknowledged and removed, one or all", async () => {
+    const { service, store } = await openBench();
+    const said = { minerId: null, minerName: "m", title: null, source: "System", isWarning: false };
+    for (const message of ["a", "b", "c"]) await store.notifications.add({ ...said, message });
+    const counts = async () => {
+      const list = await service.listNotifications({}, caller);
+      expect(list.notificationCount).toBe(list.notificationList.length);
+      return [list.notificationCount, list.unacknowledgedNotificationCount];
+    };
+    const [first] = (await service.listNotifications({}, caller)).notificationList;
+    expect(first).toMatchObject({ message: "c", isAcknowledged: false, timeUtc: expect.stringMatching(/Z$/) });
+    expect(first?.time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    const id = first?.id ?? 0;
+    await service.notificationAction({ id, action: "ack" }, caller);
+    expect(await counts()).toEqual([3, 2]);
+    await service.notificationAction({ id, action: "clear" }, caller);
+    expect(await counts()).toEqual([2, 2]);
+    expect(await refusal(service.notificationAction({ id, action: "ack" }, caller))).toBe("not.found");
+    expect(await refusal(service.notificationAction({ id, action: "clear" }, caller))).toBe("not.found");
+    await service.allNotificationsAction({ action: "ack_all" }, caller);
+    expect(await counts()).toEqual([2, 0]);
+    await service.allNotificationsAction({ action: "clear_all" }, caller);
+    expect(await counts()).toEqual([0, 0]);
+  });
+});
+
+const perMegahash = (difficulty: number, reward: number, hashes: number) =>
+  (1e6 * 86_400 * reward) / (difficulty * hashes);
+
+describe("coins", () => {
+  const profits = async (bench: Bench, shortName: string) => {
+    const row = bench.store.coins.all().find((coin) => coin.shortName === shortName);
+    return [row?.profit, row?.profitUsd];
+  };
+
+  test.each<[string, Partial<Input<"saveCoin">>, (number | null)[]]>([
+    ["a profit", { profit: 1e-10 }, [1e-10, null]],
+    [
+      "difficulty, reward and BTC",
+      { difficulty: 1e12, reward: 3.125, btc: 1 },
+      [perMegahash(1e12, 3.125, 2 ** 32), null],
+    ],
+    [
+      "difficulty, reward and USD",
+      { difficulty: 1e12, reward: 3.125, usd: 60_000 },
+      [null, perMegahash(1e12, 3.125, 2 ** 32) * 60_000],
+    ],
+  ])("known ones take %s; name and algorithm are ignored", async (_, worth, expected) => {
+    const bench = await openBench();
+    const reply = await bench.service.saveCoin(
+      { shortName: "btc", name: "X", algorithm: "nonsense", ...worth },
+      caller,
+    );
+    expect(reply.message).toContain("Bitcoin (BTC)");
+    expect(await profits(bench, "BTC")).toEqual(expected);
+    expect(bench.store.coins.all()).toMatchObject([{ name: "Bitcoin", algorithm: "sha256", coinClass: "PreDefined" }]);
+  });
+
+  test.each([
+    ["sha256", 2 ** 32],
+    ["Ethash", 1],
+    ["rx/0", 1],
+    ["Equihash", 2 ** 13],
+    ["house", 7],
+  ])("a block of %s takes so many hashes per unit of difficulty: %d", async (algorithm, hashes) => {
+    const bench = await openBench({
+      config: { algorithms: [{ id: "house", name: "House", hashesPerDifficulty: 7 }] },
+    });
+    const market = { difficulty: 5_000, reward: 2, btc: 0.5 };
+    await bench.service.saveCoin({ shortName: "NEW", name: "New", algorithm, ...market }, caller);
+    expect(await profits(bench, "NEW")).toEqual([perMegahash(5_000, 2, hashes) * 0.5, null]);
+  });
+
+  test.each<[string, Partial<Input<"saveCoin">>, string]>([
+    ["nothing", {}, "input.invalid name algorithm profit"],
+    ["no name and algorithm", { profit: 1 }, "input.invalid name algorithm"],
+    ["an unknown algorithm", { name: "N", algorithm: "nonsense", profit: 1 }, "input.invalid algorithm"],
+    ["profit and market data", { name: "N", algorithm: "sha256", profit: 1, reward: 2 }, "input.invalid reward"],
+    ["both prices", { name: "N", algorithm: "sha256", difficulty: 1, reward: 2, btc: 1, usd: 1 }, "input.invalid btc"],
+    ["no price", { name: "N", algorithm: "sha256", difficulty: 1, reward: 2 }, "input.invalid btc"],
+    ["no reward", { name: "N", algorithm: "sha256", difficulty: 1, btc: 2 }, "input.invalid reward"],
+    ["difficulty 0", { name: "N", algorithm: "sha256", difficulty: 0, reward: 1, btc: 2 }, "input.invalid difficulty"],
+    ["an absurd profit", { name: "N", algorithm: "sha256", profit: 1e300 }, "input.invalid profit"],
+    [
+      "an absurd result",
+      { name: "N", algorithm: "sha256", difficulty: 1e-300, reward: 1e300, btc: 1 },
+      "input.invalid difficulty",
+    ],
+    [
+      "difficulty where it says nothing",
+      { name: "N", algorithm: "kheavyhash", difficulty: 1, reward: 1, btc: 1 },
+      "input.invalid difficulty",
+    ],
+  ])("a new one is refused with %s, and not added", async (_, worth, refused) => {
+    const bench = await openBench();
+    expect(await refusal(bench.service.saveCoin({ shortName: "NEW", ...worth }, caller))).toBe(refused);
+    expect(bench.store.coins.all()).toEqual([]);
+  });
+
+  test("of users can be removed, those known from the start not", async () => {
+    const { service } = await openBench();
+    await service.saveCoin({ shortName: "NEW", name: "New", algorithm: "sha256", profit: 1 }, caller);
+    await service.deleteCoin({ shortName: "new" }, caller);
+    expect(await refusal(service.deleteCoin({ shortName: "NEW" }, caller))).toBe("not.found");
+    expect(await refusal(service.deleteCoin({ shortName: "BTC" }, caller))).toBe("not.possible");
+  });
+
+  test("of the file keep a profit that was set, where the file says none", async () => {
+    const coin = { shortName: "FIL", name: "File", algorithm: "sha256" };
+    const bench = await openBench({ config: { coins: [coin] } });
+    await bench.service.saveCoin({ shortName: "FIL", profit: 5 }, caller);
+    expect(await refusal(bench.service.deleteCoin({ shortName: "FIL" }, caller))).toBe("owned.by-file");
+    await bench.restart({ coins: [coin] });
+    expect(await profits(bench, "FIL")).toEqual([5, null]);
+    await bench.restart({ coins: [{ ...coin, profit: 6 }] });
+    expect(await profits(bench, "FIL")).toEqual([6, null]);
+    expect(await refusal(bench.service.saveCoin({ shortName: "FIL", profit: 7 }, caller))).toBe("owned.by-file");
+  });
+});
+
+describe("money", () => {
+  const spec: RigSpec = {
+    kind: "axeos",
+    warm: true,
+    pools: [{ url: "stratum+tcp://one.example.com:3333", user: "w" }],
+  };
+
+  async function earning(config: Record<string, unknown>, worth: Partial<Input<"saveCoin">>) {
+    const pools = [{ name: "one", url: "stratum+tcp://one.example.com:9999", coin: "BTC" }];
+    const bench = await openBench({ rigs: [spec], config: { pools, ...config } });
+    if (Object.keys(worth).length > 0) await bench.service.saveCoin({ shortName: "BTC", ...worth }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const shown = MinerDetail.parse(await bench.get(id));
+    const summary = Summary.parse(await bench.service.getSummary({}, caller));
+    return { ...shown.coinInfo, readings: shown.readings, summary };
+  }
+
+  test("is the hash rate times the coin's profit times the rate, less electricity", async () => {
+    const { readings, summary, ...coin } = await earning(
+      { rates: { btc: 60_000 }, electricity: { price: 0.25 } },
+      { profit: 5e-11 },
+    );
+    const btc = ((readings.hashrate ?? 0) / 1e6) * 5e-11;
+    const cost = ((readings.power ?? 0) / 1000) * 24 * 0.25;
+    expect(coin).toMatchObject({
+      shortName: "BTC",
+      displayName: "Bitcoin (BTC)",
+      coinClass: "PreDefined",
+      algorithm: "SHA-256",
+    });
+    expect(coin.revenuePerDayValueBtc).toBeCloseTo(btc, 12);
+    expect(coin.revenuePerDayValue).toBeCloseTo(btc * 60_000, 9);
+    expect(coin.profitPerDayValue).toBeCloseTo(btc * 60_000 - cost, 9);
+    expect(coin.revenuePerMonth).toBe(`$${(btc * 60_000 * 30.3).toFixed(2)}`);
+    expect(coin.powerUsageValue).toBe(Math.round(readings.power ?? 0));
+    expect(summary).toMatchObject({
+      exchangeRate: "$60,000.00",
+      revenuePerDay: coin.revenuePerDay,
+      revenuePerMonth: coin.revenuePerMonth,
+      coinList: [{ name: "Bitcoin (BTC)", activeCount: 1, revenue: coin.revenuePerDay }],
+      algorithmList: [{ name: "SHA-256", activeCount: 1 }],
+    });
+  });
+
+  test("without a rate is 0, whatever the coin earns in BTC", async () => {
+    const { revenuePerDay, revenuePerDayValue, revenuePerDayValueBtc, summary } = await earning({}, { profit: 1e-9 });
+    expect([revenuePerDay, revenuePerDayValue]).toEqual(["$0.00", 0]);
+    expect(revenuePerDayValueBtc).toBeGreaterThan(0);
+    expect(summary).toMatchObject({ exchangeRate: "$0.00", revenuePerDay: "$0.00" });
+  });
+
+  test("of a coin priced in USD needs no rate where money is USD, and is 0 in another", async () => {
+    const market = { difficulty: 1e8, reward: 3, usd: 50_000 };
+    expect(await earning({}, market)).toMatchObject({
+      revenuePerDayValue: expect.any(Number),
+      revenuePerDayValueBtc: 0,
+      revenuePerDay: expect.not.stringMatching(/^\$0\.00$/),
+    });
+    await closeBenches();
+    const euros = await earning({ display: { currency: "EUR" }, rates: { btc: 50_000 } }, market);
+    expect([euros.revenuePerDayValue, euros.revenuePerDayValueBtc, euros.revenuePerDay]).toEqual([0, 0, "€0.00"]);
+  });
+
+  test("of a pool that no definition names is unknown and 0", async () => {
+    const coin = await earning({ pools: [], rates: { btc: 60_000 } }, { profit: 1 });
+    expect(coin).toMatchObject({ displayName: "", shortName: "", revenuePerDayValue: 0, profitPerDayValue: 0 });
+  });
+
+  test("follows a changed coin without another read", async () => {
+    const pools = [{ name: "one", url: "stratum+tcp://one.example.com:9999", coin: "BTC" }];
+    const bench = await openBench({ rigs: [spec], config: { pools, rates: { btc: 1 } } });
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const etag = () => bench.service.encoded?.("listMiners", {}, caller)?.etag;
+    const before = etag();
+    await bench.service.saveCoin({ shortName: "BTC", profit: 3 }, caller);
+    expect((await bench.get(id)).coinInfo.revenuePerDayValue).toBeGreaterThan(0);
+    expect(etag()).not.toBe(before);
+  });
+});
