@@ -1,17 +1,23 @@
 import { z } from "zod";
-import { Uid } from "./resources.ts";
+import { privileges, Uid } from "./resources.ts";
 
 /**
  * What requests carry. Queries and path parameters arrive as text and become numbers through codecs, so that "",
  * "0x10" and "1,5" are mistakes and not numbers. Bodies are tolerant of null where text is empty, as real clients send it.
  */
 
+const digits = (most: number) =>
+  z.codec(
+    z.string().regex(new RegExp(`^[0-9]{1,${most}}$`), `must be a whole number of 1 to ${most} digits`),
+    z.int().min(0),
+    { decode: (text) => Number(text), encode: (id) => String(id) },
+  );
+
 /** Digits only, as in every path of the document. */
-export const Id = z.codec(
-  z.string().regex(/^[0-9]{1,10}$/, "must be a whole number of 1 to 10 digits"),
-  z.int().min(0),
-  { decode: (digits) => Number(digits), encode: (id) => String(id) },
-);
+export const Id = digits(10);
+
+/** The number of an event. */
+const EventId = digits(15);
 
 /** Decimal point, no thousands separators, never negative. */
 export const Decimal = z.codec(
@@ -229,8 +235,85 @@ export const ChangeGroupBody = z
   .object({ name: Line(200).min(1).optional(), parentId: z.int().min(0).optional() })
   .refine((body) => body.name !== undefined || body.parentId !== undefined, "names nothing to change");
 
+/** An ISO 8601 time with zone, or epoch milliseconds. */
+export const Instant = z
+  .union(
+    [
+      z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+      z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number),
+    ],
+    "must be a time like 2026-01-31T12:00:00Z, or epoch milliseconds",
+  )
+  .describe("ISO 8601 with zone, or epoch milliseconds");
+
 export const CommandsQuery = z.object({
   miner: z.union([Id, Uid]).optional().describe("id or uid"),
   actor: z.string().max(200).optional(),
-  since: z.iso.datetime({ offset: true }).optional(),
+  since: Instant.optional(),
 });
+
+const Key = z
+  .string()
+  .min(16, "needs at least 16 characters")
+  .max(200)
+  .regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces");
+
+/** What the audit calls those who are no user; nobody else may be called so. */
+export const frontEnds = ["http", "mqtt", "node-red", "homebridge", "service"] as const;
+
+export const UserName = Line(200)
+  .min(1)
+  .refine((name) => !frontEnds.some((taken) => name.toLowerCase() === taken), "is the name of a front end");
+
+export const UserBody = z.object({
+  id: BodyId,
+  name: UserName.optional(),
+  key: Key.nullable().optional().describe("the user's own API key; null takes it away; it is never shown again"),
+  privilege: z.enum(privileges).optional().describe("view when a user is added without"),
+  groups: z.array(z.int().min(1)).max(1000).nullable().optional().describe("ids of what the user sees; null = all"),
+  pools: z.array(z.int().min(1)).max(1000).nullable().optional().describe("Static IDs; null = all"),
+});
+
+export const HistoryQuery = z.object({
+  from: Instant.optional().describe("default: 24 hours before `to`"),
+  to: Instant.optional().describe("default: now"),
+  step: Decimal.optional().describe("seconds between two points; default: what gives some 500 points"),
+});
+
+export const EventsQuery = z.object({
+  after: EventId.optional().describe("resume behind this event, as the header Last-Event-ID does"),
+});
+
+export const DiscoveryBody = z.object({
+  networks: z
+    .array(z.string().min(1).max(60))
+    .max(64)
+    .optional()
+    .describe("like 192.168.1.0/24, or 192.168.1.0/24:8080 for one more port; default: the machine's own"),
+  yes: z.boolean().default(false).describe("also networks that are larger than /16 or not private"),
+});
+
+const some = z.array(z.int().min(0)).min(1).max(100_000);
+
+/** An action for many miners; exactly one of `miners`, `groups` and `all` says which. */
+export const BulkBody = z
+  .object({
+    action: z.enum(minerActions),
+    parameters: z
+      .record(z.string().max(40), z.union([z.string().max(200), z.number(), z.boolean()]))
+      .default({})
+      .describe("what the action takes beside, as in the query of POST /api/miners/{id}"),
+    miners: some.optional().describe("ids"),
+    groups: some.optional().describe("ids; with the groups inside them; 0 = the miners in no group"),
+    all: z.literal(true).optional(),
+    parallel: z.int().min(1).max(256).default(16).describe("rigs told at once"),
+    delay: z.number().min(0).max(3600).default(0).describe("seconds between two starts"),
+    dryRun: z.boolean().default(false).describe("says what would be done, and does nothing"),
+  })
+  .refine(
+    ({ miners, groups, all }) => [miners, groups, all].filter((each) => each !== undefined).length === 1,
+    "name exactly one of miners, groups and all",
+  );

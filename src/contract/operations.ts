@@ -1,13 +1,18 @@
 import { z } from "zod";
+import { ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
   AllNotificationsQuery,
+  BulkBody,
   ChangeGroupBody,
   ChangeMinerBody,
   CoinName,
   CoinQuery,
   CommandsQuery,
+  DiscoveryBody,
+  EventsQuery,
   GroupBody,
+  HistoryQuery,
   HostBody,
   Id,
   ManagedMinerBody,
@@ -17,15 +22,20 @@ import {
   PoolBody,
   PoolGroupBody,
   TemplateBody,
+  UserBody,
 } from "./inputs.ts";
 import {
   ActionReply,
   AddPoolEntry,
+  BulkAction,
   CatalogueEntry,
   CommandList,
+  Discovery,
   GpuStatus,
   Group,
+  History,
   Host,
+  JobStarted,
   ManagedMiner,
   ManagedTemplate,
   ManagedTemplateList,
@@ -36,7 +46,9 @@ import {
   Pool,
   PoolGroup,
   PoolList,
+  type Privilege,
   Summary,
+  User,
 } from "./resources.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -44,6 +56,8 @@ type Fields = Readonly<Record<string, z.ZodType>>;
 
 /** One operation: where it is, what it takes and what it answers. */
 export interface Operation {
+  /** A call has one reply; a stream goes on until it is aborted, and `reply` is what it consists of. */
+  readonly kind: "call" | "stream";
   readonly method: Method;
   /** With `:name` for path parameters, as in `params`. */
   readonly path: string;
@@ -52,17 +66,22 @@ export interface Operation {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   readonly reply: z.ZodType;
+  /** What a user needs for it; usually view for GET and administrator for all else. */
+  readonly needs?: Privilege;
   /** Success status where it is not 200. */
   readonly status?: number;
   /** Not in the documented API: an addition. */
   readonly ours?: true;
 }
 
-type Rest = Omit<Operation, "method" | "path">;
-const get = <const T extends Rest>(path: string, rest: T) => ({ method: "GET", path, ...rest }) as const;
-const post = <const T extends Rest>(path: string, rest: T) => ({ method: "POST", path, ...rest }) as const;
-const patch = <const T extends Rest>(path: string, rest: T) => ({ method: "PATCH", path, ...rest }) as const;
-const remove = <const T extends Rest>(path: string, rest: T) => ({ method: "DELETE", path, ...rest }) as const;
+type Rest = Omit<Operation, "kind" | "method" | "path">;
+const kind = "call" as const;
+const get = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "GET", path, ...rest }) as const;
+const post = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "POST", path, ...rest }) as const;
+const patch = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "PATCH", path, ...rest }) as const;
+const remove = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "DELETE", path, ...rest }) as const;
+const stream = <const T extends Rest>(path: string, rest: T) =>
+  ({ kind: "stream", method: "GET", path, ...rest }) as const;
 
 const byId = { id: Id } as const;
 const ours = true as const;
@@ -80,6 +99,7 @@ export const operations = {
     params: byId,
     query: MinerActionQuery,
     reply: ActionReply,
+    needs: "control",
   }),
   listAddPools: get("/api/miners/:id/pools", {
     summary: "The pools that can be added to a miner or changed to",
@@ -96,6 +116,7 @@ export const operations = {
     params: { id: Id, poolId: Id },
     query: PoolActionQuery,
     reply: ActionReply,
+    needs: "control",
   }),
   listPools: get("/api/pools", { summary: "All pool definitions", reply: PoolList }),
   getPool: get("/api/pools/:id", { summary: "One pool definition", params: byId, reply: Pool }),
@@ -124,12 +145,14 @@ export const operations = {
     summary: "Acknowledges or removes all notifications",
     query: AllNotificationsQuery,
     reply: ActionReply,
+    needs: "control",
   }),
   notificationAction: post("/api/notifications/:id", {
     summary: "Acknowledges or removes one notification",
     params: byId,
     query: NotificationQuery,
     reply: ActionReply,
+    needs: "control",
   }),
   listManagedTemplates: get("/api/managedtemplates", { summary: "Managed templates", reply: ManagedTemplateList }),
   getSummary: get("/api/summary", { summary: "The dashboard's figures", reply: Summary }),
@@ -170,7 +193,13 @@ export const operations = {
     reply: ActionReply,
     ours,
   }),
-  pollMiner: post("/api/miners/:id/poll", { summary: "Reads a miner now", params: byId, reply: MinerDetail, ours }),
+  pollMiner: post("/api/miners/:id/poll", {
+    summary: "Reads a miner now",
+    params: byId,
+    reply: MinerDetail,
+    needs: "control",
+    ours,
+  }),
   listGroups: get("/api/groups", { summary: "All groups of miners", reply: z.array(Group), ours }),
   addGroup: post("/api/groups", { summary: "Adds a group", body: GroupBody, reply: Group, status: 201, ours }),
   changeGroup: patch("/api/groups/:id", {
@@ -223,6 +252,67 @@ export const operations = {
     reply: ActionReply,
     ours,
   }),
+  listUsers: get("/api/users", { summary: "All users", reply: z.array(User), needs: "administrator", ours }),
+  saveUser: post("/api/users", { summary: "Adds or updates a user", body: UserBody, reply: User, ours }),
+  deleteUser: remove("/api/users/:id", { summary: "Removes a user", params: byId, reply: ActionReply, ours }),
+  startDiscovery: post("/api/discovery", {
+    summary: "Looks for rigs in networks",
+    body: DiscoveryBody,
+    reply: JobStarted,
+    status: 202,
+    ours,
+  }),
+  getDiscovery: get("/api/discovery/:id", {
+    summary: "How far a search is, and what it has found",
+    params: byId,
+    reply: Discovery,
+    needs: "administrator",
+    ours,
+  }),
+  cancelDiscovery: remove("/api/discovery/:id", { summary: "Ends a search", params: byId, reply: ActionReply, ours }),
+  startBulkAction: post("/api/actions", {
+    summary: "Does one action to many miners",
+    body: BulkBody,
+    reply: JobStarted,
+    status: 202,
+    needs: "control",
+    ours,
+  }),
+  getBulkAction: get("/api/actions/:id", {
+    summary: "How far an action for many miners is",
+    params: byId,
+    reply: BulkAction,
+    ours,
+  }),
+  cancelBulkAction: remove("/api/actions/:id", {
+    summary: "Cancels what has not been sent yet",
+    params: byId,
+    reply: ActionReply,
+    needs: "control",
+    ours,
+  }),
+  watchEvents: stream("/api/events", {
+    summary: "What changes, as it changes (server-sent events)",
+    query: EventsQuery,
+    reply: ServiceEvent,
+    ours,
+  }),
+  getHistory: get("/api/miners/:id/history", {
+    summary: "A miner's hash rate, power, temperature and energy over time",
+    params: byId,
+    query: HistoryQuery,
+    reply: History,
+    ours,
+  }),
 } as const satisfies Record<string, Operation>;
+
+/** Every operation that has a path and a reply of its own, by name. */
+export const operationNames = Object.keys(operations).filter((name): name is OperationName =>
+  Object.hasOwn(operations, name),
+);
+
+/** What a user needs for an operation. */
+export const privilegeFor = ({ needs, method }: Operation): Privilege =>
+  needs ?? (method === "GET" ? "view" : "administrator");
 
 export type OperationName = keyof typeof operations;

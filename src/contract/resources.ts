@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Control, Readings } from "./readings.ts";
+import { Control, Identity, Readings } from "./readings.ts";
 
 /**
  * The resources of the API document, part 2, with what the reference product sends beyond it (`decisions`) and what
@@ -306,3 +306,65 @@ export const ActionReply = z.object({
   state: z.enum(commandStates).optional().describe("`sent`: the rig has not answered yet (202)"),
 });
 export type ActionReply = z.infer<typeof ActionReply>;
+
+/** What a user may do: look; tell miners what to do as well; change what the service knows as well. */
+export const privileges = ["view", "control", "administrator"] as const;
+export type Privilege = (typeof privileges)[number];
+
+export const User = z.object({
+  id: int,
+  name: text,
+  privilege: z.enum(privileges),
+  groups: z.array(int).nullable().describe("ids of the groups whose miners the user sees; null = all"),
+  pools: z.array(int).nullable().describe("Static IDs of the pools that the user sees; null = all"),
+  hasKey: z.boolean().describe("has an API key of their own"),
+});
+export type User = z.infer<typeof User>;
+
+const figure = z.number().nullable();
+
+export const History = z.object({
+  step: z.number().describe("s between two points; 0 = every reading as it was"),
+  points: z
+    .array(z.tuple([int, figure, figure, figure, figure]))
+    .describe(
+      "[time, hashrate, power, temperature, energy]: epoch ms of the step's beginning; means in H/s, W and °C; Wh, " +
+        "the counter as it first stood in the step. A step without a reading has no point",
+    ),
+});
+export type History = z.infer<typeof History>;
+
+export const jobStates = ["running", "done", "cancelled"] as const;
+
+export const Discovery = z.object({
+  state: z.enum(jobStates),
+  scanned: int.describe("addresses looked at"),
+  total: int.describe("addresses to look at"),
+  found: z.array(
+    z.object({
+      address: text.describe("as POST /api/miners takes it"),
+      driver: text.nullable().describe("null where the rig shows what it is only to who logs in"),
+      identity: Identity,
+      known: z.boolean().describe("is a miner already"),
+      note: text.nullable().describe("what keeps it from being read, as a missing token"),
+    }),
+  ),
+});
+export type Discovery = z.infer<typeof Discovery>;
+
+export const JobStarted = z.object({ id: int });
+
+/** `possible`: what a dry run says of a miner that would take the action. `cancelled`: not sent. */
+export const bulkStates = [...commandStates, "cancelled", "possible"] as const;
+
+export const BulkAction = z.object({
+  id: int,
+  action: text,
+  state: z.enum(jobStates),
+  dryRun: z.boolean(),
+  total: int,
+  done: int.describe("miners that have taken it, or would"),
+  failed: int.describe("miners that have not, or of which it is not known"),
+  results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's words") })),
+});
+export type BulkAction = z.infer<typeof BulkAction>;

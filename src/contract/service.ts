@@ -1,5 +1,7 @@
 import type { z } from "zod";
+import type { EventType } from "./events.ts";
 import type { Operation, OperationName, operations } from "./operations.ts";
+import type { Miner } from "./resources.ts";
 
 type Params<O> = O extends { params: infer P extends Record<string, z.ZodType> }
   ? { readonly [K in keyof P]: z.output<P[K]> }
@@ -13,11 +15,17 @@ type InputOf<O extends Operation> = Params<O> & Query<O> & Body<O>;
 export type Input<K extends OperationName> = InputOf<(typeof operations)[K]>;
 export type Reply<K extends OperationName> = z.output<(typeof operations)[K]["reply"]>;
 
+/** Operations that go on until they are aborted. */
+export type StreamName = {
+  [K in OperationName]: (typeof operations)[K]["kind"] extends "stream" ? K : never;
+}[OperationName];
+export type CallName = Exclude<OperationName, StreamName>;
+
 /** Who asks. */
 export interface Caller {
   /** For the audit: the key's user, or the front end. Never a key. */
   readonly actor: string;
-  /** The `user_id` of the request: what may be seen. */
+  /** Whose eyes to look through: the `user_id` of the request, or the user whose key it is. */
   readonly userId?: number | undefined;
 }
 
@@ -29,13 +37,41 @@ export interface Encoded {
   readonly chunks: readonly Uint8Array[];
 }
 
+/** An event with its data as JSON, ready made. */
+export interface EncodedEvent {
+  readonly id: number;
+  readonly type: EventType;
+  readonly json: Uint8Array;
+}
+
 /**
- * The one interface behind every front end: a method for each operation of the table.
- * Methods reject with a RigbridgeError and nothing else.
+ * The one interface behind every front end: a method for each operation of the table. The service itself, in this
+ * process, and the client of a service elsewhere both are one. Methods reject with a RigbridgeError and nothing else.
  */
 export type MiningService = {
-  readonly [K in OperationName]: (input: Input<K>, caller: Caller) => Promise<Reply<K>>;
+  readonly [K in CallName]: (input: Input<K>, caller: Caller) => Promise<Reply<K>>;
 } & {
+  /** A stream ends when the signal is aborted, or throws a RigbridgeError. */
+  readonly [K in StreamName]: (input: Input<K>, caller: Caller, signal: AbortSignal) => AsyncIterable<Reply<K>>;
+} & {
+  /** What is offered; anything else rejects with `service.unsupported`. A foreign server may not be reached. */
+  features(): Promise<ReadonlySet<OperationName>>;
   /** Bytes of a read, where the service keeps them ready. */
   encoded?(operation: OperationName, input: object, caller: Caller): Encoded | undefined;
+  /** The events of `watchEvents` from bytes kept ready, as many at a time as there are. */
+  encodedEvents?(
+    input: Input<"watchEvents">,
+    caller: Caller,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly EncodedEvent[]>;
+  /** Each miner in turn, presented as it is asked for, so that who reads many can let others have their turn. */
+  eachMiner?(caller: Caller): Iterable<Miner>;
+  /** Who has this API key of their own, by its SHA-256 in hex. */
+  keyHolder?(digest: string): KeyHolder | undefined;
+  close(): Promise<void>;
 };
+
+export interface KeyHolder {
+  readonly id: number;
+  readonly name: string;
+}

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Operation, type OperationName, operations } from "../contract/operations.ts";
+import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead } from "./answers.ts";
@@ -17,14 +17,13 @@ interface Serving {
 /** A route for each operation of the table. */
 export function addRoutes(app: FastifyInstance, service: MiningService, limits: HttpLimits): void {
   const serving = { service, limits, lanes: lanes(limits) };
-  for (const name of Object.keys(operations).filter(isOperation)) {
+  for (const name of operationNames) {
     const operation: Operation = operations[name];
+    if (operation.kind === "stream") continue;
     const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
     app.route({ method, url: operation.path, handler: answer(name, operation, serving) });
   }
 }
-
-const isOperation = (name: string): name is OperationName => Object.hasOwn(operations, name);
 
 function answer(name: OperationName, operation: Operation, { service, limits, lanes }: Serving) {
   const decode = inputOf(operation);

@@ -1,25 +1,31 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
-import { notFound, notYet } from "../contract/problems.ts";
+import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
-import type { Caller, MiningService } from "../contract/service.ts";
+import type { Caller, CallName, MiningService } from "../contract/service.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
+import { AccessBook } from "./access.ts";
 import { actionOperations } from "./actions.ts";
+import { BulkActions } from "./bulk.ts";
 import { Coins } from "./coins.ts";
+import { commandOperations, shownCommand } from "./commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
+import { Discoveries } from "./discovery.ts";
+import { Events } from "./events.ts";
 import { groupOperations } from "./groups.ts";
+import { historyOperations } from "./history.ts";
 import { hostOperations } from "./hosts.ts";
 import { encodedMiners, type MinerContext, minerOperations } from "./miners.ts";
-import { notificationOperations } from "./notifications.ts";
+import { notificationOperations, shownNotification } from "./notifications.ts";
 import { PoolBook } from "./pool-book.ts";
 import { Recorder } from "./recorder.ts";
 import { type DemoMiner, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
-import { present } from "./stored.ts";
 import { presentSummary, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
+import { keyHolders, userOperations } from "./users.ts";
 
 export type { DemoMiner } from "./roster.ts";
 
@@ -33,13 +39,11 @@ export interface ServiceOptions {
   readonly demo?: readonly DemoMiner[];
 }
 
-export type RunningService = MiningService & {
-  /** Stops polling, writes what is left, and leaves the store open. */
-  close(): Promise<void>;
-};
-
-/** The mining service itself: brings the store in line with the configuration and starts polling. */
-export async function startService(options: ServiceOptions): Promise<RunningService> {
+/**
+ * The mining service itself: brings the store in line with the configuration and starts polling. `close` stops
+ * polling, writes what is left, and leaves the store open.
+ */
+export async function startService(options: ServiceOptions): Promise<MiningService> {
   const { config, store, log, now = Date.now, demo = [] } = options;
   const format = formatFor(config.display);
   const prices = { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price };
@@ -58,24 +62,34 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const book = new PoolBook(store, coins, worthChanged);
   const recorder = new Recorder(store, config.history, now, log);
   const demoStore = await openStore({ file: ":memory:", now });
+  const access = new AccessBook(store);
+  const events = new Events();
+  const shown = shownNotification(format);
   const roster = new Roster({
     store,
     demoStore,
     recorder,
+    events,
     poll: config.poll,
     now,
     log,
     presentation: { format, coins, pools: book, prices, startedAt: now(), energyOf: (id) => recorder.energyOf(id) },
     notify: (notification) => {
-      store.notifications.add(notification).catch((error: unknown) => log.error({ error }, "a notification was lost"));
+      store.notifications.add(notification).then(
+        (added) => events.notification(shown(added), added.minerId),
+        (error: unknown) => log.error({ error }, "a notification was lost"),
+      );
     },
   });
-  const steering = new Steering(roster.fleet, store, log);
+  const steering = new Steering(roster.fleet, store, log, (command) => events.command(shownCommand(command)));
   const totals = keptTotals(roster);
   const context: MinerContext = { roster, store, book, format, metaData, totals };
   const encoded = encodedMiners(context);
 
-  const service: Omit<MiningService, "encoded"> = {
+  const bulk = new BulkActions();
+  const discoveries = new Discoveries();
+
+  const calls: Calls = {
     ...minerOperations(context),
     ...actionOperations(roster, steering, store, book),
     ...hostOperations(store),
@@ -97,27 +111,34 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     deleteCoin: coins.deleteCoin,
     listAlgorithms: coins.listAlgorithms,
     getSummary: async () => presentSummary(totals(), format, prices, metaData()),
-    getUser: async ({ username }) => {
-      const user = present(store.users).find(({ name }) => name === username);
-      if (user === undefined) throw notFound("user", username);
-      return { userId: user.id };
-    },
-    listCommands: async ({ miner, actor, since }) => {
-      const minerId = typeof miner === "string" ? (roster.idOfUid(miner) ?? 0) : miner;
-      const sinceTime = since === undefined ? undefined : Date.parse(since);
-      const rows = await store.commands.list({ minerId, actor, since: sinceTime });
-      return {
-        commandList: rows.map(({ time, updated, ...row }) => ({
-          ...row,
-          time: new Date(time).toISOString(),
-          updated: new Date(updated).toISOString(),
-        })),
-      };
-    },
+    ...commandOperations(roster, store, access),
+    ...userOperations(store),
+    ...historyOperations(roster, store, access, now),
+    startBulkAction: bulk.startBulkAction,
+    getBulkAction: bulk.getBulkAction,
+    cancelBulkAction: bulk.cancelBulkAction,
+    startDiscovery: discoveries.startDiscovery,
+    getDiscovery: discoveries.getDiscovery,
+    cancelDiscovery: discoveries.cancelDiscovery,
   };
   roster.start(demo);
+  bulk.resume();
+  discoveries.start();
   return {
-    ...filtered(service, store),
+    ...guarded(calls, access),
+    watchEvents: (input, caller, signal) => {
+      access.check("watchEvents", caller);
+      return events.watch(input, caller, signal);
+    },
+    encodedEvents: (input, caller, signal) => {
+      access.check("watchEvents", caller);
+      return events.encoded(input, caller, signal);
+    },
+    features: async () => everyOperation,
+    *eachMiner(caller) {
+      for (const { facts } of roster.entriesFor(access.of(caller))) yield roster.present(facts.id).miner;
+    },
+    keyHolder: keyHolders(store),
     encoded: (operation, input, caller) => {
       if (caller.userId !== undefined) return undefined;
       if (operation === "listMiners") return encoded.list();
@@ -125,6 +146,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       return undefined;
     },
     close: async () => {
+      events.close();
+      await discoveries.close();
+      await bulk.close();
       const steered = steering.close();
       roster.close();
       await steered;
@@ -150,19 +174,24 @@ function keptTotals(roster: Roster): () => Totals {
   };
 }
 
-/** `user_id` is known but does not filter yet: nothing is shown that it may not see. */
-function filtered(service: Omit<MiningService, "encoded">, { users }: Store): Omit<MiningService, "encoded"> {
-  const check = ({ userId }: Caller): void => {
-    if (userId === undefined) return;
-    if (users.get(userId)?.disabled !== false) throw notFound("user", userId);
-    throw notYet("Filtering by user_id");
-  };
-  const guarded = Object.entries(service).map(([name, method]) => [
-    name,
-    async (input: never, caller: Caller) => {
-      check(caller);
-      return method(input, caller);
-    },
-  ]);
-  return Object.fromEntries(guarded) as Omit<MiningService, "encoded">;
+type Calls = Pick<MiningService, CallName>;
+
+const everyOperation: ReadonlySet<OperationName> = new Set(operationNames);
+
+/** Nobody gets to an operation that is not for them. */
+function guarded(calls: Calls, access: AccessBook): Calls {
+  const checked = operationNames.flatMap((name) => {
+    if (name === "watchEvents") return [];
+    const method = calls[name];
+    return [
+      [
+        name,
+        async (input: never, caller: Caller) => {
+          access.check(name, caller);
+          return method(input, caller);
+        },
+      ] as const,
+    ];
+  });
+  return Object.fromEntries(checked) as unknown as Calls;
 }

@@ -9,27 +9,25 @@ type NotificationOperations = Pick<
   "listNotifications" | "allNotificationsAction" | "notificationAction"
 >;
 
+export const shownNotification =
+  (format: Format) =>
+  (notification: StoredNotification): Notification => {
+    const { id, minerName, title, time, source, message, isAcknowledged, isWarning } = notification;
+    return {
+      id,
+      minerName,
+      title,
+      timeUtc: new Date(time).toISOString(),
+      time: format.localTime(time),
+      source,
+      message,
+      isAcknowledged,
+      isWarning,
+    };
+  };
+
 export function notificationOperations({ notifications }: Store, format: Format): NotificationOperations {
-  const shown = ({
-    id,
-    minerName,
-    title,
-    time,
-    source,
-    message,
-    isAcknowledged,
-    isWarning,
-  }: StoredNotification): Notification => ({
-    id,
-    minerName,
-    title,
-    timeUtc: new Date(time).toISOString(),
-    time: format.localTime(time),
-    source,
-    message,
-    isAcknowledged,
-    isWarning,
-  });
+  const shown = shownNotification(format);
   const act = {
     ack: notifications.acknowledge.bind(notifications),
     clear: notifications.clear.bind(notifications),

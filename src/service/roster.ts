@@ -11,6 +11,8 @@ import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
 import type { PoolReading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
+import type { Access } from "./access.ts";
+import type { Events } from "./events.ts";
 import { sectionsOf } from "./groups.ts";
 import { type MinerFacts, ordinals, type Presentation, type PresentedMiner, presentMiner } from "./present-miner.ts";
 import type { Recorder } from "./recorder.ts";
@@ -39,6 +41,7 @@ export interface RosterOptions {
   readonly now: () => number;
   readonly presentation: Omit<Presentation, "activePoolId">;
   readonly recorder: Recorder;
+  readonly events: Events;
   notify(notification: NewNotification): void;
   readonly log: Logger;
 }
@@ -95,6 +98,24 @@ export class Roster {
     return entry;
   }
 
+  /** The miner, if it is there for these eyes. */
+  seen(id: number, access: Access): Entry | undefined {
+    const entry = this.#entries.get(id);
+    return entry !== undefined && access.seesGroup(entry.facts.groupId) ? entry : undefined;
+  }
+
+  /** Throws `not.found`, also for what these eyes may not see. */
+  entryFor(id: number, access: Access): Entry {
+    const entry = this.seen(id, access);
+    if (entry === undefined) throw notFound("miner", id);
+    return entry;
+  }
+
+  /** Every miner that these eyes see. */
+  *entriesFor(access: Access): Iterable<Entry> {
+    for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
+  }
+
   idOfUid(uid: string): number | undefined {
     for (const { facts, rig } of this.#entries.values()) if (rig.state.uid === uid) return facts.id;
     return undefined;
@@ -121,6 +142,7 @@ export class Roster {
   }
 
   async remove(id: number): Promise<void> {
+    const { facts, rig } = this.entry(id);
     this.#drop(id);
     this.#options.recorder.forget(id);
     const store = this.#storeOf(id);
@@ -128,6 +150,7 @@ export class Roster {
     await store.activePools.forget(id);
     await store.samples.forget(id);
     this.views.remove(id);
+    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     this.arrange();
   }
 
@@ -180,6 +203,7 @@ export class Roster {
 
   #put(miner: Stored<StoredMiner>): void {
     const declared = declaredOf(miner, this.#options.poll.interval);
+    const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const known = this.#entries.get(miner.id)?.rig;
     const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
     if (!stays) this.#drop(miner.id);
@@ -188,7 +212,7 @@ export class Roster {
     const entry = { facts: this.#factsOf(miner, rig), rig };
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
-    this.#show(entry, true);
+    this.#show(entry, true, before);
   }
 
   #drop(id: number): void {
@@ -218,8 +242,11 @@ export class Roster {
     return this.isDemo(id) ? this.#options.demoStore : this.#options.store;
   }
 
-  #show(entry: Entry, changed: boolean): void {
-    this.views.put(entry.facts.id, presentMiner(entry.facts, entry.rig, this.#presentation), changed);
+  /** `before`: the group that it stood in, null when it is new. */
+  #show(entry: Entry, changed: boolean, before: number | null = entry.facts.groupId): void {
+    const { id, groupId } = entry.facts;
+    const json = this.views.put(id, presentMiner(entry.facts, entry.rig, this.#presentation), changed);
+    if (json !== null) this.#options.events.miner({ id, groupId, before, json });
   }
 
   /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */

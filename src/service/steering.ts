@@ -7,7 +7,7 @@ import type { Caller } from "../contract/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../link/driver.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, StoredCommand } from "../store/index.ts";
 import { controlValue, reports } from "./control-value.ts";
 
 /** How long is waited, in ms. */
@@ -33,20 +33,63 @@ export interface Order {
   readonly parameters: Record<string, string | number | boolean>;
 }
 
+/** A command that is written down, on its way. */
+export interface BegunCommand {
+  readonly id: number;
+  /** As of now. */
+  readonly state: CommandState;
+  /** With the rig's words. */
+  readonly ended: Promise<string>;
+}
+
 /** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
 export class Steering {
   readonly #fleet: Fleet;
   readonly #store: Store;
   readonly #log: Logger;
+  readonly #moved: (command: StoredCommand) => void;
   readonly #waits: Waits;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(fleet: Fleet, store: Store, log: Logger, waits: Waits = usualWaits) {
+  /** `moved` hears of each command when it is written down, and whenever its state is another. */
+  constructor(
+    fleet: Fleet,
+    store: Store,
+    log: Logger,
+    moved: (command: StoredCommand) => void,
+    waits: Waits = usualWaits,
+  ) {
     this.#fleet = fleet;
     this.#store = store;
     this.#log = log;
+    this.#moved = moved;
     this.#waits = waits;
+  }
+
+  /** Writes the command down and sends it in its turn. `ended` rejects with what the rig or the way to it said. */
+  async begin(
+    rig: FleetRig,
+    order: Order,
+    caller: Caller,
+    work: (session: Session) => Promise<string>,
+  ): Promise<BegunCommand> {
+    const row = await this.#store.commands.add({ ...order, actor: caller.actor });
+    this.#moved(row);
+    const begun = { id: row.id, state: row.state };
+    const move = async (state: CommandState, message: string): Promise<void> => {
+      begun.state = state;
+      this.#moved(await this.#store.commands.move(row.id, state, message));
+    };
+    const ended = rig.exclusively(() => this.#execute(rig, work, move));
+    const settled = ended
+      .catch((error: unknown) => {
+        if (!(error instanceof RigbridgeError))
+          this.#log.error({ error, command: row.id }, "a command failed unexpectedly");
+      })
+      .finally(() => this.#running.delete(settled));
+    this.#running.add(settled);
+    return Object.assign(begun, { ended });
   }
 
   /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
@@ -56,27 +99,14 @@ export class Steering {
     caller: Caller,
     work: (session: Session) => Promise<string>,
   ): Promise<ActionReply> {
-    const id = await this.#store.commands.add({ ...order, actor: caller.actor });
-    let state: CommandState = "queued";
-    const markSent = async (): Promise<void> => {
-      await this.#store.commands.move(id, "sent", "");
-      state = "sent";
-    };
-    const result = rig.exclusively(() => this.#execute(id, rig, work, markSent));
+    const command = await this.begin(rig, order, caller, work);
     const waited = new AbortController();
     const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
-    const ended = result
-      .catch((error: unknown) => {
-        if (!(error instanceof RigbridgeError))
-          this.#log.error({ error, command: id }, "a command failed unexpectedly");
-      })
-      .finally(() => this.#running.delete(ended));
-    this.#running.add(ended);
     try {
-      const message = await Promise.race([result, late]);
-      if (message !== null) return { success: true, message, commandId: id, state: "done" };
+      const message = await Promise.race([command.ended, late]);
+      if (message !== null) return { success: true, message, commandId: command.id, state: "done" };
       const taken = "The rig takes its time; GET /api/commands says what came of it";
-      return { success: true, message: taken, commandId: id, state };
+      return { success: true, message: taken, commandId: command.id, state: command.state };
     } finally {
       waited.abort();
     }
@@ -89,12 +119,11 @@ export class Steering {
   }
 
   async #execute(
-    id: number,
     rig: FleetRig,
     work: (session: Session) => Promise<string>,
-    markSent: () => Promise<void>,
+    move: (state: CommandState, message: string) => Promise<void>,
   ): Promise<string> {
-    const { commands } = this.#store;
+    const markSent = () => move("sent", "");
     const session = new Session(this.#fleet, rig, markSent, { waits: this.#waits, closing: this.#closing.signal });
     let state: CommandState = "done";
     let message = "";
@@ -107,7 +136,7 @@ export class Steering {
       message = error instanceof Error ? error.message : String(error);
       throw error;
     } finally {
-      await commands.move(id, state, message);
+      await move(state, message);
     }
   }
 }

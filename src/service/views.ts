@@ -39,14 +39,16 @@ export class Views {
     for (const { figures } of this.#views.values()) yield figures;
   }
 
-  /** `changed` is false when nothing but time has passed. */
-  put(id: number, { miner, figures }: PresentedMiner, changed: boolean): void {
+  /** `changed` is false when nothing but time has passed. Returns the miner's JSON when it is more than that. */
+  put(id: number, { miner, figures }: PresentedMiner, changed: boolean): Buffer | null {
     const known = this.#views.get(id);
     const { energy } = miner.readings;
     const isNew = changed || known === undefined || known.energy !== energy;
     if (isNew) this.#version += 1;
     const version = isNew ? this.#version : known.version;
-    this.#views.set(id, { bytes: Buffer.from(`,${JSON.stringify(miner)}`), version, energy, figures });
+    const bytes = Buffer.from(`,${JSON.stringify(miner)}`);
+    this.#views.set(id, { bytes, version, energy, figures });
+    return isNew ? bytes.subarray(1) : null;
   }
 
   remove(id: number): void {

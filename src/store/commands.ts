@@ -1,7 +1,9 @@
+import type { Selectable } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
 import type { Connection } from "./connection.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
+import type { Tables } from "./tables.ts";
 
 const keptFor = 400 * 86_400_000;
 const listLimit = 1_000;
@@ -14,10 +16,10 @@ export interface CommandFilter {
 }
 
 export interface CommandLog {
-  /** A new row in state `queued`; returns its id when it is on disk. */
-  add(command: NewCommand): Promise<number>;
-  /** Throws not.found. */
-  move(id: number, state: CommandState, message: string): Promise<void>;
+  /** A new row in state `queued`; resolves when it is on disk. */
+  add(command: NewCommand): Promise<StoredCommand>;
+  /** Resolves with the row as it is now. Throws not.found. */
+  move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
   /** Newest first, at most 1,000. */
   list(filter?: CommandFilter): Promise<StoredCommand[]>;
 }
@@ -38,12 +40,16 @@ export const openCommands = async (connection: Connection, now: () => number): P
       const time = now();
       const row = { time, updated: time, miner_id: minerId, miner_name: minerName, actor, action };
       const rest = { parameters: JSON.stringify(parameters), state: "queued" as const, message: "" };
-      return connection.write((run) => run(tables.insertInto("command").values({ ...row, ...rest })).id);
+      const { id } = connection.write((run) => run(tables.insertInto("command").values({ ...row, ...rest })));
+      return fromRow({ id, ...row, ...rest });
     },
 
     move: async (id, state, message) => {
       const update = tables.updateTable("command").set({ state, message, updated: now() }).where("id", "=", id);
-      if (connection.write((run) => run(update)).changes === 0) throw notFound("command", id);
+      connection.write((run) => run(update));
+      const row = await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst();
+      if (row === undefined) throw notFound("command", id);
+      return fromRow(row);
     },
 
     list: async ({ minerId, actor, since } = {}) => {
@@ -56,12 +62,14 @@ export const openCommands = async (connection: Connection, now: () => number): P
         .orderBy("id", "desc")
         .limit(listLimit)
         .execute();
-      return rows.map(({ miner_id, miner_name, parameters, ...row }) => ({
-        ...row,
-        minerId: miner_id,
-        minerName: miner_name,
-        parameters: CommandParameters.parse(JSON.parse(parameters)),
-      }));
+      return rows.map(fromRow);
     },
   };
 };
+
+const fromRow = ({ miner_id, miner_name, parameters, ...row }: Selectable<Tables["command"]>): StoredCommand => ({
+  ...row,
+  minerId: miner_id,
+  minerName: miner_name,
+  parameters: CommandParameters.parse(JSON.parse(parameters)),
+});

@@ -157,7 +157,10 @@ export const openSamples = (connection: Connection): Samples => {
         ...packed(statements.hours, hour, minerId, from, to),
         ...recent(minerId, from, to),
         ...waiting.filter((each) => each.minerId === minerId),
-      ].filter(({ time }) => time >= from && time < to),
+      ]
+        .filter(({ time }) => time >= from && time < to)
+        // A sample may come after its hour was packed.
+        .sort((a, b) => a.time - b.time),
 
     forget: (minerId) => {
       waiting = waiting.filter((each) => each.minerId !== minerId);

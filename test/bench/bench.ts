@@ -4,7 +4,8 @@ import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
-import { type RunningService, startService } from "../../src/service/index.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { startService } from "../../src/service/index.ts";
 import { openStore } from "../../src/store/index.ts";
 
 /**
@@ -64,7 +65,7 @@ async function farmOf(count: number): Promise<{ addresses: string[]; close: () =
 }
 
 interface Measured {
-  readonly service: RunningService;
+  readonly service: MiningService;
   /** Reads that were written down. */
   reads: number;
 }

@@ -5,15 +5,16 @@ import { pino } from "pino";
 import type { z } from "zod";
 import { Config } from "../../src/config/index.ts";
 import { type OperationName, operations } from "../../src/contract/operations.ts";
+import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
-import { type RunningService, startService } from "../../src/service/index.ts";
+import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 
 /** The whole program but the command line: virtual rigs, store, service and server, asked as a client would. */
 let farm: Farm;
 let store: Store;
-let service: RunningService;
+let service: MiningService;
 let server: HttpServer;
 const log = pino({ level: "silent" });
 
@@ -167,7 +168,6 @@ describe("what comes later says so, and does nothing", () => {
   test.each([
     ["POST", `/api/miners/${axeos}?action=apply_template&template_id=1`],
     ["POST", `/api/miners/${axeos}?action=rule&rule_id=1`],
-    ["GET", "/api/summary?user_id=1"],
   ])("%s %s", async (method, path) => {
     expect((await call(method, path)).body).toMatchObject({ status: 409, code: "not.yet" });
   });

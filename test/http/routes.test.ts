@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Operation, operations } from "../../src/contract/operations.ts";
 import { notFound, RigbridgeError } from "../../src/contract/problems.ts";
+import type { CallName } from "../../src/contract/service.ts";
 import { type Served, serve } from "./wire.ts";
 
 let served: Served;
@@ -14,7 +15,7 @@ beforeEach(() => {
 });
 
 /** The API document's table 4 and, after it, what is ours. */
-const requests: Record<keyof typeof operations, [string, object, string?]> = {
+const requests: Record<CallName, [string, object, string?]> = {
   listMiners: ["/api/miners", {}],
   getMiner: ["/api/miners/1000000001", { id: 1000000001 }],
   minerAction: ["/api/miners/7?action=reboot", { id: 7, action: "reboot" }],
@@ -62,6 +63,23 @@ const requests: Record<keyof typeof operations, [string, object, string?]> = {
   deleteManagedMiner: ["/api/managedminers/5", { id: 5 }],
   saveManagedTemplate: ["/api/managedtemplates", { id: 0, name: "t" }, '{"name":"t"}'],
   deleteManagedTemplate: ["/api/managedtemplates/2", { id: 2 }],
+  listUsers: ["/api/users", {}],
+  saveUser: ["/api/users", { id: 0, name: "anna" }, '{"name":"anna"}'],
+  deleteUser: ["/api/users/1", { id: 1 }],
+  startDiscovery: ["/api/discovery", { networks: ["10.0.0.0/24"], yes: false }, '{"networks":["10.0.0.0/24"]}'],
+  getDiscovery: ["/api/discovery/1", { id: 1 }],
+  cancelDiscovery: ["/api/discovery/1", { id: 1 }],
+  startBulkAction: [
+    "/api/actions",
+    { action: "stop", parameters: {}, all: true, parallel: 16, delay: 0, dryRun: false },
+    '{"action":"stop","all":true}',
+  ],
+  getBulkAction: ["/api/actions/1", { id: 1 }],
+  cancelBulkAction: ["/api/actions/1", { id: 1 }],
+  getHistory: [
+    "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
+    { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },
+  ],
 };
 
 const json = { "content-type": "application/json" };

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
-import type { Caller, Input, Reply } from "../../src/contract/service.ts";
-import { type DemoMiner, type RunningService, startService } from "../../src/service/index.ts";
+import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
+import { type DemoMiner, startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 
@@ -22,7 +22,7 @@ export interface BenchOptions {
 export interface Bench {
   readonly farm: Farm;
   readonly store: Store;
-  readonly service: RunningService;
+  readonly service: MiningService;
   rig(index: number): SimulatedRig;
   /** Adds a miner and reads it once. */
   add(address: string, said?: Partial<Input<"addMiner">>): Promise<number>;

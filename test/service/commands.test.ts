@@ -177,8 +177,8 @@ describe("commands to one rig", () => {
     expect(await count({ miner: "no-such-uid" })).toBe(0);
     expect(await count({ actor: "test" })).toBe(1);
     expect(await count({ actor: "somebody" })).toBe(0);
-    expect(await count({ since: "2000-01-01T00:00:00Z" })).toBe(1);
-    expect(await count({ since: "2100-01-01T00:00:00Z" })).toBe(0);
+    expect(await count({ since: Date.parse("2000-01-01T00:00:00Z") })).toBe(1);
+    expect(await count({ since: Date.parse("2100-01-01T00:00:00Z") })).toBe(0);
   });
 
   test("for a miner, pool, template or rule that is not there leave no trace", async () => {
@@ -202,7 +202,7 @@ async function steered(waits: Waits) {
     remember: async () => undefined,
     now: Date.now,
   });
-  const steering = new Steering(fleet, store, pino({ level: "silent" }), waits);
+  const steering = new Steering(fleet, store, pino({ level: "silent" }), () => undefined, waits);
   closers.push(async () => {
     const closed = steering.close();
     fleet.close();

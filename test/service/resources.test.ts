@@ -180,19 +180,6 @@ describe("what is not built yet is never done", () => {
     await service.deleteManagedTemplate({ id: 2 }, caller);
     expect(await refusal(service.deleteManagedTemplate({ id: 2 }, caller))).toBe("not.found");
   });
-
-  test("a user sees either all, or an error, never everything by mistake", async () => {
-    const bench = await openBench({ config: { users: [{ name: "ann" }] } });
-    const { service } = bench;
-    const { userId } = await service.getUser({ username: "ann" }, caller);
-    expect(await refusal(service.getUser({ username: "bob" }, caller))).toBe("not.found");
-    expect(await refusal(service.listMiners({}, { ...caller, userId }))).toBe("not.yet");
-    expect(await refusal(service.getSummary({}, { ...caller, userId: userId + 1 }))).toBe("not.found");
-    expect(service.encoded?.("listMiners", {}, { ...caller, userId })).toBeUndefined();
-    await bench.restart({});
-    expect(await refusal(bench.service.listMiners({}, { ...caller, userId }))).toBe("not.found");
-    expect(await refusal(bench.service.getUser({ username: "ann" }, caller))).toBe("not.found");
-  });
 });
 
 describe("notifications", () => {

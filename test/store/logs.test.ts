@@ -73,7 +73,7 @@ describe("commands", () => {
   test("move from queued to done and are found by miner, actor and time", async () => {
     let time = start;
     const store = await openStore({ file: ":memory:", now: () => time });
-    const id = await store.commands.add(command);
+    const { id } = await store.commands.add(command);
     time += 1_000;
     await store.commands.add({ ...command, minerId: 6, actor: "Bob" });
     await store.commands.move(id, "done", "OK");
@@ -91,9 +91,9 @@ describe("commands", () => {
     const file = newFile();
     const first = await openStore({ file, now });
     await first.commands.add(command);
-    const sent = await first.commands.add(command);
+    const { id: sent } = await first.commands.add(command);
     await first.commands.move(sent, "sent", "");
-    const done = await first.commands.add(command);
+    const { id: done } = await first.commands.add(command);
     await first.commands.move(done, "done", "OK");
     await first.close();
     const second = await openStore({ file, now });

@@ -7,10 +7,8 @@ const store = await openStore({ file: process.argv[2] ?? "", now: Date.now });
 for (let count = 0; ; count++) {
   const added = await store.miners.add(miner(`10.0.0.${count}`));
   writeSync(1, `miner ${added.id}\n`);
-  writeSync(
-    1,
-    `command ${await store.commands.add({ minerId: added.id, minerName: "", actor: "", action: "stop", parameters: {} })}\n`,
-  );
+  const command = { minerId: added.id, minerName: "", actor: "", action: "stop", parameters: {} };
+  writeSync(1, `command ${(await store.commands.add(command)).id}\n`);
   const notice = { minerId: null, minerName: "", title: null, source: "", message: "", isWarning: false };
   writeSync(1, `notification ${(await store.notifications.add(notice)).id}\n`);
   store.samples.append([{ minerId: added.id, time: 1_000, hashrate: 1, power: 1, temperature: 1, energy: 1 }]);

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
+
+const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
+  z.object({ id: z.int().describe("counts up; where to resume"), type: z.literal(type), data });
+
+/**
+ * What a service tells without being asked (`additions` of the API, GET /api/events). Passing time alone is no event.
+ * `reset`: what was missed is no longer known, or another set of miners is to be seen; read the lists anew.
+ */
+export const ServiceEvent = z.discriminatedUnion("type", [
+  event("miner", Miner),
+  event("miner-removed", z.object({ id: z.int(), uid: Uid.nullable() })),
+  event("summary", Summary),
+  event("notification", Notification),
+  event("command", Command),
+  event("reset", z.object({})),
+]);
+export type ServiceEvent = z.infer<typeof ServiceEvent>;
+export type EventType = ServiceEvent["type"];
