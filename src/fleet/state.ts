@@ -138,16 +138,21 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
 
 /** Whether two reads say the same: passing time alone is no change. */
 export function sameButTime(a: Reading, b: Reading): boolean {
-  return same(a, b, timeKeys);
+  return same(a, b);
 }
 
-const timeKeys: ReadonlySet<string> = new Set(["uptime"]);
-
-function same(a: unknown, b: unknown, except: ReadonlySet<string>): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return Object.is(a, b);
-  const left = Object.entries(a);
-  if (left.length !== Object.keys(b).length) return false;
-  const right: Record<string, unknown> = { ...b };
-  return left.every(([key, value]) => except.has(key) || same(value, right[key], except));
+/** Without a copy of anything: it is done with every read, and most of all where nothing has changed. */
+function same(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isObject(a) || !isObject(b)) return false;
+  let keys = 0;
+  for (const key in a) {
+    keys += 1;
+    if (key !== "uptime" && !same(a[key], b[key])) return false;
+  }
+  for (const _ in b) keys -= 1;
+  return keys === 0;
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;

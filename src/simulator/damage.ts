@@ -43,3 +43,67 @@ export function withWrongTypes(text: string): string {
 /** The same every time. */
 export const garbage = (length: number): Buffer =>
   Buffer.from(Uint8Array.from({ length }, (_, index) => fraction(length, index) * 256));
+
+/** A hundred megabytes, valid JSON all the same. */
+export const vast = (text: string): string => text.replace("{", `{"padding":"${"x".repeat(100_000_000)}",`);
+
+/** 200,000 of them, 12 MB. */
+export const withManyDevices = (text: string): string =>
+  text.replace("{", `{"DEVS":[${'{"ASC":0,"Name":"BTM","ID":0,"Enabled":"Y","Status":"Alive"},'.repeat(200_000)}{}],`);
+
+/** Every number twice, first wrong; JSON takes the last. */
+export const withDuplicateKeys = (text: string): string =>
+  text.replace(/("[^"]+":)\s*(-?[\d.]+)(?=\s*[,}])/g, "$10,$1$2");
+
+/** Names that mean something to JavaScript, in every object. */
+export const withPrototypeKeys = (text: string): string =>
+  text
+    .replaceAll(
+      "{",
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x","hasOwnProperty":1,',
+    )
+    .replace(/,(?=\s*\})/g, "");
+
+/** "61.00", and what measures something with its unit. */
+export const withNumbersAsText = (text: string): string =>
+  text.replace(/"([^"]+)":\s*(-?\d+(?:\.\d+)?)(?=\s*[,}])/g, (_, key: string, number: string) => {
+    const unit = /^temp|temperature/i.test(key) ? " C" : /^fan\d|rpm$/i.test(key) ? " RPM" : "";
+    return `"${key}":"${number}${unit}"`;
+  });
+
+/** Further than any rig can count, below nothing, and beyond what a number can hold. */
+export function withAbsurdNumbers(text: string): string {
+  const instead = ["1e308", "-1", "9223372036854775808", "1e400", "-1e-320"];
+  let count = 0;
+  return text.replace(
+    /("(?!STATUS|Code|When)[^"]+":\s*)-?\d+(?:\.\d+)?(?=\s*[,}\]])/g,
+    (_, key: string) => `${key}${instead[count++ % instead.length]}`,
+  );
+}
+
+/** What people are called in: who mines for whom, and the rig itself. */
+const named = /("(?:User|stratumUser|user|worker_id|hostname|Name|ASICModel)":\s*")/g;
+
+export const withAccent = (text: string): string => text.replace(named, "$1\u00e9");
+
+/** Colours and a bell for a terminal, a mark that turns text round, a line end, and a script for a page. */
+export const withHostileNames = (text: string): string =>
+  text.replace(named, "$1\\u001b[31m\\u0007\\u202e\\r\\n<script>alert(1)</script>$(id)'\\\";");
+
+/** What MQTT takes for a pattern. */
+export const withWildcards = (text: string): string => text.replace(named, "$1farm/+/#/");
+
+/** Ten years back and ten years on, in turn. */
+export const withOtherClock = (text: string, turn: number): string =>
+  text.replace(/("When":\s*)(\d+)/g, (_, key: string, when: string) => {
+    return `${key}${Number(when) + (turn % 2 === 0 ? -1 : 1) * 315_360_000}`;
+  });
+
+/** With every second answer all that was counted begins again. */
+export const withResetCounters = (text: string, turn: number): string =>
+  turn % 2 === 0
+    ? text
+    : text.replace(
+        /("(?:Accepted|Rejected|Stale|Hardware Errors|Difficulty Accepted|sharesAccepted|sharesRejected|shares_good|shares_total)":\s*)[\d.]+/g,
+        "$10",
+      );

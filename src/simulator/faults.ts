@@ -1,14 +1,15 @@
 import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import * as damage from "./damage.ts";
 import type { Reply } from "./reply.ts";
 
-/** What goes wrong. Each part is optional; what is left out goes as it should. */
+/** What goes wrong. Each part is optional; what is left out goes as it should. `turn` counts up from 0. */
 export interface Fault {
-  /** Takes the connection before anything is read from it. */
-  readonly connect?: (socket: Socket) => void;
+  /** Sees the connection before anything is read from it; true when it has taken it. */
+  readonly connect?: (socket: Socket, turn: number) => boolean;
   /** Whatever would change something is refused, in the words of the protocol. */
   readonly denies?: true;
-  readonly change?: (reply: Reply) => Reply;
+  readonly change?: (reply: Reply, turn: number) => Reply;
   /** Puts the bytes on the wire in its own way. */
   readonly send?: (socket: Socket, bytes: Buffer, ms: number) => void;
   /** For `send`, unless the setting says otherwise. */
@@ -17,30 +18,52 @@ export interface Fault {
 
 /** Every fault is one row; `change` works on JSON over TCP and over HTTP alike. */
 export const faults = {
-  off: { connect: (socket) => socket.resetAndDestroy() },
-  reset: { connect: (socket) => socket.resetAndDestroy() },
-  close: { connect: (socket) => socket.resume().end() },
-  silent: { connect: (socket) => socket.resume() },
+  off: { connect: taken((socket) => socket.resetAndDestroy()) },
+  reset: { connect: taken((socket) => socket.resetAndDestroy()) },
+  close: { connect: taken((socket) => socket.resume().end()) },
+  silent: { connect: taken((socket) => socket.resume()) },
+  flapping: { connect: (socket, turn) => turn % 2 === 1 && socket.resetAndDestroy() !== undefined },
   slow: { send: sendSlowly, ms: 500 },
   delay: { send: sendLate, ms: 2900 },
   open: { send: (socket, bytes) => socket.write(bytes) },
   truncated: { send: (socket, bytes) => socket.end(bytes.subarray(0, bytes.length / 2)) },
+  "reset-midway": { send: sendAndReset },
   endless: { send: sendForEver },
+  "split-character": { change: text(damage.withAccent), send: sendSplit },
   "no-nul": { change: (reply) => ({ ...reply, tail: "" }) },
   trailing: { change: (reply) => ({ ...reply, tail: `${reply.tail}\r\nOK\r\n` }) },
   "nul-inside": { change: text(damage.withNulInside) },
+  "only-nul": { change: text(() => "") },
   garbage: { change: (reply) => ({ ...reply, body: damage.garbage(8192) }) },
+  gzip: { change: text((body) => gzipSync(body)) },
   huge: { change: text(damage.huge) },
+  vast: { change: text(damage.vast) },
+  "many-devices": { change: text(damage.withManyDevices) },
   deep: { change: text(damage.deep) },
   "missing-comma": { change: text(damage.withoutCommas) },
   "trailing-comma": { change: text(damage.withTrailingCommas) },
   nan: { change: text(damage.withNan) },
   bom: { change: text(damage.withMark) },
   "two-documents": { change: text((body) => body + body) },
+  "duplicate-keys": { change: text(damage.withDuplicateKeys) },
+  prototype: { change: text(damage.withPrototypeKeys) },
   "wrong-types": { change: text(damage.withWrongTypes) },
+  "numbers-as-text": { change: text(damage.withNumbersAsText) },
+  absurd: { change: text(damage.withAbsurdNumbers) },
   latin1: { change: text(damage.withLatin1) },
+  names: { change: text(damage.withHostileNames) },
+  wildcards: { change: text(damage.withWildcards) },
+  "clock-jumps": { change: text(damage.withOtherClock) },
+  "counters-reset": { change: text(damage.withResetCounters) },
+  "empty-object": { change: text(() => "{}") },
+  plain: { change: text(() => "STATUS=S,When=1800000000,Code=11,Msg=Summary|SUMMARY,Elapsed=1|") },
   denied: { denies: true },
-  "http-500": { change: internalError },
+  "http-page": { change: page("200 OK") },
+  "http-401": { change: page("401 Unauthorized", 'WWW-Authenticate: Basic realm="rig"') },
+  "http-302": { change: page("302 Found", "Location: http://127.0.0.1:1/elsewhere") },
+  "http-500": { change: page("500 Internal Server Error") },
+  "http-continue": { send: sendContinue },
+  "http-length": { change: (reply) => ({ ...reply, head: (length) => reply.head(length + 10_000) }) },
 } as const satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;
@@ -53,13 +76,39 @@ export function faultOf(setting: FaultSetting): Fault | null {
   return typeof setting === "string" ? faults[setting] : { ...faults[setting.name], ms: setting.ms };
 }
 
-function text(damaged: (body: string) => string | Buffer): (reply: Reply) => Reply {
-  return (reply) => (typeof reply.body === "string" ? { ...reply, body: damaged(reply.body) } : reply);
+function taken(take: (socket: Socket) => unknown): (socket: Socket) => true {
+  return (socket) => {
+    take(socket);
+    return true;
+  };
 }
 
-function internalError(reply: Reply): Reply {
-  const head = (length: number) => `HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${length}\r\n\r\n`;
-  return { ...reply, head, body: "Internal Server Error", tail: "" };
+function text(damaged: (body: string, turn: number) => string | Buffer): (reply: Reply, turn: number) => Reply {
+  return (reply, turn) => (typeof reply.body === "string" ? { ...reply, body: damaged(reply.body, turn) } : reply);
+}
+
+/** A web page in place of every answer, over TCP too. */
+function page(status: string, ...headers: readonly string[]): (reply: Reply) => Reply {
+  const head = (length: number) =>
+    [`HTTP/1.1 ${status}`, "Content-Type: text/html", ...headers, `Content-Length: ${length}`, "", ""].join("\r\n");
+  return (reply) => ({ ...reply, head, body: `<!doctype html><title>${status}</title>`, tail: "" });
+}
+
+function sendAndReset(socket: Socket, bytes: Buffer): void {
+  socket.write(bytes.subarray(0, bytes.length / 2), () => socket.resetAndDestroy());
+}
+
+/** In two segments, the first of which ends in the middle of a character. */
+function sendSplit(socket: Socket, bytes: Buffer): void {
+  const middle = bytes.indexOf(0xc3) + 1;
+  socket.setNoDelay();
+  socket.write(bytes.subarray(0, middle), () => setTimeout(() => socket.end(bytes.subarray(middle)), 20));
+}
+
+/** "Go on", for ever, and never an answer. */
+function sendContinue(socket: Socket): void {
+  const timer = setInterval(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"), 50);
+  socket.once("close", () => clearInterval(timer));
 }
 
 function sendSlowly(socket: Socket, bytes: Buffer, ms: number): void {

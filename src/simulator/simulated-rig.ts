@@ -34,6 +34,7 @@ export class SimulatedRig implements RigBody {
   /** Switched on. */
   powered = true;
   #fault: FaultSetting;
+  #connections = 0;
   readonly #plug: Plug;
   readonly #conversation: Conversation;
 
@@ -111,8 +112,9 @@ export class SimulatedRig implements RigBody {
       if (fault !== null) leaveLater(socket);
       else if (!socket.writableEnded) socket.end();
     });
-    if (fault?.connect !== undefined) fault.connect(socket);
-    else if (this.#conversation.transport === "rpc") this.#rpc(socket, this.#conversation.answer);
+    this.#connections += 1;
+    if (fault?.connect?.(socket, this.#connections) === true) return;
+    if (this.#conversation.transport === "rpc") this.#rpc(socket, this.#conversation.answer);
     else this.#http(socket, this.#conversation.answer);
   }
 
@@ -142,7 +144,7 @@ export class SimulatedRig implements RigBody {
 
   #send(socket: Socket, reply: Reply): void {
     const fault = faultOf(this.#fault);
-    const bytes = bytesOf(fault?.change?.(reply) ?? reply);
+    const bytes = bytesOf(fault?.change?.(reply, this.requests.count) ?? reply);
     if (fault?.send !== undefined) fault.send(socket, Buffer.from(bytes), fault.ms ?? 0);
     else if (reply.close) socket.end(bytes);
     else socket.write(bytes);

@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { hostAndPort } from "../address.ts";
-import { printable } from "../reply.ts";
+import { isRecord, printable } from "../reply.ts";
 import { parseReply, parseStrict } from "./json.ts";
 import { beginning, connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
 import { rigLookup } from "./lookup.ts";
@@ -174,6 +174,9 @@ function unpack(at: string, response: IncomingMessage, bytes: Buffer): Buffer {
 export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: HttpReply): DeviceReply {
   const parsed = parseReply(body);
   if ("problem" in parsed) throw garbled(at, `${method} ${path}: ${parsed.problem}; ${beginning(body)}`);
+  // A device whose every figure is unknown would look idle, and it is not known to be.
+  if (isRecord(parsed.value) && Object.keys(parsed.value).length === 0)
+    throw garbled(at, `${method} ${path}: the reply is empty`);
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 

@@ -36,7 +36,7 @@ describe("a call", () => {
   });
 
   test("has a connection of its own", async () => {
-    const transport = await device((socket) => socket.write(http(200, "{}")));
+    const transport = await device((socket) => socket.write(http(200, '{"a":1}')));
     await transport.getJson("/a", deadline());
     await transport.getJson("/b", deadline());
     expect(server?.connections()).toBe(2);
