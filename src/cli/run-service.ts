@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -11,13 +11,15 @@ import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./config.ts";
 import { openLog } from "./log.ts";
+import { ownKey } from "./own-key.ts";
 import type { ServeOptions } from "./serve.ts";
 import { Shutdown } from "./shutdown.ts";
 import { type Served, welcome } from "./welcome.ts";
 
 /** Starts everything and returns; the process then lives until it is told to stop. */
 export async function runService(options: ServeOptions): Promise<void> {
-  const file = options.config ?? (existsSync(defaultFile) ? defaultFile : null);
+  const usualFile = join(options.data ?? "", defaultFile);
+  const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
   const { config, warnings } = await configuration(file, options);
   const log = openLog();
   for (const warning of warnings) log.warn(warning);
@@ -39,12 +41,20 @@ function withAdvice(error: unknown): unknown {
 }
 
 /** What the file says, or what holds without one, and the options on top. */
-async function configuration(file: string | null, { host, port }: ServeOptions): Promise<ReadConfig> {
-  const { config, warnings } = file === null ? { config: defaultConfig(), warnings: [] } : await readConfig(file);
-  const http = { ...config.http, host: host ?? config.http.host, port: port ?? config.http.port };
+async function configuration(file: string | null, options: ServeOptions): Promise<ReadConfig> {
+  const { config, warnings } =
+    file === null ? { config: unconfigured(options.data), warnings: [] } : await readConfig(file);
+  const { host = config.http.host, port = config.http.port } = options;
+  const key = config.http.key ?? (options.makeKey ? await ownKey(config.store.url) : undefined);
+  const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
   const why = exposed(http);
   if (why !== null) throw new RigbridgeError("config.invalid", `--host: ${why}`);
   return { config: { ...config, http }, warnings };
+}
+
+function unconfigured(data: string | undefined): Config {
+  const config = defaultConfig();
+  return data === undefined ? config : { ...config, store: { url: join(data, "rigbridge.db") } };
 }
 
 async function start(

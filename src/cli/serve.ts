@@ -5,7 +5,10 @@ import { failing } from "./failure.ts";
 export interface ServeOptions {
   /** The configuration file; absent: the default one if it is there. */
   readonly config?: string;
+  /** Where the store is, and the configuration unless it is named. */
+  readonly data?: string;
   readonly demo?: true;
+  readonly makeKey?: true;
   readonly host?: string;
   readonly port?: number;
 }
@@ -14,6 +17,8 @@ export function serveCommand(): Command {
   return new Command("serve")
     .description("Runs the service: reads the rigs and serves the HTTP API over them.")
     .option("--config <file>", `the configuration (default: ${defaultFile}, if it is there)`)
+    .option("--data <folder>", "keep everything here: the store, and rigbridge.yaml if there is one")
+    .option("--make-key", "without an API key: make one at the first start, show it once, and keep it with the store")
     .option("--demo", "add a farm of virtual rigs")
     .option("--host <address>", "listen here, whatever the configuration says")
     .option("--port <number>", "likewise", portNumber)

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +67,25 @@ async function mining(url: string, count: number): Promise<Listed[]> {
 }
 
 describe("rigbridge serve", () => {
+  test("--make-key shows a key at the first start only, keeps it for its owner alone, and wants it", async () => {
+    const data = join(folder, "kept");
+    const shown = /shown this once and kept in (\S+):\s+(\S{20,})/;
+    const first = await serve("--data", data, "--make-key");
+    const [, file = "", key = ""] = shown.exec(first.said()) ?? [];
+    expect(file).toBe(join(data, "rigbridge.key"));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const status = async (url: string, headers: Record<string, string> = {}) =>
+      (await fetch(`${url}/api/summary`, { headers })).status;
+    expect(await status(urlOf(first))).toBe(401);
+    expect(await status(urlOf(first), { "x-api-key": key })).toBe(200);
+    first.signal("SIGTERM");
+    await first.ended;
+    const second = await serve("--data", data, "--make-key");
+    expect(second.said()).not.toContain(key);
+    expect(await status(urlOf(second), { "x-api-key": key })).toBe(200);
+    expect(existsSync(join(data, "rigbridge.db"))).toBe(true);
+  });
+
   test("without anything shows a demo farm that mines, and forgets it once there is a real rig", async () => {
     const first = await serve();
     expect(first.said()).toContain("with 5 demo miners");
