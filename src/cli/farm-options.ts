@@ -1,6 +1,15 @@
 import { didYouMean } from "../config/index.ts";
 import { type Mistake, RigbridgeError } from "../contract/problems.ts";
-import { type FarmLayout, type FarmOptions, type FaultName, farmOf, faults, type RigKind } from "../simulator/index.ts";
+import {
+  type FarmLayout,
+  type FarmOptions,
+  type FaultName,
+  farmOf,
+  faults,
+  knownLocale,
+  type RigKind,
+  type TwinOptions,
+} from "../simulator/index.ts";
 
 /** The options of `rigbridge simulate`, as typed. */
 export interface SimulateOptions {
@@ -10,6 +19,11 @@ export interface SimulateOptions {
   readonly addresses?: string | true;
   readonly fault?: string;
   readonly seed?: string;
+  readonly reference?: true;
+  readonly locale?: string;
+  readonly miners?: string;
+  readonly key?: string;
+  readonly port?: string;
 }
 
 const kinds: readonly RigKind[] = ["cgminer", "axeos", "xmrig"];
@@ -17,20 +31,58 @@ export const faultNames = Object.keys(faults);
 export const usualMix = "cgminer=3,axeos=1,xmrig=1";
 export const usualPort = 20_001;
 export const mostRigs = 40_000;
+/** Beside 17790, so that the reference server and a Rigbridge run on one machine. */
+export const usualTwinPort = 17_791;
+export const usualTwinMiners = 40;
+export const mostTwinMiners = 10_000;
 
 /** The farm that the options describe. Throws `input.invalid` with every option that is wrong. */
 export function farmFrom(options: SimulateOptions): FarmOptions {
-  const mistakes: Mistake[] = [];
+  const mistakes = misplaced(options, ["locale", "miners", "key", "port"], "goes with --reference only");
   const mix = kindNumbers(options.mix ?? usualMix, "--mix", mostRigs, mistakes);
   const all = Object.values(mix).reduce((total, number) => total + number, 0);
   const count = wholeNumber(options.count ?? `${all}`, "--count", 1, mostRigs, mistakes);
   const layout = layoutFrom(options, count, mistakes);
-  const seed = wholeNumber(options.seed ?? "1", "--seed", 0, 2 ** 32 - 1, mistakes);
+  const seed = seedFrom(options, mistakes);
   const fault = faultFrom(options.fault, mistakes);
   if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "No rig was started:", { errors: mistakes });
   const farm = farmOf(count, mix, layout);
   return { ...farm, seed, rigs: fault === null ? farm.rigs : farm.rigs.map((rig) => ({ ...rig, fault })) };
 }
+
+/** The reference server that the options describe. Throws `input.invalid` with every option that is wrong. */
+export function twinFrom(options: SimulateOptions): TwinOptions {
+  const farmOnly = ["count", "mix", "basePort", "addresses", "fault"] as const;
+  const mistakes = misplaced(options, farmOnly, "does not go with --reference");
+  const { locale = "en-US", miners = `${usualTwinMiners}`, port = `${usualTwinPort}`, key } = options;
+  if (!knownLocale(locale)) {
+    mistakes.push({ path: "--locale", message: `"${locale}" is no known locale; use one like en-US or sv-SE` });
+  }
+  const count = wholeNumber(miners, "--miners", 1, mostTwinMiners, mistakes);
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
+    mistakes.push({ path: "--key", message: "must be printable ASCII without spaces" });
+  }
+  const listensOn = wholeNumber(port, "--port", 0, 65_535, mistakes);
+  const seed = seedFrom(options, mistakes);
+  if (mistakes.length > 0) {
+    throw new RigbridgeError("input.invalid", "The reference server was not started:", { errors: mistakes });
+  }
+  return { locale, miners: count, key, port: listensOn, seed };
+}
+
+/** Options that are given and do not belong to what is to be started. */
+function misplaced(
+  options: SimulateOptions,
+  names: readonly Exclude<keyof SimulateOptions, "seed" | "reference">[],
+  message: string,
+): Mistake[] {
+  return names
+    .filter((name) => options[name] !== undefined)
+    .map((name) => ({ path: name === "basePort" ? "--base-port" : `--${name}`, message }));
+}
+
+const seedFrom = ({ seed = "1" }: SimulateOptions, mistakes: Mistake[]): number =>
+  wholeNumber(seed, "--seed", 0, 2 ** 32 - 1, mistakes);
 
 function layoutFrom({ addresses, basePort }: SimulateOptions, count: number, mistakes: Mistake[]): FarmLayout {
   if (addresses === undefined) {

@@ -1,32 +1,62 @@
 import { once } from "node:events";
 import { Command } from "commander";
-import { farmToken, type SimulatedRig, startFarm } from "../simulator/index.ts";
+import { farmToken, type SimulatedRig, startFarm, startTwin, type Twin, type TwinOptions } from "../simulator/index.ts";
 import { counted } from "./config.ts";
 import { failing } from "./failure.ts";
-import { farmFrom, faultNames, mostRigs, type SimulateOptions, usualMix, usualPort } from "./farm-options.ts";
-import { indented, table } from "./table.ts";
+import {
+  farmFrom,
+  faultNames,
+  mostRigs,
+  mostTwinMiners,
+  type SimulateOptions,
+  twinFrom,
+  usualMix,
+  usualPort,
+  usualTwinMiners,
+  usualTwinPort,
+} from "./farm-options.ts";
+import { indented, pairs, table } from "./table.ts";
 
 export function simulateCommand(): Command {
   return new Command("simulate")
-    .description("Runs virtual rigs that speak the real protocols, until it is stopped.")
+    .description("Runs virtual rigs that speak the real protocols, or a whole foreign server, until it is stopped.")
     .option("--count <n>", `how many rigs, up to ${mostRigs} (default: as many as the mix has)`)
-    .option("--mix <kinds>", "how many of each kind in turn", usualMix)
+    .option("--mix <kinds>", `how many of each kind in turn (default: ${usualMix})`)
     .option("--base-port <port>", `first of their ports on 127.0.0.1 (default: ${usualPort})`)
     .option(
       "--addresses [ports]",
       "each at an address of its own, 127.1.0.1 and on, at its kind's usual port or as given: axeos=8081",
     )
     .option("--fault <name>", `what is wrong with them: ${faultNames.join(", ")}`)
-    .option("--seed <n>", "the same seed gives the same rigs", "1")
+    .option("--seed <n>", "the same seed gives the same rigs (default: 1)")
+    .option(
+      "--reference",
+      "instead of rigs: a server with strictly the documented API, as the reference product has it",
+    )
+    .option("--locale <locale>", "how that server writes numbers, as sv-SE (default: en-US)")
+    .option("--miners <n>", `how many miners it has, up to ${mostTwinMiners} (default: ${usualTwinMiners})`)
+    .option("--key <key>", "the API key that it asks for in ?key= (default: none)")
+    .option("--port <port>", `where it listens on 127.0.0.1, 0 = any free one (default: ${usualTwinPort})`)
     .action(failing(simulate));
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
-  const farm = await startFarm(farmFrom(options));
+  if (options.reference === undefined) {
+    const farm = await startFarm(farmFrom(options));
+    await untilStopped(farmText(farm.rigs));
+    await farm.close();
+  } else {
+    const settings = twinFrom(options);
+    const twin = await startTwin(settings);
+    await untilStopped(twinText(twin, settings));
+    await twin.close();
+  }
+}
+
+async function untilStopped(text: string): Promise<void> {
   const stopped = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-  console.log(farmText(farm.rigs));
+  console.log(text);
   await stopped;
-  await farm.close();
 }
 
 /** As many rigs are listed one by one. */
@@ -48,5 +78,31 @@ function farmText(rigs: readonly SimulatedRig[]): string {
     "\nFor rigbridge.yaml:\n",
     indented(["miners:", ...miners].join("\n")),
     "\nCtrl-C ends them.",
+  ].join("\n");
+}
+
+/** Where it is, what it is, and how to ask it. */
+function twinText({ url, miners, users }: Twin, { locale = "", key }: TwinOptions): string {
+  const query = key === undefined ? "" : `?key=${encodeURIComponent(key)}`;
+  const rows = users.map(({ id, name, privilege, groups }) => [
+    name,
+    `${id}`,
+    privilege,
+    groups === null ? "all" : groups.join(", "),
+  ]);
+  return [
+    `A reference server with ${counted(miners.length, "miner")} is at ${url}\n`,
+    indented(
+      pairs([
+        ["Stands in for", "the reference product: strictly the documented API, nothing of Rigbridge's own"],
+        ["Locale", locale],
+        ["API key", key === undefined ? "none asked for" : `${key}, as ?key= in the URL only`],
+      ]),
+    ),
+    "\nAsk it:\n",
+    indented(`curl "${url}/api/miners${query}"`),
+    "\nUsers, for user_id:\n",
+    indented(table(["Name", "Id", "May", "Sees groups"], rows)),
+    "\nCtrl-C ends it.",
   ].join("\n");
 }

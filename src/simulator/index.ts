@@ -7,6 +7,16 @@ export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
 export { type Pool, RigModel } from "./model.ts";
+export {
+  knownLocale,
+  type MinerStatus as TwinMinerStatus,
+  startTwin,
+  type Twin,
+  type TwinMiner,
+  type TwinOptions,
+  type TwinRequests,
+  type TwinUser,
+} from "./reference/index.ts";
 export type { RequestLog } from "./rig.ts";
 export {
   type AxeosSpec,

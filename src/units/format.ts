@@ -53,7 +53,8 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
       const known = celsius.filter((value) => value !== null);
       return known.length === 0 ? "" : `${known.map((value) => whole(Math.round(value))).join(" ")} °C`;
     },
-    power: (watts) => `${whole(Math.round(watts))} W`,
+    // Ungrouped in every recorded sample.
+    power: (watts) => `${Math.round(watts)} W`,
     duration,
     money: (amount) => (amount < 0 ? `-${symbol}${decimal(-amount)}` : `${symbol}${decimal(amount)}`),
     count: whole,
