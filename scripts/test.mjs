@@ -4,7 +4,14 @@ import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from 
 import { setUp } from "./setup.mjs";
 
 /** Parts of the system that tests use: the command, its Debian package, and what is left out without it. */
-const systemParts = [{ command: "curl", debian: "curl", leftOut: "the end-to-end tests that call the API with curl" }];
+const systemParts = [
+  { command: "curl", debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
+  {
+    command: "prometheus",
+    debian: "prometheus",
+    leftOut: "the queries of the example dashboard on a real Prometheus, and promtool's check of /metrics",
+  },
+];
 
 /** Every check, in order; arguments go to Jest: `npm test -- test/link`. */
 const checks = [
@@ -50,7 +57,8 @@ async function installSystemParts(missing) {
   const packages = missing.map(({ debian }) => debian);
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     console.error(`Installing ${packages.join(", ")} ...`);
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    // Nothing is started as a service for a test's sake.
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", SYSTEMD_OFFLINE: "1" };
     const update = await spawned("apt-get", ["update"], env);
     const { code, output } = await spawned("apt-get", ["install", "-y", "--no-install-recommends", ...packages], env);
     if (code !== 0) console.error(`${update.output}\n${output}`);

@@ -1,24 +1,42 @@
 import { operations } from "../contract/operations.ts";
 
-/** Where the server says that it is up; open to everybody who may connect. */
+/** Where the server says that it is up. */
 export const healthPath = "/health";
+export const metricsPath = "/metrics";
+export const openApiPath = "/openapi.json";
+export const docsPath = "/docs";
+/** What the page of the documentation asks for. */
+export const docsDocumentPath = `${docsPath}/json`;
+export const docsFilePath = `${docsPath}/static/:file`;
 
-const known = [...Object.values(operations), { method: "GET", path: healthPath }].map(({ method, path }) => ({
-  methods: method === "GET" ? ["GET", "HEAD"] : [method],
-  segments: segmentsOf(path),
-}));
+/** Pages that hold no secret: open to everybody who may connect. */
+const openPages = [healthPath, openApiPath, docsPath, docsDocumentPath, docsFilePath].map(segmentsOf);
 
-/** The methods of a path, empty for a path that is not known. As the router does, tolerant of case and a last slash. */
+const known = [
+  ...Object.values(operations).map(({ method, path }) => ({
+    methods: method === "GET" ? ["GET", "HEAD"] : [method],
+    segments: segmentsOf(path),
+  })),
+  ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
+];
+
+/** The methods of a path, empty for a path that is not known. */
 export function methodsAt(path: string): readonly string[] {
-  const segments = segmentsOf(path.toLowerCase());
-  const methods = known
-    .filter((route) => route.segments.length === segments.length && route.segments.every(matches(segments)))
-    .flatMap((route) => route.methods);
+  const methods = known.filter(({ segments }) => isAt(segments, path)).flatMap((route) => route.methods);
   return methods.length === 0 ? [] : [...new Set(methods), "OPTIONS"];
 }
 
-const matches = (segments: readonly string[]) => (wanted: string, at: number) =>
-  wanted.startsWith(":") ? segments[at] !== "" : wanted === segments[at];
+/** Needs no key. */
+export const isOpen = (path: string): boolean => openPages.some((segments) => isAt(segments, path));
+
+/** As the router does, tolerant of case and a last slash. */
+function isAt(route: readonly string[], path: string): boolean {
+  const segments = segmentsOf(path.toLowerCase());
+  return (
+    route.length === segments.length &&
+    route.every((wanted, at) => (wanted.startsWith(":") ? segments[at] !== "" : wanted === segments[at]))
+  );
+}
 
 function segmentsOf(path: string): readonly string[] {
   return path.replace(/\/$/, "").split("/");

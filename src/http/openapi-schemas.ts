@@ -1,0 +1,79 @@
+import { z } from "zod";
+import * as events from "../contract/events.ts";
+import * as inputs from "../contract/inputs.ts";
+import { type Operation, operationNames, operations } from "../contract/operations.ts";
+import * as readings from "../contract/readings.ts";
+import * as resources from "../contract/resources.ts";
+
+/** A part of an OpenAPI document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+type Names = z.core.$ZodRegistry<{ id: string }>;
+type Override = z.core.RegistryToJSONSchemaParams["override"];
+
+const uri = (name: string): string => `#/components/schemas/${name}`;
+
+/** Every resource, reply and body of the contract as JSON Schema, by the name that it is exported under. */
+export function contractSchemas(): Json {
+  return {
+    ...generated(replies, "output", (context) => {
+      // A client must bear a field that a later version adds.
+      delete context.jsonSchema.additionalProperties;
+      withoutNoise(context);
+    }),
+    ...generated(bodies, "input", withoutNoise),
+  };
+}
+
+/** Where the schema of a reply or body stands. */
+export function reference(schema: z.ZodType): Json {
+  return { $ref: uri(replies.get(schema)?.id ?? bodies.get(schema)?.id ?? "") };
+}
+
+/** Path and query parameters: what a codec reads from text is shown as what it stands for. */
+export function parameterSchemas(schema: z.ZodType): { properties: Json; required: readonly string[] } {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, {
+    io: "input",
+    override: (context) => {
+      const { zodSchema, jsonSchema } = context;
+      if (zodSchema instanceof z.ZodCodec) {
+        for (const key of ["pattern", "maxLength", "enum"] as const) delete jsonSchema[key];
+        Object.assign(jsonSchema, withoutMeta(z.toJSONSchema(zodSchema.def.out)));
+      }
+      withoutNoise(context);
+    },
+  });
+  return { properties, required };
+}
+
+const withoutNoise: NonNullable<Override> = ({ jsonSchema }) => {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  // The calendar as a regular expression.
+  if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+};
+
+const generated = (names: Names, io: "input" | "output", override: NonNullable<Override>): Json =>
+  Object.fromEntries(
+    Object.entries(z.toJSONSchema(names, { uri, io, override }).schemas).map(([name, schema]) => [
+      name,
+      withoutMeta(schema),
+    ]),
+  );
+
+const withoutMeta = (schema: object): Json =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
+
+/** What a rig says is part of the readings, which show it in full. */
+const replies = named({ ...readings, RigReadings: undefined, ...resources, ...events });
+const bodies = named(Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))));
+for (const name of operationNames) {
+  const { reply }: Operation = operations[name];
+  if (!replies.has(reply)) replies.add(reply, { id: `${name.charAt(0).toUpperCase()}${name.slice(1)}Reply` });
+}
+
+function named(exported: Readonly<Record<string, unknown>>): Names {
+  const names: Names = z.registry();
+  for (const [id, schema] of Object.entries(exported)) if (schema instanceof z.ZodType) names.add(schema, { id });
+  return names;
+}

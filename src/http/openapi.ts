@@ -1,0 +1,246 @@
+import { z } from "zod";
+import { Id, userIdDescription } from "../contract/inputs.ts";
+import {
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+  privilegeFor,
+} from "../contract/operations.ts";
+import { problems } from "../contract/problems.ts";
+import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
+import { description, problemCodes, streamDescription, tags } from "./openapi-text.ts";
+
+/** The OpenAPI 3.1 document of the whole interface, made from the table of operations. */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const name of operationNames) {
+    const operation: Operation = operations[name];
+    const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: entry(name, operation) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Rigbridge",
+      version,
+      description,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      "x-rigbridge": true,
+    },
+    servers: [{ url: "/" }],
+    security: [{ keyInQuery: [] }, { keyInHeader: [] }, {}],
+    tags,
+    paths: { ...paths, ...pages },
+    components: {
+      schemas: { ...contractSchemas(), Problem: problemSchema },
+      parameters: { user_id: userIdParameter },
+      responses: Object.fromEntries(
+        statuses.map((status) => [`Problem${status}`, problemResponse(problemCodes(status))]),
+      ),
+      securitySchemes: {
+        keyInQuery: { type: "apiKey", in: "query", name: "key", description: "The service's key, or a user's own" },
+        keyInHeader: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same, in a header (ours)" },
+      },
+    },
+  };
+}
+
+/** Operations that wait for a rig's answer. */
+const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolAction", "pollMiner"]);
+
+function entry(name: OperationName, operation: Operation): Json {
+  const { kind, method, ours, summary, body } = operation;
+  const needs = privilegeFor(operation);
+  const isStream = kind === "stream";
+  const words = [
+    ...(isStream ? [streamDescription] : []),
+    ...(ours ? ["An addition of Rigbridge, not in the documented API."] : []),
+    `A user needs the privilege \`${needs}\`.`,
+  ];
+  return {
+    operationId: name,
+    tags: [tagOf(operation.path)],
+    summary: ours ? `(ours) ${summary}` : summary,
+    description: words.join("\n\n"),
+    ...(ours ? { "x-rigbridge-addition": true } : {}),
+    "x-rigbridge-needs": needs,
+    parameters: [
+      ...parametersOf(operation.params && z.object(operation.params), "path"),
+      ...parametersOf(operation.query, "query"),
+      { $ref: "#/components/parameters/user_id" },
+      ...(isStream ? [lastEventId] : method === "GET" ? [ifNoneMatch] : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { "application/json": { schema: reference(body) } } } }),
+    responses: {
+      ...(isStream ? streamed(operation) : answered(operation, atTheRig.has(name))),
+      ...Object.fromEntries(
+        statusesOf(operation, atTheRig.has(name)).map((status) => [
+          status,
+          { $ref: `#/components/responses/Problem${status}` },
+        ]),
+      ),
+      default: problemResponse("Any other problem"),
+    },
+  };
+}
+
+/** The resource; the document's one look-up of a user stands beside our users. */
+function tagOf(path: string): string {
+  const resource = path.split("/")[2] ?? "";
+  return resource === "user" ? "users" : resource;
+}
+
+function parametersOf(schema: z.ZodType | undefined, place: "path" | "query"): Json[] {
+  if (schema === undefined) return [];
+  const { properties, required } = parameterSchemas(schema);
+  return Object.entries(properties).map(([name, value]) => {
+    const { description: words, ...rest } = z.record(z.string(), z.unknown()).parse(value);
+    return {
+      name,
+      in: place,
+      required: place === "path" || required.includes(name),
+      ...(words === undefined ? {} : { description: words }),
+      schema: rest,
+    };
+  });
+}
+
+const userIdParameter: Json = {
+  name: "user_id",
+  in: "query",
+  required: false,
+  description: userIdDescription,
+  schema: parameterSchemas(z.object({ id: Id })).properties.id,
+};
+
+const ifNoneMatch: Json = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description: "The `ETag` of what the client holds",
+  schema: { type: "string" },
+};
+
+const lastEventId: Json = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "Resume behind this event; what browsers send by themselves",
+  schema: { type: "integer", minimum: 0 },
+};
+
+/** What a call answers when all is well. */
+function answered(operation: Operation, atRig: boolean): Json {
+  const content = { "application/json": { schema: reference(operation.reply) } };
+  if (operation.method === "GET")
+    return {
+      200: { description: "What was asked for", headers: { ETag: { schema: { type: "string" } } }, content },
+      304: { description: "The client holds it already" },
+    };
+  const pending = atRig && operation.query !== undefined;
+  return {
+    [operation.status ?? 200]: { description: "Done", content },
+    ...(pending ? { 202: { description: "Sent; the rig has not answered yet", content } } : {}),
+  };
+}
+
+const streamed = ({ reply }: Operation): Json => ({
+  200: {
+    description: "The events, until the client leaves",
+    content: {
+      "text/event-stream": {
+        schema: { type: "string", contentMediaType: "text/event-stream" },
+        "x-rigbridge-event": reference(reply),
+      },
+    },
+  },
+});
+
+/** The statuses of failures that this operation itself may end in. */
+function statusesOf({ method, body }: Operation, atRig: boolean): number[] {
+  return [
+    ...[400, 401, 403, 404],
+    ...(method === "GET" ? [] : [409]),
+    ...(body === undefined ? [] : [413, 415]),
+    429,
+    ...(atRig ? [502, 504] : []),
+    ...(method === "GET" ? [] : [507]),
+  ];
+}
+
+const statuses = [400, 401, 403, 404, 409, 413, 415, 429, 502, 504, 507];
+
+const problemResponse = (words: string): Json => ({
+  description: words,
+  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+});
+
+const problemSchema: Json = {
+  type: "object",
+  description: "RFC 9457",
+  properties: {
+    type: { type: "string", description: "`urn:rigbridge:problem:` and the code" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string", description: "what happened, to what, and what to do" },
+    code: { type: "string", enum: Object.keys(problems), description: "stable" },
+    errors: {
+      type: "array",
+      description: "every mistake of a bad input",
+      items: {
+        type: "object",
+        properties: { path: { type: "string" }, message: { type: "string" } },
+        required: ["path", "message"],
+      },
+    },
+  },
+  required: ["type", "title", "status", "detail", "code"],
+};
+
+const page = (operationId: string, summary: string, type: string, schema: Json, more: Json = {}): Json => ({
+  get: {
+    operationId,
+    tags: ["service"],
+    summary: `(ours) ${summary}`,
+    "x-rigbridge-addition": true,
+    responses: {
+      200: { description: "What was asked for", content: { [type]: { schema } } },
+      default: problemResponse("Any problem"),
+    },
+    ...more,
+  },
+});
+
+/** What is no operation: pages of the server itself. */
+const pages: Json = {
+  "/health": page(
+    "health",
+    "Whether the service is up; wants no key",
+    "application/json",
+    {
+      type: "object",
+      properties: { status: { const: "ok" }, version: { type: "string" } },
+      required: ["status", "version"],
+    },
+    { security: [] },
+  ),
+  "/metrics": page(
+    "metrics",
+    "Figures for Prometheus, in base units",
+    "text/plain",
+    { type: "string" },
+    {
+      parameters: [{ $ref: "#/components/parameters/user_id" }],
+    },
+  ),
+  "/openapi.json": page(
+    "openApi",
+    "This document; wants no key",
+    "application/json",
+    { type: "object" },
+    { security: [] },
+  ),
+};

@@ -1,0 +1,67 @@
+import { readdir } from "node:fs/promises";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+import type { FastifyInstance } from "fastify";
+import { heading, labelText, type Metric, sample, type Value } from "./exposition.ts";
+
+/** Samples of this process and its HTTP server, as text. Delays are counted from one call to the next. */
+export function processMetrics(app: FastifyInstance, version: string): () => Promise<string> {
+  const answers = new Map([1, 2, 3, 4, 5].map((status) => [status, 0]));
+  app.addHook("onResponse", (_request, reply, done) => {
+    const status = Math.floor(reply.statusCode / 100);
+    answers.set(status, (answers.get(status) ?? 0) + 1);
+    done();
+  });
+  const lag = eventLoopLag(app);
+
+  return async () => {
+    const { user, system } = process.cpuUsage();
+    const delays = lag();
+    return [
+      metric("rigbridge_info", "gauge", "This service.", [[{ version }, 1]]),
+      metric(
+        "rigbridge_http_requests_total",
+        "counter",
+        "Answers by class of status.",
+        [...answers].map(([status, count]) => [{ class: `${status}xx` }, count]),
+      ),
+      metric("process_start_time_seconds", "gauge", "When the process started.", [[{}, performance.timeOrigin / 1000]]),
+      metric("process_cpu_seconds_total", "counter", "Time on the processor.", [[{}, (user + system) / 1e6]]),
+      metric("process_resident_memory_bytes", "gauge", "Memory in use.", [[{}, process.memoryUsage.rss()]]),
+      metric("process_open_fds", "gauge", "Open files and sockets.", [[{}, await openFiles()]]),
+      metric("nodejs_eventloop_lag_p99_seconds", "gauge", "How late timers came since the last scrape.", delays.p99),
+      metric("nodejs_eventloop_lag_max_seconds", "gauge", "How late the latest one came.", delays.max),
+    ].join("");
+  };
+}
+
+type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, value: Value])[];
+
+const metric = (name: string, type: Metric["type"], help: string, samples: Samples): string =>
+  heading({ name, type, help }) + samples.map(([labels, value]) => sample(name, labelText(labels), value)).join("");
+
+/** Between two timers of the histogram, ms; it counts the time between them and not how late they are. */
+const resolution = 20;
+
+/** Starts with the first call, so that a service that nobody scrapes is not woken for it. */
+function eventLoopLag(app: FastifyInstance): () => Record<"p99" | "max", Samples> {
+  const histogram = monitorEventLoopDelay({ resolution });
+  app.addHook("onClose", (_instance, done) => {
+    histogram.disable();
+    done();
+  });
+  const late = (nanoseconds: number): Samples =>
+    histogram.count === 0 ? [] : [[{}, Math.max(0, nanoseconds / 1e9 - resolution / 1000)]];
+  return () => {
+    histogram.enable();
+    const delays = { p99: late(histogram.percentile(99)), max: late(histogram.max) };
+    histogram.reset();
+    return delays;
+  };
+}
+
+/** null where the system has no /proc. */
+const openFiles = (): Promise<number | null> =>
+  readdir("/proc/self/fd").then(
+    ({ length }) => length,
+    () => null,
+  );

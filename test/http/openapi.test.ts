@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { operationNames, operations, privilegeFor } from "../../src/contract/operations.ts";
+import { problems } from "../../src/contract/problems.ts";
+import { openApiDocument } from "../../src/http/openapi.ts";
+import { type Served, serve } from "./wire.ts";
+
+type Json = Record<string, unknown>;
+const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
+
+/** As a reader gets it. */
+const document: unknown = JSON.parse(JSON.stringify(openApiDocument("1.2.3")));
+
+/** What stands at a path of keys. */
+function at(...keys: readonly (string | number)[]): Json {
+  let value: unknown = document;
+  for (const key of keys) value = isJson(value) ? value[key] : undefined;
+  if (!isJson(value)) throw new Error(`nothing stands at ${keys.join(" ")}`);
+  return value;
+}
+
+const templated = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
+const entry = (name: (typeof operationNames)[number]): Json =>
+  at("paths", templated(operations[name].path), operations[name].method.toLowerCase());
+const parameter = (name: (typeof operationNames)[number], key: string): Json => {
+  const all = entry(name).parameters;
+  const found: unknown = Array.isArray(all) ? all.find((each) => isJson(each) && each.name === key) : undefined;
+  if (!isJson(found)) throw new Error(`${name} has no parameter ${key}`);
+  return found;
+};
+
+describe("the OpenAPI document", () => {
+  test("is valid OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(openApiDocument("1.2.3"));
+    expect([valid, errors, validator.version]).toEqual([true, undefined, "3.1"]);
+  });
+
+  test("refers to nothing that is not there, and has no schema that nothing refers to", () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = ""]) => path);
+    for (const path of new Set(references)) expect(at(...path.split("/"))).toBeDefined();
+    const used = new Set(references.map((path) => path.split("/").at(-1)));
+    expect(Object.keys(at("components", "schemas")).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  test("has every operation of the table under its name, with what a user needs for it", () => {
+    for (const name of operationNames)
+      expect(entry(name)).toMatchObject({ operationId: name, "x-rigbridge-needs": privilegeFor(operations[name]) });
+  });
+
+  test("marks what is ours and nothing else", () => {
+    for (const name of operationNames) {
+      const ours = "ours" in operations[name];
+      const { summary, "x-rigbridge-addition": addition } = entry(name);
+      expect([name, addition, String(summary).startsWith("(ours) ")]).toEqual([name, ours ? true : undefined, ours]);
+    }
+  });
+
+  test("has user_id on every operation, and the key as query parameter and header", () => {
+    for (const name of operationNames)
+      expect(entry(name).parameters).toContainEqual({ $ref: "#/components/parameters/user_id" });
+    expect(at("components", "securitySchemes")).toMatchObject({
+      keyInQuery: { in: "query", name: "key" },
+      keyInHeader: { in: "header", name: "X-API-Key" },
+    });
+  });
+
+  test("declares each path parameter of a path", () => {
+    for (const name of operationNames)
+      for (const [, key = ""] of operations[name].path.matchAll(/:(\w+)/g))
+        expect(parameter(name, key)).toMatchObject({ in: "path", required: true });
+  });
+
+  test("shows numbers of the query as numbers, and the actions by name", () => {
+    expect(parameter("getMiner", "id").schema).toEqual({ type: "integer", minimum: 0, maximum: 9_999_999_999 });
+    expect(parameter("saveCoin", "profit").schema).toEqual({ type: "number", minimum: 0 });
+    expect(parameter("minerAction", "on").schema).toEqual({ type: "boolean" });
+    expect(parameter("minerPoolAction", "action")).toMatchObject({
+      required: true,
+      schema: { enum: ["remove", "disable", "enable", "prioritize"] },
+    });
+  });
+
+  test("names shared shapes instead of repeating them, groups inside groups too", () => {
+    expect(at("components", "schemas", "MinerGroup", "properties", "groupList", "items")).toEqual({
+      $ref: "#/components/schemas/MinerGroup",
+    });
+    expect(at("components", "schemas", "Miner", "properties", "readings")).toEqual({
+      $ref: "#/components/schemas/Readings",
+    });
+  });
+
+  test("lets replies gain fields, and bounds numbers only where the contract does", () => {
+    const text = JSON.stringify(at("components", "schemas", "Miner"));
+    expect(text).not.toMatch(/additionalProperties":false|9007199254740991/);
+  });
+
+  test("says 202 where a rig may answer later, 304 of reads, and which failures there are", () => {
+    expect(Object.keys(at("paths", "/api/miners/{id}", "post", "responses"))).toEqual(
+      expect.arrayContaining(["200", "202", "400", "401", "403", "404", "409", "502", "504", "default"]),
+    );
+    expect(Object.keys(at("paths", "/api/miners", "get", "responses"))).toEqual(
+      expect.arrayContaining(["200", "304", "404"]),
+    );
+    expect(Object.keys(at("paths", "/api/pools", "post", "responses"))).toEqual(expect.arrayContaining(["413", "415"]));
+    expect(Object.keys(at("paths", "/api/miners", "post", "responses"))).toContain("201");
+    expect(at("components", "schemas", "Problem", "properties", "code").enum).toEqual(Object.keys(problems));
+  });
+
+  test("shows the stream as server-sent events", () => {
+    const stream = at("paths", "/api/events", "get", "responses", "200", "content", "text/event-stream");
+    expect(stream["x-rigbridge-event"]).toEqual({ $ref: "#/components/schemas/ServiceEvent" });
+    expect(entry("watchEvents").description).toMatch(/miner-removed/);
+  });
+});
+
+describe("/openapi.json", () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve({ key: "correct-horse-battery" });
+  });
+  afterAll(() => served.server.close());
+
+  test("is the document, for whoever may connect, without a key", async () => {
+    const { status, json, headers } = await served.ask("GET", "/openapi.json");
+    expect([status, json]).toEqual([200, document]);
+    expect(headers).toMatchObject({ "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" });
+  });
+
+  test("is not sent again to who holds it", async () => {
+    const { etag = "" } = (await served.ask("GET", "/openapi.json")).headers;
+    const again = await served.ask("GET", "/openapi.json", { headers: { "if-none-match": etag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+  });
+
+  test("follows the Host rule and the methods of the path", async () => {
+    const strange = await served.ask("GET", "/openapi.json", { headers: { host: "evil.example" } });
+    expect([strange.status, strange.json.code]).toEqual([421, "host.unknown"]);
+    const post = await served.ask("POST", "/openapi.json?key=correct-horse-battery");
+    expect([post.status, post.headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
+    expect((await served.ask("HEAD", "/openapi.json")).status).toBe(200);
+  });
+});
