@@ -3,6 +3,7 @@ import { version } from "../version.ts";
 import { actCommand } from "./act.ts";
 import { configCommand } from "./config.ts";
 import { readCommand } from "./read.ts";
+import { scanCommand } from "./scan.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 
@@ -12,7 +13,7 @@ export function program(): Command {
     .description("Reads and steers mining rigs, and serves a documented HTTP API over them.")
     .version(version)
     .showHelpAfterError("(--help says more)");
-  const commands = [serveCommand(), readCommand(), actCommand(), simulateCommand(), configCommand()];
+  const commands = [serveCommand(), readCommand(), scanCommand(), actCommand(), simulateCommand(), configCommand()];
   for (const command of commands) rigbridge.addCommand(command.copyInheritedSettings(rigbridge));
   return rigbridge;
 }

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { RigbridgeError } from "../contract/problems.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
+import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
 import { didYouMean } from "./nearest.ts";
@@ -24,6 +25,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...exposure(config),
     ...otherStore(config),
     ...addresses(miners),
+    ...networks(config),
     ...twice(miners, "uid"),
     ...twice(groups, "name"),
     ...twice(pools, "name"),
@@ -96,6 +98,34 @@ function addresses(miners: readonly Entry[]): Finding[] {
       return [{ path: at, message: error.errors[0]?.message ?? error.message }];
     }
   });
+}
+
+/** What the file says is searched unasked, so nobody can say yes to more than that. */
+function networks({ scan }: Readonly<Record<string, unknown>>): Finding[] {
+  const at = ["scan", "networks"];
+  const texts: unknown[] = isRecord(scan) && Array.isArray(scan.networks) ? scan.networks : [];
+  const parsed: Network[] = [];
+  const findings = texts.flatMap((text, index): Finding[] => {
+    if (typeof text !== "string" || text === "") return [];
+    const message = refusalOf(() => {
+      const network = parseNetwork(text);
+      planSearch([network], { ports: [], yes: false });
+      parsed.push(network);
+    });
+    return message === null ? [] : [{ path: [...at, index], message }];
+  });
+  const together = refusalOf(() => planSearch(parsed, { ports: [], yes: false }));
+  return together === null ? findings : [...findings, { path: at, message: together }];
+}
+
+function refusalOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    return error.errors[0]?.message ?? error.message;
+  }
 }
 
 function twice(entries: readonly Entry[], key: string): Finding[] {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CoinName, Line, minerFields, PoolUrl } from "../contract/inputs.ts";
+import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { Uid } from "../contract/resources.ts";
 import { drivers } from "../link/drivers/index.ts";
 
@@ -134,11 +134,30 @@ export const AlgorithmSettings = z.strictObject({
 });
 
 export const UserSettings = z.strictObject({
-  name,
-  key: key.optional().describe("the user's own API key"),
+  name: UserName,
+  key: key.optional().describe("the user's own API key, which makes a request theirs"),
   privilege: z.enum(["administrator", "control", "view"]).default("view").describe("what the user may do"),
   groups: z.array(name).optional().describe("what the user sees; absent = all"),
   pools: z.array(name).optional().describe("pools that the user sees; absent = all"),
+});
+
+export const ScanSettings = z.strictObject({
+  networks: z
+    .array(z.string().min(1).max(60))
+    .min(1)
+    .max(64)
+    .optional()
+    .describe("like 192.168.1.0/24, or 192.168.1.0/24:8080 for one more port; absent = the machine's own"),
+  every: z
+    .number()
+    .min(60)
+    .max(604_800)
+    .optional()
+    .describe("seconds between two searches, the first at the start; absent = only when asked"),
+  add: z
+    .enum(["ask", "auto"])
+    .default("ask")
+    .describe("what becomes of a rig found by itself: ask = a notification, auto = it is added"),
 });
 
 export const Config = z.strictObject({
@@ -182,7 +201,7 @@ export const Config = z.strictObject({
     .strictObject({ price: z.number().min(0).optional().describe("money per kWh") })
     .prefault({})
     .describe("what power costs, in the display currency"),
-  scan: notYet("discovery").describe("not there yet"),
+  scan: ScanSettings.optional().describe("searching networks for rigs; absent = only when asked"),
   mqtt: notYet("the MQTT bridge").describe("not there yet"),
   history: z
     .strictObject({

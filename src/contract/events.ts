@@ -2,7 +2,11 @@ import { z } from "zod";
 import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
-  z.object({ id: z.int().describe("counts up; where to resume"), type: z.literal(type), data });
+  z.object({
+    id: z.int().describe("where to resume: counts up, `summary` and `reset` have that of the event before"),
+    type: z.literal(type),
+    data,
+  });
 
 /**
  * What a service tells without being asked (`additions` of the API, GET /api/events). Passing time alone is no event.

@@ -9,7 +9,10 @@ import { privileges, Uid } from "./resources.ts";
 const digits = (most: number) =>
   z.codec(
     z.string().regex(new RegExp(`^[0-9]{1,${most}}$`), `must be a whole number of 1 to ${most} digits`),
-    z.int().min(0),
+    z
+      .int()
+      .min(0)
+      .max(10 ** most - 1),
     { decode: (text) => Number(text), encode: (id) => String(id) },
   );
 
@@ -266,7 +269,23 @@ export const frontEnds = ["http", "mqtt", "node-red", "homebridge", "service"] a
 
 export const UserName = Line(200)
   .min(1)
-  .refine((name) => !frontEnds.some((taken) => name.toLowerCase() === taken), "is the name of a front end");
+  .refine((name) => !looksLikeFrontEnd(name), "is the name of a front end");
+
+/** As people read it: "HTTP ", "http for anna" and full-width letters too. */
+function looksLikeFrontEnd(name: string): boolean {
+  const plain = name
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .trim()
+    .toLowerCase();
+  return frontEnds.some((taken) => plain === taken || plain.startsWith(`${taken} for `));
+}
+
+/** Of the query parameter `user_id`, which every operation takes. */
+export const userIdDescription =
+  "The reply holds only what this user may see, and only what this user may do is done; GET /api/user/{username} " +
+  "gives the id, and an unknown one is answered with 404. It is a filter, not a proof: whoever has the service's key " +
+  "may look through anyone's eyes. A user's own API key implies it; another user_id beside such a key is unknown.";
 
 export const UserBody = z.object({
   id: BodyId,
@@ -280,7 +299,9 @@ export const UserBody = z.object({
 export const HistoryQuery = z.object({
   from: Instant.optional().describe("default: 24 hours before `to`"),
   to: Instant.optional().describe("default: now"),
-  step: Decimal.optional().describe("seconds between two points; default: what gives some 500 points"),
+  step: Decimal.optional().describe(
+    "seconds between two points, counted from 1970 and each given whole; 0 = every reading; default: some 500 points",
+  ),
 });
 
 export const EventsQuery = z.object({
@@ -292,7 +313,9 @@ export const DiscoveryBody = z.object({
     .array(z.string().min(1).max(60))
     .max(64)
     .optional()
-    .describe("like 192.168.1.0/24, or 192.168.1.0/24:8080 for one more port; default: the machine's own"),
+    .describe(
+      "like 192.168.1.0/24, or 192.168.1.0/24:8080 for one more port; default: scan.networks, else the machine's own",
+    ),
   yes: z.boolean().default(false).describe("also networks that are larger than /16 or not private"),
 });
 

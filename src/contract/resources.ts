@@ -192,7 +192,7 @@ export const Pool = z.object({
   url: text,
   workerName: text,
   walletAddress: text,
-  plainWorkerPassword: text,
+  plainWorkerPassword: text.describe("empty for a user who may only look"),
 });
 export type Pool = z.infer<typeof Pool>;
 
@@ -276,7 +276,11 @@ export const Summary = z.object({
 });
 export type Summary = z.infer<typeof Summary>;
 
-export const Group = z.object({ id: int, name: text, parentId: int.describe("0 = at the top") });
+export const Group = z.object({
+  id: int,
+  name: text,
+  parentId: int.describe("0 = at the top, or inside one that the user does not see"),
+});
 export type Group = z.infer<typeof Group>;
 
 export const commandStates = ["queued", "sent", "done", "failed", "unknown"] as const;
@@ -286,7 +290,9 @@ export const Command = z.object({
   id: int,
   minerId: int,
   minerName: text,
-  actor: text.describe("the key's user or the front end that asked"),
+  actor: text.describe(
+    "the user whose own key it was, or the front end that asked; `http for anna`: with anna's user_id",
+  ),
   action: text,
   parameters: z.record(text, z.union([text, z.number(), z.boolean()])).describe("without secrets"),
   state: z.enum(commandStates),

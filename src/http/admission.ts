@@ -2,8 +2,9 @@ import { hostname } from "node:os";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import { keyCheck, keyWindow } from "./keys.ts";
-import { healthPath, pathOf } from "./paths.ts";
+import type { KeyHolder, MiningService } from "../contract/service.ts";
+import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
+import { isOpen, pathOf } from "./paths.ts";
 import type { QueryText } from "./query.ts";
 import {
   type AddressSet,
@@ -16,14 +17,19 @@ import {
   targetHost,
 } from "./security.ts";
 
-/** Says whether a request may come in. Throws the problem when not, and sets the headers that belong to it. */
-export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => void;
+/**
+ * Says whether a request may come in, and which user's own key it carries. Throws the problem when not, and sets the
+ * headers that belong to it.
+ */
+export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => KeyHolder | undefined;
 
-export function admission(settings: HttpSettings): Admission {
+type KeyHolders = Pick<MiningService, "keyHolder">;
+
+export function admission(settings: HttpSettings, users: KeyHolders): Admission {
   const proxies = addressSet(settings.trustedProxies);
   const names = ownNames(settings);
   const address = addressRule(settings);
-  const key = keyRule(settings);
+  const key = keyRule(settings, users);
 
   return (request, query, reply) => {
     checkHost(request, names);
@@ -31,7 +37,8 @@ export function admission(settings: HttpSettings): Admission {
     address(request, peer);
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
-    if (request.method !== "OPTIONS" && pathOf(request.url) !== healthPath) key(request, peer, query, reply);
+    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return undefined;
+    return key(request, peer, query, reply);
   };
 }
 
@@ -84,16 +91,20 @@ function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Pe
   };
 }
 
-function keyRule(
-  settings: HttpSettings,
-): (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => void {
-  if (settings.key === undefined) return () => {};
-  const check = keyCheck(settings.key);
+type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => KeyHolder | undefined;
+
+/** A user's own key comes first: should the service's be the same one day, it opens no more than that user's. */
+function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
+  const check = settings.key === undefined ? undefined : keyCheck(settings.key);
 
   return (request, peer, query, reply) => {
-    const verdict = check.verdict(keyOf(request, query), peer.address);
-    if (verdict === "right") return;
-    if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks)) return;
+    const presented = presentedKey(request, query);
+    const holder = presented === undefined ? undefined : users.keyHolder?.(keyDigest(presented));
+    if (holder !== undefined || check === undefined) return holder;
+    const verdict = check.verdict(presented, peer.address);
+    if (verdict === "right") return undefined;
+    if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks))
+      return undefined;
     if (verdict === "limited") {
       reply.header("retry-after", String(keyWindow));
       throw new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");
@@ -104,7 +115,8 @@ function keyRule(
   };
 }
 
-function keyOf(request: FastifyRequest, query: QueryText): string | undefined {
+/** The key of the query, else of the header. Throws `input.invalid` when it is given twice or broken. */
+export function presentedKey(request: FastifyRequest, query: QueryText): string | undefined {
   const flaw = query.repeated.has("key")
     ? "is given more than once"
     : query.broken.has("key")
@@ -140,7 +152,7 @@ function allow(request: FastifyRequest, reply: FastifyReply, origin: string): vo
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined)
     reply.headers({
       "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
-      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match",
+      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID",
       "access-control-max-age": "600",
     });
 }

@@ -5,13 +5,16 @@ import compress from "@fastify/compress";
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { MiningService } from "../contract/service.ts";
+import type { KeyHolder, MiningService } from "../contract/service.ts";
 import { admission } from "./admission.ts";
 import { sendRead } from "./answers.ts";
 import { hasBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
+import { addDocs } from "./docs.ts";
+import { addEventStream } from "./events.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
+import { addMetrics } from "./metrics.ts";
 import { healthPath, methodsAt, pathOf } from "./paths.ts";
 import { problemDocument, problemType } from "./problem.ts";
 import { type QueryText, readQuery } from "./query.ts";
@@ -22,6 +25,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The query as text; Fastify's own `query` stays empty. */
     asked: QueryText;
+    /** The user whose own key came with the request. */
+    holder: KeyHolder | undefined;
   }
 }
 
@@ -64,12 +69,19 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   app.server.on("request", (request, response) => underWay.set(request.socket, response));
   takeOverBodies(app);
   await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 } });
-  addHooks(app, settings);
+  addHooks(app, settings, service);
   logAnswers(app, log);
   app.setErrorHandler(fail);
   app.setNotFoundHandler(notFound);
-  app.get(healthPath, (request, reply) => sendRead(request, reply, { status: "ok", version }));
+  app.route({
+    method: ["GET", "HEAD"],
+    url: healthPath,
+    handler: (request, reply) => sendRead(request, reply, { status: "ok", version }),
+  });
+  addDocs(app, version);
+  addMetrics(app, { service, version, limits });
   addRoutes(app, service, limits);
+  addEventStream(app, { service, limits, log });
   return app;
 }
 
@@ -91,14 +103,15 @@ const always = {
   vary: "accept-encoding",
 } as const;
 
-function addHooks(app: FastifyInstance, settings: HttpSettings): void {
-  const admit = admission(settings);
+function addHooks(app: FastifyInstance, settings: HttpSettings, service: MiningService): void {
+  const admit = admission(settings, service);
   let closing = false;
   app.decorateRequest("asked");
+  app.decorateRequest("holder");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
     request.asked = readQuery(request.url);
-    admit(request, request.asked, reply);
+    request.holder = admit(request, request.asked, reply);
     done();
   });
   app.addHook("preClose", (done) => {

@@ -39,4 +39,7 @@ export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
   };
 }
 
+/** What is kept of a user's key, and found by it: its SHA-256 in hex. */
+export const keyDigest = (key: string): string => hash("sha256", key, "hex");
+
 const digest = (key: string): Buffer => hash("sha256", key, "buffer");

@@ -19,6 +19,10 @@ export const httpLimits = {
   bigAnswersWaiting: 64,
   /** A reader that takes longer over a big answer is cut off. */
   bigAnswerTimeout: 120_000,
+  /** Clients that watch events at once. */
+  eventStreams: 256,
+  /** Between two comments on a stream of events; a client that reads nothing for that long, or twice, is cut off. */
+  eventComment: 15_000,
   /** What requests under way get when the server stops. */
   closeTimeout: 5_000,
 };

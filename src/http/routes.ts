@@ -4,6 +4,7 @@ import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead } from "./answers.ts";
 import { readJson, skipBody } from "./body.ts";
+import { callerOf } from "./caller.ts";
 import { type Lanes, lanes } from "./encoded.ts";
 import { inputOf } from "./input.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -32,7 +33,7 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const body = await bodyOf(operation, request, limits);
     const { input, userId } = decode({ params: request.params, query: request.asked, body });
-    const caller = { actor: "http", userId };
+    const caller = callerOf(request, userId);
     const encoded = reads ? service.encoded?.(name, input, caller) : undefined;
     if (encoded !== undefined) return sendEncoded(request, reply, encoded, { lanes, bigAnswer: limits.bigAnswer });
     // The operation's own schemas have just made the input, a tie that the types of a table cannot express.

@@ -17,11 +17,27 @@ export interface Identified {
   readonly address: RigAddress;
 }
 
+/** Code `rig.refused`: a rig that is recognised, but answers only to who logs in. */
+export class ClosedRig extends RigbridgeError {
+  /** null where the rig shows too little for that. */
+  readonly driver: Driver | null;
+  readonly identity: Identity;
+  /** What it wants, without saying again which rig that is. */
+  readonly reason: string;
+
+  constructor(rig: string, reason: string, driver: Driver | null, identity: Partial<Identity>) {
+    super("rig.refused", `${rig} ${reason}`);
+    this.reason = reason;
+    this.driver = driver;
+    this.identity = { ...unknownIdentity, ...identity };
+  }
+}
+
 /**
  * Finds out what answers at an address: gathers signs once and asks the drivers. With `driver` nothing is guessed:
  * its connection is opened and the caller's first read shows whether it was right.
- * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what was seen at each port, and
- * `rig.refused` when the device wants other credentials. These go nowhere before the signs say what is there.
+ * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what was seen at each port, and a
+ * ClosedRig when the device wants other credentials. These go nowhere before the signs say what is there.
  */
 export async function identify(
   address: RigAddress,
@@ -60,6 +76,8 @@ class Search {
   readonly #http: HttpTransport;
   /** What was seen, a port a line. */
   readonly #seen: string[] = [];
+  /** The answer to GET /, once there is one. */
+  #page: HttpSign | null = null;
   #refusals = 0;
   #questions = 0;
   readonly #asked: Record<string, HttpSign | null> = {};
@@ -94,9 +112,12 @@ class Search {
       const found = early === null ? null : await this.#recognise(early);
       if (found !== null) return found;
       if (early !== null && this.#refusals > 0) return await this.#decide(early);
-      const second = await other();
-      const foundSecond = await this.#recognise(second);
-      if (foundSecond !== null) return foundSecond;
+      const second = other();
+      // A slow rig may leave the other kind of question unanswered for ever.
+      for (const answer of early === null ? [Promise.race([first, second]), first, second] : [second]) {
+        const later = await this.#recognise(await answer);
+        if (later !== null) return later;
+      }
       return await this.#decide(await first);
     } finally {
       rest.abort();
@@ -106,6 +127,7 @@ class Search {
   async #decide(signs: Gathered): Promise<Identified> {
     const found = await this.#recognise(signs);
     if (found !== null) return found;
+    this.#refuseLogin();
     const place = this.#address.host;
     const seen = this.#seen.join("; ");
     if (this.#refusals === this.#questions) {
@@ -141,7 +163,17 @@ class Search {
     if (said === undefined || "ask" in said) return;
     const { token } = this.#credentials;
     const what = token === undefined ? "wants its access token, and none was given" : "does not take this access token";
-    throw new RigbridgeError("rig.refused", `${driver.name} at ${this.#http.at} ${what}`);
+    throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, said);
+  }
+
+  /** Some firmware shows nothing but the name of its login. */
+  #refuseLogin(): void {
+    if (this.#page?.status !== 401) return;
+    const login = this.#page.headers["www-authenticate"] ?? "";
+    const make = logins.find(([sign]) => sign.test(login))?.[1];
+    if (make === undefined) return;
+    const reason = "shows nothing without a login, and does not answer RPC";
+    throw new ClosedRig(`${make} at ${this.#http.at}`, reason, null, { make });
   }
 
   async #sign(path: string, withToken: boolean): Promise<HttpSign | null> {
@@ -159,6 +191,7 @@ class Search {
     const answered = await this.#question("web", this.#http.at, this.#http.call({ method: "GET", path: "/" }, signal));
     if (answered === null) return null;
     const sign = signOf(answered);
+    this.#page = sign;
     this.#seen.push(`${this.#http.at} answers HTTP ${sign.status} with no sign of a known rig`);
     return sign;
   }
@@ -188,6 +221,13 @@ class Search {
     }
   }
 }
+
+/** Makers by the realm that their web interface names. */
+const logins: readonly (readonly [RegExp, string])[] = [
+  [/realm="?antMiner/i, "Antminer"],
+  [/realm="?blackMiner/i, "VolcMiner"],
+  [/realm="?Daoge/i, "Elphapex"],
+];
 
 const xmrigHint = "an XMRig has no usual port, so its --http-port must stand in the address";
 

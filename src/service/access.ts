@@ -62,7 +62,7 @@ export class AccessBook {
   }
 
   #withInner(groups: readonly number[]): ReadonlySet<number> {
-    const all = this.#store.groups.all();
+    const all = this.#store.groups.all().filter(({ disabled }) => !disabled);
     const seen = new Set(groups);
     for (let size = 0; size !== seen.size; ) {
       size = seen.size;

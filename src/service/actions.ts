@@ -1,94 +1,97 @@
-import { notFound, notYet, RigbridgeError } from "../contract/problems.ts";
+import { notFound, notYet } from "../contract/problems.ts";
 import type { Input, MiningService } from "../contract/service.ts";
+import type { PoolLogin } from "../link/driver.ts";
 import type { Store } from "../store/index.ts";
+import type { Access, AccessBook } from "./access.ts";
 import type { PoolBook } from "./pool-book.ts";
-import type { Roster } from "./roster.ts";
-import type { Order, Session, Steering } from "./steering.ts";
+import type { Entry, Roster } from "./roster.ts";
+import type { Order, Steering } from "./steering.ts";
+import { addPool, changePool, onPool, type Step, setControl, switchMining } from "./steps.ts";
 import { find } from "./stored.ts";
 
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
-type Action = Input<"minerAction">;
-type Work = (session: Session) => Promise<string>;
+
+/** An action without the miner that it is for. */
+export type Action = Omit<Input<"minerAction">, "id">;
+type Parameter = Order["parameters"][string];
 
 /** What a person tells one rig to do. */
-export function actionOperations(roster: Roster, steering: Steering, store: Store, book: PoolBook): ActionOperations {
-  /** The work of an action; throws before a command is written down when it refers to what is not there. */
-  const workOf = (input: Action): Work => {
-    switch (input.action) {
+export function actionOperations(
+  roster: Roster,
+  steering: Steering,
+  stepsOf: StepsOf,
+  access: AccessBook,
+): ActionOperations {
+  return {
+    minerAction: async ({ id, ...asked }, caller) => {
+      const eyes = access.of(caller);
+      const entry = roster.entryFor(id, eyes);
+      const { action, ...parameters } = asked;
+      return steering.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes));
+    },
+    minerPoolAction: async ({ id, poolId, action }, caller) => {
+      const entry = roster.entryFor(id, access.of(caller));
+      const order = orderOf(entry, `pool_${action}`, { pool: poolId });
+      const step: Step = (reading) => {
+        const pool = roster.poolById(id, poolId, reading.pools);
+        if (pool === undefined) throw notFound("pool", poolId);
+        return onPool(action, pool, reading);
+      };
+      return steering.run(entry.rig, order, caller, [step]);
+    },
+  };
+}
+
+/** An action as the audit shows it. */
+export function orderOf(
+  { facts }: Entry,
+  action: string,
+  given: Readonly<Record<string, Parameter | undefined>>,
+): Order {
+  const parameters: Record<string, Parameter> = {};
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) parameters[name] = value;
+  return { minerId: facts.id, minerName: facts.name, action, parameters };
+}
+
+/**
+ * What an action consists of. Throws, before a command is written down, when it refers to what is not there for these
+ * eyes, or not there yet.
+ */
+export type StepsOf = (action: Action, access: Access) => Step[];
+
+export function actionSteps({ templates, rules }: Store, book: PoolBook): StepsOf {
+  const loginsOf = ({ pool_id = 0, pool_type = "single" }: Action, access: Access): PoolLogin[] =>
+    book.logins(pool_id, pool_type, access);
+  return (action, access) => {
+    switch (action.action) {
       case "reboot":
       case "restart":
-        return (session) => session.set(input.action, "true");
+        return [setControl(action.action, "true")];
       case "stop":
-        return (session) => switchMining(session, false);
+        return [switchMining(false)];
       case "start":
-        return (session) => switchMining(session, true);
+        return [switchMining(true)];
       case "set":
-        return (session) => session.set(input.property ?? "", input.value ?? "");
+        return [setControl(action.property ?? "", action.value ?? "")];
       case "set_power_limit":
-        return (session) => session.set("power_limit", String(input.watts), "watts");
+        return [setControl("power_limit", String(action.watts), "watts")];
       case "set_mode":
-        return (session) => session.set("mode", input.mode ?? "", "mode");
+        return [setControl("mode", action.mode ?? "", "mode")];
       case "locate":
-        return (session) => session.set("locate", String(input.on), "on");
-      case "add_pool": {
-        const logins = book.logins(input.pool_id ?? 0, input.pool_type ?? "single");
-        return (session) => inTurn(logins, (login) => session.addPool(login));
-      }
+        return [setControl("locate", String(action.on), "on")];
+      case "add_pool":
+        return loginsOf(action, access).map(addPool);
       case "change_pool": {
-        const [first, ...others] = book.logins(input.pool_id ?? 0, input.pool_type ?? "single");
-        if (first === undefined) throw notFound("pool", input.pool_id ?? 0);
-        return async (session) => {
-          const said = await session.changePool(first);
-          const canAdd = others.length > 0 && session.reading.poolActions.includes("add");
-          if (canAdd) return `${said}; ${await inTurn(others, (login) => session.addPool(login))}`;
-          return others.length === 0
-            ? said
-            : `${said}; the rig takes no further pools, so the rest of the group is left out`;
-        };
+        const [first, ...others] = loginsOf(action, access);
+        if (first === undefined) throw notFound("pool", action.pool_id ?? 0);
+        return changePool(first, others);
       }
       case "apply_template":
-        find(store.templates, input.template_id ?? 0, "managed template");
+        find(templates, action.template_id ?? 0, "managed template");
         throw notYet("Applying a managed template");
       case "rule":
-        find(store.rules, input.rule_id ?? 0, "rule");
+        find(rules, action.rule_id ?? 0, "rule");
         throw notYet("Running a rule");
     }
   };
-
-  return {
-    minerAction: async (input, caller) => {
-      const { rig, facts } = roster.entry(input.id);
-      const { id, action, ...parameters } = input;
-      return steering.run(rig, order(id, facts.name, action, parameters), caller, workOf(input));
-    },
-    minerPoolAction: async ({ id, poolId, action }, caller) => {
-      const { rig, facts } = roster.entry(id);
-      return steering.run(rig, order(id, facts.name, `pool_${action}`, { pool: poolId }), caller, (session) => {
-        const pool = roster.poolById(id, poolId, session.reading.pools);
-        if (pool === undefined) throw notFound("pool", poolId);
-        return session.onPool(action, pool);
-      });
-    },
-  };
-}
-
-function order(minerId: number, minerName: string, action: string, given: object): Order {
-  const parameters: Order["parameters"] = {};
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) parameters[name] = value;
-  return { minerId, minerName, action, parameters };
-}
-
-/** Refused when it is so already, as `canStop` and `canStart` say. */
-async function switchMining(session: Session, on: boolean): Promise<string> {
-  const control = session.reading.controls.find(({ key }) => key === "mining");
-  if (control?.value === on) {
-    throw new RigbridgeError("not.possible", on ? "The rig is mining already" : "The rig is stopped already");
-  }
-  return session.set("mining", String(on));
-}
-
-async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<string>): Promise<string> {
-  const said: string[] = [];
-  for (const item of items) said.push(await work(item));
-  return said.join("; ");
 }

@@ -1,16 +1,253 @@
-import { notYet } from "../contract/problems.ts";
-import type { MiningService } from "../contract/service.ts";
+import { setImmediate as others, setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { notFound, RigbridgeError } from "../contract/problems.ts";
+import type { BulkAction } from "../contract/resources.ts";
+import type { Caller, MiningService } from "../contract/service.ts";
+import type { BulkResult, Store, StoredBulkAction } from "../store/index.ts";
+import type { Access, AccessBook } from "./access.ts";
+import { type Action, orderOf, type StepsOf } from "./actions.ts";
+import { bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
+import { paced } from "./paced.ts";
+import { done } from "./replies.ts";
+import type { Roster } from "./roster.ts";
+import { type Steering, steerable } from "./steering.ts";
+import { rehearse, type Step } from "./steps.ts";
 
 type BulkOperations = Pick<MiningService, "startBulkAction" | "getBulkAction" | "cancelBulkAction">;
 
-/** Actions for many miners, as jobs that survive a restart. */
+export interface BulkContext {
+  readonly roster: Roster;
+  readonly steering: Steering;
+  readonly store: Store;
+  readonly access: AccessBook;
+  readonly stepsOf: StepsOf;
+  readonly log: Logger;
+}
+
+/** A job of this run. */
+interface Job {
+  readonly id: number;
+  readonly action: Action;
+  readonly steps: readonly Step[];
+  readonly caller: Caller;
+  /** Aborted when nothing more is to be started. */
+  readonly stop: AbortController;
+}
+
+/** Jobs at once. */
+const jobsAtMost = 20;
+/** Miners judged at once by a dry run. */
+const judgedAtOnce = 1_000;
+/** ms until a store that could not be written is tried again. */
+const storePause = 5_000;
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);
+
+/**
+ * Actions for many miners, as jobs that survive a restart: a miner's result says that it is sent before its command is
+ * begun, so nothing is sent twice, and what is still queued goes on.
+ */
 export class BulkActions implements BulkOperations {
-  startBulkAction = async () => Promise.reject(notYet("Bulk actions"));
-  getBulkAction = async () => Promise.reject(notYet("Bulk actions"));
-  cancelBulkAction = async () => Promise.reject(notYet("Bulk actions"));
+  readonly #context: BulkContext;
+  readonly #closing = new AbortController();
+  readonly #jobs = new Map<number, Job>();
+  readonly #running = new Set<Promise<void>>();
+  /** Jobs that are being written down. */
+  #starting = 0;
+
+  constructor(context: BulkContext) {
+    this.#context = context;
+  }
+
+  readonly startBulkAction: MiningService["startBulkAction"] = async (body, caller) => {
+    const { roster, store, access, stepsOf } = this.#context;
+    if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
+    const eyes = access.of(caller);
+    const { action, minerIds } = bulkRequest(body, roster, store, eyes);
+    const steps = stepsOf(action, eyes);
+    const { parameters, parallel, delay, dryRun } = body;
+    const asked = { actor: caller.actor, userId: caller.userId ?? null, action: action.action, parameters };
+    const wanted = { ...asked, parallel, delay, dryRun };
+    if (dryRun) return { id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, steps, eyes))).id };
+    if (this.#jobs.size + this.#starting >= jobsAtMost)
+      throw new RigbridgeError("too.many", `${jobsAtMost} bulk actions are running; wait for one of them to end`);
+    this.#starting += 1;
+    try {
+      const queued = minerIds.map((minerId): BulkResult => ({ minerId, state: "queued", message: "" }));
+      const job = await store.bulkActions.add(wanted, queued);
+      this.#start(job, { action, steps, caller }, minerIds);
+      return { id: job.id };
+    } finally {
+      this.#starting -= 1;
+    }
+  };
+
+  readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) =>
+    shown(await this.#visible(id, caller), await this.#context.store.bulkActions.results(id));
+
+  readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
+    const { state } = await this.#visible(id, caller);
+    if (state !== "running") throw new RigbridgeError("not.possible", `Bulk action ${id} has ended: it is ${state}`);
+    const count = await this.#cancel(id, "Cancelled before it was sent");
+    return done(`Bulk action ${id} is cancelled; ${count} miners had not been told yet`);
+  };
 
   /** Goes on with what the last run left; call once all miners are there. */
-  resume(): void {}
+  async resume(): Promise<void> {
+    const { store, access, stepsOf } = this.#context;
+    for (const job of await store.bulkActions.running()) {
+      const caller = { actor: job.actor, userId: job.userId ?? undefined };
+      try {
+        access.check("startBulkAction", caller);
+        const action = keptAction(job);
+        const steps = stepsOf(action, access.of(caller));
+        this.#start(job, { action, steps, caller }, await store.bulkActions.queued(job.id));
+      } catch (error) {
+        if (!(error instanceof RigbridgeError)) throw error;
+        await this.#cancel(job.id, error.message);
+      }
+    }
+  }
 
-  async close(): Promise<void> {}
+  /** Starts nothing more, and resolves when it is written down what came of all that was under way: steering ends that. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const { stop } of this.#jobs.values()) stop.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** Throws `not.found`, also for another user's job. */
+  async #visible(id: number, caller: Caller): Promise<StoredBulkAction> {
+    const job = await this.#context.store.bulkActions.get(id);
+    const mine = caller.userId !== undefined && job?.userId === caller.userId;
+    if (job === undefined || !(mine || this.#context.access.of(caller).all)) throw notFound("bulk action", id);
+    return job;
+  }
+
+  /** What is under way ends; resolves with how many miners are left out. */
+  async #cancel(id: number, message: string): Promise<number> {
+    const count = await this.#context.store.bulkActions.cancel(id, message);
+    this.#jobs.get(id)?.stop.abort();
+    return count;
+  }
+
+  #start(
+    { id, parallel, delay }: StoredBulkAction,
+    what: Pick<Job, "action" | "steps" | "caller">,
+    minerIds: readonly number[],
+  ): void {
+    const job = { id, ...what, stop: new AbortController() };
+    if (this.#closing.signal.aborted) job.stop.abort();
+    this.#jobs.set(id, job);
+    const pace = { parallel, delay: delay * 1000, signal: job.stop.signal, pause };
+    const ended = paced(minerIds, pace, (minerId) => this.#take(job, minerId)).then(() => this.#finish(job));
+    const settled = ended.catch(this.#lost(job)).finally(() => this.#running.delete(settled));
+    this.#running.add(settled);
+  }
+
+  async #finish({ id, stop }: Job): Promise<void> {
+    stop.abort();
+    try {
+      if (!this.#closing.signal.aborted) await this.#written(() => this.#context.store.bulkActions.finish(id));
+    } finally {
+      this.#jobs.delete(id);
+    }
+  }
+
+  readonly #lost =
+    ({ id }: Job) =>
+    (error: unknown): void =>
+      this.#context.log.error({ err: error, bulkAction: id }, "a bulk action could not be written down");
+
+  /** One miner's turn; never rejects. */
+  async #take(job: Job, minerId: number): Promise<void> {
+    const { bulkActions } = this.#context.store;
+    try {
+      const eyes = this.#eyes(job.caller);
+      if (typeof eyes === "string") await this.#written(() => this.#cancel(job.id, eyes));
+      else if (await this.#written(() => bulkActions.claim(job.id, minerId))) {
+        const result = await this.#tell(job, minerId, eyes);
+        await this.#written(() => bulkActions.end(job.id, result));
+      }
+    } catch (error) {
+      this.#lost(job)(error);
+    }
+  }
+
+  /** Users come and go while a job runs: words are why who asked may not do it any more. */
+  #eyes(caller: Caller): Access | string {
+    const { access } = this.#context;
+    try {
+      access.check("startBulkAction", caller);
+      return access.of(caller);
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  async #tell({ id, action: asked, steps, caller }: Job, minerId: number, eyes: Access): Promise<BulkResult> {
+    const { roster, steering, store } = this.#context;
+    const entry = roster.seen(minerId, eyes);
+    if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, eyes) };
+    const { action, ...parameters } = asked;
+    const row = await this.#written(() => steering.note(orderOf(entry, action, parameters), caller));
+    await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
+    const command = steering.send(entry.rig, row, steps);
+    const message = await command.ended.catch(messageOf);
+    // Cut before a byte left: the next run tells it.
+    if (this.#closing.signal.aborted && !command.sent && command.state === "failed")
+      return { minerId, state: "queued", message: "" };
+    return { minerId, state: command.state, message };
+  }
+
+  #absence(minerId: number, eyes: Access): string {
+    return isDisabled(minerId, this.#context.store, eyes)
+      ? "This miner is disabled"
+      : `There is no miner ${minerId} any more`;
+  }
+
+  /** What the action would meet, by each miner's last reading. */
+  async #judged(minerIds: readonly number[], steps: readonly Step[], eyes: Access): Promise<BulkResult[]> {
+    const results: BulkResult[] = [];
+    for (const minerId of minerIds) {
+      if (results.length % judgedAtOnce === judgedAtOnce - 1) await others();
+      results.push({ minerId, ...this.#judgement(minerId, steps, eyes) });
+    }
+    return results;
+  }
+
+  #judgement(minerId: number, steps: readonly Step[], eyes: Access): Omit<BulkResult, "minerId"> {
+    const entry = this.#context.roster.seen(minerId, eyes);
+    if (entry === undefined) return { state: "failed", message: this.#absence(minerId, eyes) };
+    try {
+      return { state: "possible", message: rehearse(steps, steerable(entry.rig.state)) };
+    } catch (error) {
+      return { state: "failed", message: messageOf(error) };
+    }
+  }
+
+  /** A store that cannot be written holds a job up: nothing is sent that is not written down. Throws when closing. */
+  async #written<T>(write: () => Promise<T>): Promise<T> {
+    const { signal } = this.#closing;
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#context.log.warn({ err: error }, "a bulk action waits for the store");
+        await pause(storePause, signal);
+      }
+    }
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof RigbridgeError ? error.message : "A fault of the service; its log says more";
+
+function shown({ id, action, state, dryRun }: StoredBulkAction, results: BulkResult[]): BulkAction {
+  const count = (...states: readonly BulkResult["state"][]) =>
+    results.filter((result) => states.includes(result.state)).length;
+  const figures = { total: results.length, done: count("done", "possible"), failed: count("failed", "unknown") };
+  return { id, action, state, dryRun, ...figures, results };
 }

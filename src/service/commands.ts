@@ -11,11 +11,11 @@ export const commandOperations = (
   access: AccessBook,
 ): Pick<MiningService, "listCommands"> => ({
   listCommands: async ({ miner, actor, since }, caller) => {
-    const { all } = access.of(caller);
+    const eyes = access.of(caller);
     const minerId = typeof miner === "string" ? (roster.idOfUid(miner) ?? 0) : miner;
-    const rows = await store.commands.list({ minerId, actor, since });
-    const seen = all ? rows : rows.filter((row) => roster.seen(row.minerId, access.of(caller)));
-    return { commandList: seen.map(shownCommand) };
+    const ofMiner = eyes.all ? undefined : (id: number) => roster.seen(id, eyes) !== undefined;
+    const rows = await store.commands.list({ minerId, actor, since, ofMiner });
+    return { commandList: rows.map(shownCommand) };
   },
 });
 

@@ -2,8 +2,10 @@ import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Group } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, Stored, StoredGroup } from "../store/index.ts";
+import type { Access, AccessBook } from "./access.ts";
 import { done } from "./replies.ts";
 import { findOwn, given, present } from "./stored.ts";
+import { forgetFor } from "./users.ts";
 import type { GroupSection } from "./views.ts";
 
 type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
@@ -12,10 +14,12 @@ const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, nam
 
 /** Groups of miners. `rearranged` is called when miners may stand elsewhere. */
 export function groupOperations(
-  { groups, miners }: Store,
+  store: Store,
+  access: AccessBook,
   move: (minerId: number, groupId: number) => Promise<void>,
   rearranged: () => void,
 ): GroupOperations {
+  const { groups, miners } = store;
   const checkParent = (parentId: number, id: number | null): void => {
     if (parentId === 0) return;
     for (let above = parentId; above !== 0; above = groups.get(above)?.parentId ?? 0) {
@@ -24,7 +28,12 @@ export function groupOperations(
     }
   };
   return {
-    listGroups: async () => present(groups).map(shown),
+    listGroups: async (_input, caller) => {
+      const { seesGroup } = access.of(caller);
+      const seen = present(groups).filter(({ id }) => seesGroup(id));
+      const ids = new Set(seen.map(({ id }) => id));
+      return seen.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));
+    },
     addGroup: async ({ name, parentId }) => {
       checkParent(parentId, null);
       const added = await groups.add({ name, parentId });
@@ -48,11 +57,16 @@ export function groupOperations(
       for (const miner of members) await move(miner.id, group.parentId);
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
+      await forgetFor(store, "groups", id);
       rearranged();
       return done(`Group ${group.name} removed`);
     },
   };
 }
+
+/** What of the groups is seen: one whose parent is not seen stands at the top. */
+export const seenSections = (sections: readonly GroupSection[], access: Access): GroupSection[] =>
+  sections.flatMap((section) => (access.seesGroup(section.id) ? [section] : seenSections(section.groups, access)));
 
 /** The groups as GET /api/miners shows them: nested, the miners in no group last. */
 export function sectionsOf(

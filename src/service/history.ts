@@ -1,12 +1,127 @@
-import { notYet } from "../contract/problems.ts";
-import type { MiningService } from "../contract/service.ts";
-import type { Store } from "../store/index.ts";
+import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import type { History } from "../contract/resources.ts";
+import type { Input, MiningService } from "../contract/service.ts";
+import { mean, type Sample } from "../store/index.ts";
 import type { AccessBook } from "./access.ts";
+import type { Recorder } from "./recorder.ts";
 import type { Roster } from "./roster.ts";
 
+const day = 86_400;
+/** Seconds between two points that people find round. */
+const roundSteps = [
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  120,
+  300,
+  600,
+  900,
+  1_800,
+  3_600,
+  7_200,
+  10_800,
+  21_600,
+  43_200,
+  day,
+  2 * day,
+  5 * day,
+  10 * day,
+  30 * day,
+  90 * day,
+  365 * day,
+];
+const usualPoints = 500;
+const mostPoints = 10_000;
+/** Readings that one answer is made of: unpacking them takes some 20 ms. */
+const mostReadings = 200_000;
+
+/** A miner's readings over time, as they were or as means of steps. */
 export const historyOperations = (
-  _roster: Roster,
-  _store: Store,
-  _access: AccessBook,
-  _now: () => number,
-): Pick<MiningService, "getHistory"> => ({ getHistory: async () => Promise.reject(notYet("History")) });
+  roster: Roster,
+  access: AccessBook,
+  recorderOf: (minerId: number) => Recorder,
+  now: () => number,
+): Pick<MiningService, "getHistory"> => ({
+  getHistory: async ({ id, ...asked }, caller) => {
+    roster.entryFor(id, access.of(caller));
+    const { from, to, step, mistakes } = rangeOf(asked, now());
+    const recorder = recorderOf(id);
+    const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to);
+    if (readings > mostReadings) mistakes.push(tooMany(readings));
+    if (mistakes.length > 0) throw badRange(mistakes);
+    return { step: step / 1000, points: pointsOf(recorder.samples(id, from, to), step) };
+  },
+});
+
+interface Range {
+  /** Epoch ms; a step that has begun is read whole. */
+  readonly from: number;
+  readonly to: number;
+  /** ms, 0 = as the readings were. */
+  readonly step: number;
+  readonly mistakes: Mistake[];
+}
+
+/** What is asked for, and every mistake in it. */
+export function rangeOf(asked: Omit<Input<"getHistory">, "id">, now: number): Range {
+  const to = asked.to ?? now + 1;
+  const from = asked.from ?? Math.max(0, to - day * 1000);
+  const step = Math.round((asked.step ?? roundStep((to - from) / 1000)) * 1000);
+  const mistakes: Mistake[] = [];
+  if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
+  if (step === 0 && (asked.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0, or 0.001 at least" });
+  if (step === 0) return { from, to, step, mistakes };
+  const whole = { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
+  const points = (whole.to - whole.from) / step;
+  if (points > mostPoints)
+    mistakes.push({ path: "step", message: `makes ${points} points of this time; at most ${mostPoints} are given` });
+  return { ...whole, step, mistakes };
+}
+
+/** Seconds that make about 500 points of a span. */
+function roundStep(seconds: number): number {
+  const wanted = Math.max(1, seconds / usualPoints);
+  const distance = (step: number): number => Math.abs(Math.log(step / wanted));
+  return roundSteps.reduce((best, step) => (distance(step) < distance(best) ? step : best));
+}
+
+const tooMany = (readings: number): Mistake => ({
+  path: "from",
+  message: `makes a time of about ${readings} readings; at most ${mostReadings} are looked at`,
+});
+
+function badRange(mistakes: readonly Mistake[]): RigbridgeError {
+  const detail = mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return new RigbridgeError("input.invalid", detail, { errors: mistakes });
+}
+
+/** Samples, oldest first, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
+export function pointsOf(samples: readonly Sample[], step: number): History["points"] {
+  if (step === 0) return samples.map(point);
+  const points: History["points"] = [];
+  for (let first = 0; first < samples.length; ) {
+    const begins = stepOf(samples[first], step);
+    let end = first + 1;
+    while (end < samples.length && stepOf(samples[end], step) === begins) end += 1;
+    points.push(point(mean(samples.slice(first, end), 0, begins)));
+    first = end;
+  }
+  return points;
+}
+
+const stepOf = (sample: Sample | undefined, step: number): number => Math.floor((sample?.time ?? 0) / step) * step;
+
+const point = ({ time, hashrate, power, temperature, energy }: Sample): History["points"][number] => [
+  time,
+  rounded(hashrate),
+  rounded(power),
+  rounded(temperature),
+  energy,
+];
+
+/** To the 7 digits that packed samples have, so that a point does not move when its hour is packed. */
+const rounded = (figure: number | null): number | null => (figure === null ? null : Number(figure.toPrecision(7)));

@@ -1,8 +1,9 @@
 import { miningSoftware } from "../catalogue/mining-software.ts";
-import { invalid, notYet, RigbridgeError } from "../contract/problems.ts";
+import { invalid, notFound, notYet, RigbridgeError } from "../contract/problems.ts";
 import type { Host, ManagedMiner } from "../contract/resources.ts";
-import type { MiningService } from "../contract/service.ts";
-import type { Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
+import type { Caller, MiningService } from "../contract/service.ts";
+import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
+import type { AccessBook } from "./access.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
 
@@ -37,11 +38,20 @@ const emptyMiner: StoredManagedMiner = {
   dualAlgorithm: "",
 };
 
-/** Hosts and the mining software on them: kept here; running it comes with the agent. */
-export function hostOperations({ hosts, managedMiners, pools, poolGroups }: Store): HostOperations {
+/**
+ * Hosts and the mining software on them: kept here; running it comes with the agent. They stand in no group, so they
+ * are there for who sees all and nobody else.
+ */
+export function hostOperations(store: Store, access: AccessBook): HostOperations {
+  const { hosts, managedMiners, pools, poolGroups } = store;
+  const listed = <T>(rows: Collection<T>, caller: Caller): Stored<T>[] => (access.of(caller).all ? present(rows) : []);
+  const seen = <T>(rows: Collection<T>, id: number, what: string, caller: Caller): Stored<T> => {
+    if (!access.of(caller).all) throw notFound(what, id);
+    return find(rows, id, what);
+  };
   return {
-    listHosts: async () => present(hosts).map(shownHost),
-    getHost: async ({ id }) => shownHost(find(hosts, id, "host")),
+    listHosts: async (_input, caller) => listed(hosts, caller).map(shownHost),
+    getHost: async ({ id }, caller) => shownHost(seen(hosts, id, "host", caller)),
     saveHost: async ({ id, ...body }) => {
       const known = id === 0 ? undefined : findOwn(hosts, id, "host");
       const { description, hostname } = { description: "", hostname: "", ...known, ...given(body) };
@@ -59,12 +69,12 @@ export function hostOperations({ hosts, managedMiners, pools, poolGroups }: Stor
       await hosts.remove(id);
       return done(`Host ${host.hostname} removed`);
     },
-    getHostSystemInfo: async ({ id }) => {
-      find(hosts, id, "host");
+    getHostSystemInfo: async ({ id }, caller) => {
+      seen(hosts, id, "host", caller);
       throw notYet("Reading the GPUs of a host");
     },
-    listManagedMiners: async () => present(managedMiners).map(shownMiner),
-    getManagedMiner: async ({ id }) => shownMiner(find(managedMiners, id, "managed miner")),
+    listManagedMiners: async (_input, caller) => listed(managedMiners, caller).map(shownMiner),
+    getManagedMiner: async ({ id }, caller) => shownMiner(seen(managedMiners, id, "managed miner", caller)),
     saveManagedMiner: async ({ id, ...body }) => {
       const known = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
       const fields = given(body);

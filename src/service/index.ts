@@ -1,13 +1,15 @@
+import { networkInterfaces } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
-import type { Caller, CallName, MiningService } from "../contract/service.ts";
-import { openStore, type Store } from "../store/index.ts";
+import type { MiningService } from "../contract/service.ts";
+import type { Interfaces } from "../link/networks.ts";
+import { type NewNotification, openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
-import { AccessBook } from "./access.ts";
-import { actionOperations } from "./actions.ts";
+import { type Access, AccessBook } from "./access.ts";
+import { actionOperations, actionSteps } from "./actions.ts";
 import { BulkActions } from "./bulk.ts";
 import { Coins } from "./coins.ts";
 import { commandOperations, shownCommand } from "./commands.ts";
@@ -15,17 +17,18 @@ import { declareAll, declareCoins } from "./declare.ts";
 import { Discoveries } from "./discovery.ts";
 import { Events } from "./events.ts";
 import { groupOperations } from "./groups.ts";
+import { type Calls, guarded } from "./guard.ts";
 import { historyOperations } from "./history.ts";
 import { hostOperations } from "./hosts.ts";
 import { encodedMiners, type MinerContext, minerOperations } from "./miners.ts";
 import { notificationOperations, shownNotification } from "./notifications.ts";
 import { PoolBook } from "./pool-book.ts";
 import { Recorder } from "./recorder.ts";
-import { type DemoMiner, Roster } from "./roster.ts";
+import { type DemoMiner, type Entry, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
 import { presentSummary, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
-import { keyHolders, userOperations } from "./users.ts";
+import { keyHolders, namedCaller, userOperations } from "./users.ts";
 
 export type { DemoMiner } from "./roster.ts";
 
@@ -37,6 +40,8 @@ export interface ServiceOptions {
   readonly now?: () => number;
   /** Virtual rigs beside those of the configuration and the store. */
   readonly demo?: readonly DemoMiner[];
+  /** The machine's networks, searched when nobody names others; as `os.networkInterfaces`. */
+  readonly interfaces?: () => Interfaces;
 }
 
 /**
@@ -59,46 +64,75 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const worthChanged = (): void => roster.presentAll();
   const coins = new Coins(store, config, now, worthChanged);
   await declareAll(config, store, coins);
-  const book = new PoolBook(store, coins, worthChanged);
-  const recorder = new Recorder(store, config.history, now, log);
-  const demoStore = await openStore({ file: ":memory:", now });
   const access = new AccessBook(store);
-  const events = new Events();
+  const book = new PoolBook(store, coins, access, worthChanged);
+  const demoStore = await openStore({ file: ":memory:", now });
+  const recorder = new Recorder(store, config.history, now, log);
+  const demoRecorder = new Recorder(demoStore, config.history, now, log);
+  const recorderOf = (minerId: number): Recorder => (roster.isDemo(minerId) ? demoRecorder : recorder);
+  const events = new Events({
+    access,
+    now,
+    sees: (minerId, eyes) => roster.seen(minerId, eyes) !== undefined,
+    summaryFor: (caller) => calls.getSummary({}, caller),
+  });
   const shown = shownNotification(format);
+  const notify = (notification: NewNotification): void => {
+    store.notifications.add(notification).then(
+      (added) => events.notification(shown(added), added.minerId),
+      (error: unknown) => log.error({ error }, "a notification was lost"),
+    );
+  };
   const roster = new Roster({
     store,
     demoStore,
-    recorder,
+    recorderOf,
     events,
     poll: config.poll,
     now,
     log,
-    presentation: { format, coins, pools: book, prices, startedAt: now(), energyOf: (id) => recorder.energyOf(id) },
-    notify: (notification) => {
-      store.notifications.add(notification).then(
-        (added) => events.notification(shown(added), added.minerId),
-        (error: unknown) => log.error({ error }, "a notification was lost"),
-      );
+    presentation: {
+      format,
+      coins,
+      pools: book,
+      prices,
+      startedAt: now(),
+      energyOf: (id) => recorderOf(id).energyOf(id),
     },
+    notify,
   });
   const steering = new Steering(roster.fleet, store, log, (command) => events.command(shownCommand(command)));
   const totals = keptTotals(roster);
-  const context: MinerContext = { roster, store, book, format, metaData, totals };
+  const context: MinerContext = { roster, store, book, access, format, metaData, totals };
   const encoded = encodedMiners(context);
 
-  const bulk = new BulkActions();
-  const discoveries = new Discoveries();
+  const stepsOf = actionSteps(store, book);
+  const bulk = new BulkActions({ roster, steering, store, access, stepsOf, log });
+  const discoveries = new Discoveries({
+    settings: config.scan,
+    access,
+    rigs: () => roster.fleet.all(),
+    add: (address) => calls.addMiner({ address }, { actor: "service" }),
+    notify,
+    interfaces: options.interfaces ?? networkInterfaces,
+    now,
+    log,
+  });
 
   const calls: Calls = {
     ...minerOperations(context),
-    ...actionOperations(roster, steering, store, book),
-    ...hostOperations(store),
-    ...notificationOperations(store, format),
+    ...actionOperations(roster, steering, stepsOf, access),
+    ...hostOperations(store, access),
+    ...notificationOperations(store, roster, access, format),
     ...templateOperations(store, metaData),
     ...groupOperations(
       store,
+      access,
       async (id, groupId) => roster.put(await store.miners.change(id, { groupId })),
-      () => roster.arrange(),
+      () => {
+        roster.arrange();
+        events.reset();
+      },
     ),
     listPools: book.listPools,
     getPool: book.getPool,
@@ -110,10 +144,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     saveCoin: coins.saveCoin,
     deleteCoin: coins.deleteCoin,
     listAlgorithms: coins.listAlgorithms,
-    getSummary: async () => presentSummary(totals(), format, prices, metaData()),
+    getSummary: async (_input, caller) => presentSummary(totals(access.of(caller)), format, prices, metaData()),
     ...commandOperations(roster, store, access),
-    ...userOperations(store),
-    ...historyOperations(roster, store, access, now),
+    ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
+    ...historyOperations(roster, access, recorderOf, now),
     startBulkAction: bulk.startBulkAction,
     getBulkAction: bulk.getBulkAction,
     cancelBulkAction: bulk.cancelBulkAction,
@@ -122,10 +156,12 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     cancelDiscovery: discoveries.cancelDiscovery,
   };
   roster.start(demo);
-  bulk.resume();
+  // Nobody can have heard of the start.
+  events.reset();
+  await bulk.resume();
   discoveries.start();
   return {
-    ...guarded(calls, access),
+    ...guarded(calls, access, namedCaller(store)),
     watchEvents: (input, caller, signal) => {
       access.check("watchEvents", caller);
       return events.watch(input, caller, signal);
@@ -140,58 +176,42 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     keyHolder: keyHolders(store),
     encoded: (operation, input, caller) => {
-      if (caller.userId !== undefined) return undefined;
-      if (operation === "listMiners") return encoded.list();
-      if (operation === "getMiner" && "id" in input && typeof input.id === "number") return encoded.one(input.id);
+      if (operation === "listMiners") return encoded.list(caller);
+      if (operation === "getMiner" && "id" in input && typeof input.id === "number")
+        return encoded.one(input.id, caller);
       return undefined;
     },
     close: async () => {
       events.close();
       await discoveries.close();
-      await bulk.close();
+      const finished = bulk.close();
       const steered = steering.close();
       roster.close();
       await steered;
+      await finished;
       recorder.close();
+      demoRecorder.close();
       await demoStore.close();
     },
   };
 }
 
 /** Totals are made anew only when something has changed, and for large fleets a few times a second at most. */
-function keptTotals(roster: Roster): () => Totals {
-  let kept = totalsOf([]);
-  let version = -1;
-  let madeAt = 0;
-  return () => {
-    const isOld = performance.now() - madeAt > roster.fleet.size / 100;
-    if (roster.views.version !== version && isOld) {
-      version = roster.views.version;
-      madeAt = performance.now();
-      kept = totalsOf(roster.views.figures());
-    }
-    return kept;
+function keptTotals(roster: Roster): (access: Access) => Totals {
+  const known = new WeakMap<Access, { readonly totals: Totals; readonly version: number; readonly madeAt: number }>();
+  return (access) => {
+    const kept = known.get(access);
+    const isOld = kept === undefined || performance.now() - kept.madeAt > roster.fleet.size / 100;
+    if (kept !== undefined && (kept.version === roster.views.version || !isOld)) return kept.totals;
+    const ids = access.all ? undefined : idsOf(roster.entriesFor(access));
+    const totals = totalsOf(roster.views.figures(ids));
+    known.set(access, { totals, version: roster.views.version, madeAt: performance.now() });
+    return totals;
   };
 }
 
-type Calls = Pick<MiningService, CallName>;
+function* idsOf(entries: Iterable<Entry>): Iterable<number> {
+  for (const { facts } of entries) yield facts.id;
+}
 
 const everyOperation: ReadonlySet<OperationName> = new Set(operationNames);
-
-/** Nobody gets to an operation that is not for them. */
-function guarded(calls: Calls, access: AccessBook): Calls {
-  const checked = operationNames.flatMap((name) => {
-    if (name === "watchEvents") return [];
-    const method = calls[name];
-    return [
-      [
-        name,
-        async (input: never, caller: Caller) => {
-          access.check(name, caller);
-          return method(input, caller);
-        },
-      ] as const,
-    ];
-  });
-  return Object.fromEntries(checked) as unknown as Calls;
-}

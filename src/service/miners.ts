@@ -1,10 +1,12 @@
 import { invalid, notYet, RigbridgeError } from "../contract/problems.ts";
 import type { MetaData, MinerList } from "../contract/resources.ts";
-import type { Encoded, Input, MiningService } from "../contract/service.ts";
+import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { Store, StoredMiner } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
+import type { Access, AccessBook } from "./access.ts";
+import { seenSections } from "./groups.ts";
 import type { PoolBook } from "./pool-book.ts";
 import { done } from "./replies.ts";
 import type { Roster } from "./roster.ts";
@@ -21,56 +23,70 @@ export interface MinerContext {
   readonly roster: Roster;
   readonly store: Store;
   readonly book: PoolBook;
+  readonly access: AccessBook;
   readonly format: Format;
   readonly metaData: () => MetaData;
-  readonly totals: () => Totals;
+  readonly totals: (access: Access) => Totals;
 }
 
 /** Miners: what there are, and which are added, changed and removed. */
 export function minerOperations(context: MinerContext): MinerOperations {
-  const { roster, store, book, metaData } = context;
+  const { roster, store, book, access, metaData } = context;
   const detail = (id: number) => ({ ...roster.present(id).miner, metaData: metaData() });
   return {
-    listMiners: async () => {
-      const { manualActionList, ...head } = listHead(context);
-      return { ...head, manualActionList, groupList: groupsOf(roster, roster.sections()), metaData: metaData() };
+    listMiners: async (_input, caller) => {
+      const eyes = access.of(caller);
+      const groupList = groupsOf(roster, seenSections(roster.sections(), eyes));
+      return { ...listHead(context, eyes), groupList, metaData: metaData() };
     },
-    getMiner: async ({ id }) => detail(id),
-    listAddPools: async ({ id }) => {
-      roster.entry(id);
-      return { addPoolList: book.addList() };
+    getMiner: async ({ id }, caller) => {
+      roster.entryFor(id, access.of(caller));
+      return detail(id);
     },
-    getMinerPool: async ({ id, poolId }) => roster.shownPool(id, poolId),
-    addMiner: async ({ address, ...body }) => {
-      const row = { ...blank, ...rowOf(body, store), address: canonical(address) };
-      roster.checkAddress(row.address, null);
+    listAddPools: async ({ id }, caller) => {
+      const eyes = access.of(caller);
+      roster.entryFor(id, eyes);
+      return { addPoolList: book.addList(eyes) };
+    },
+    getMinerPool: async ({ id, poolId }, caller) => {
+      roster.entryFor(id, access.of(caller));
+      return roster.shownPool(id, poolId);
+    },
+    addMiner: async ({ address, ...body }, caller) => {
+      const eyes = access.of(caller);
+      const row = { ...blank, ...rowOf(body, store, eyes), address: canonical(address) };
+      refuseGroup(row.groupId, eyes);
+      checkAddress(roster, row.address, null, eyes);
       const added = await store.miners.add(row);
       roster.put(added);
       roster.arrange();
       return detail(added.id);
     },
-    changeMiner: async ({ id, address, ...body }) => {
-      roster.entry(id);
+    changeMiner: async ({ id, address, ...body }, caller) => {
+      const eyes = access.of(caller);
+      roster.entryFor(id, eyes);
       refuseDemo(roster, id);
       findOwn(store.miners, id, "miner");
-      const change = { ...rowOf(body, store), ...(address === undefined ? {} : { address: canonical(address) }) };
-      if (change.address !== undefined) roster.checkAddress(change.address, id);
+      const change = { ...rowOf(body, store, eyes), ...(address === undefined ? {} : { address: canonical(address) }) };
+      if (change.groupId !== undefined) refuseGroup(change.groupId, eyes);
+      if (change.address !== undefined) checkAddress(roster, change.address, id, eyes);
       roster.put(await store.miners.change(id, change));
       roster.arrange();
       return detail(id);
     },
-    deleteMiner: async ({ id }) => {
-      const { facts } = roster.entry(id);
+    deleteMiner: async ({ id }, caller) => {
+      const { facts } = roster.entryFor(id, access.of(caller));
       refuseDemo(roster, id);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
       await roster.remove(id);
       return done(`${facts.name} removed with its history`);
     },
-    pollMiner: async ({ id }) => {
-      const { rig } = roster.entry(id);
+    pollMiner: async ({ id }, caller) => {
+      const { rig } = roster.entryFor(id, access.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await roster.fleet.poll(rig);
+      roster.entryFor(id, access.of(caller));
       return detail(id);
     },
   };
@@ -78,20 +94,23 @@ export function minerOperations(context: MinerContext): MinerOperations {
 
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
-  const { roster, metaData } = context;
+  const { roster, access, metaData } = context;
+  const tail = (): string => `"metaData":${JSON.stringify(metaData())}`;
   return {
-    list: (): Encoded => {
-      const head = JSON.stringify(listHead(context)).slice(1, -1);
-      return roster.views.list(head, `"metaData":${JSON.stringify(metaData())}`);
+    list: (caller: Caller): Encoded => {
+      const eyes = access.of(caller);
+      const head = JSON.stringify(listHead(context, eyes)).slice(1, -1);
+      return roster.views.list(head, tail(), eyes);
     },
-    one: (id: number): Encoded | undefined => roster.views.one(id, `"metaData":${JSON.stringify(metaData())}`),
+    one: (id: number, caller: Caller): Encoded | undefined =>
+      roster.seen(id, access.of(caller)) === undefined ? undefined : roster.views.one(id, tail()),
   };
 }
 
-function listHead({ store, format, totals }: MinerContext): Omit<MinerList, "groupList" | "metaData"> {
+function listHead({ store, format, totals }: MinerContext, access: Access): Omit<MinerList, "groupList" | "metaData"> {
   const manualActionList = present(store.rules).map(({ id, name }) => ({ id, name }));
   return {
-    totalHashrate5s: format.hashrate(totals().hashrate),
+    totalHashrate5s: format.hashrate(totals(access).hashrate),
     hasManualAction: manualActionList.length > 0,
     canManualAction: false,
     hasPoolOperations: true,
@@ -125,14 +144,14 @@ const blank: Omit<StoredMiner, "address"> = {
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 
 /** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
-function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store): Partial<StoredMiner> {
+function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store, access: Access): Partial<StoredMiner> {
   const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
   if (supply !== undefined) throw notYet("supply, the rig's plug and meter,");
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
   return {
-    ...(group === undefined ? {} : { groupId: groupIdOf(group, store) }),
+    ...(group === undefined ? {} : { groupId: groupIdOf(group, store, access) }),
     ...(driver === undefined ? {} : { driver }),
     ...(name === undefined ? {} : { name }),
     ...(username === undefined ? {} : { username }),
@@ -145,13 +164,32 @@ function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store)
   };
 }
 
-function groupIdOf(group: string | number, store: Store): number {
+/** A group that these eyes do not see is none. */
+function groupIdOf(group: string | number, store: Store, access: Access): number {
   if (group === 0) return 0;
-  const found = present(store.groups).filter(({ id, name }) => id === group || name === group);
+  const found = present(store.groups).filter(
+    ({ id, name }) => (id === group || name === group) && access.seesGroup(id),
+  );
   const [first] = found;
   if (first === undefined) throw invalid("group", `there is no group ${group}`);
   if (found.length > 1) throw invalid("group", `there are ${found.length} groups named ${group}; give the id`);
   return first.id;
+}
+
+/** A miner in no group would be out of sight of who put it there. */
+function refuseGroup(groupId: number, access: Access): void {
+  if (!access.seesGroup(groupId))
+    throw new RigbridgeError("user.forbidden", "This user's miners stand in the groups that the user sees; name one");
+}
+
+/** Throws `address.known`, naming the miner that has it only to who sees all. */
+function checkAddress(roster: Roster, address: string, id: number | null, access: Access): void {
+  try {
+    roster.checkAddress(address, id);
+  } catch (error) {
+    if (access.all || !(error instanceof RigbridgeError)) throw error;
+    throw new RigbridgeError(error.code, `${address} is another miner already`);
+  }
 }
 
 function refuseDemo(roster: Roster, id: number): void {

@@ -1,8 +1,11 @@
+import { notFound } from "../contract/problems.ts";
 import type { Notification } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, StoredNotification } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
+import type { Access, AccessBook } from "./access.ts";
 import { done } from "./replies.ts";
+import type { Roster } from "./roster.ts";
 
 type NotificationOperations = Pick<
   MiningService,
@@ -26,27 +29,42 @@ export const shownNotification =
     };
   };
 
-export function notificationOperations({ notifications }: Store, format: Format): NotificationOperations {
+/** Notifications: a user is shown those of the miners that they see; those of no miner are for who sees all. */
+export function notificationOperations(
+  { notifications }: Store,
+  roster: Roster,
+  access: AccessBook,
+  format: Format,
+): NotificationOperations {
   const shown = shownNotification(format);
   const act = {
     ack: notifications.acknowledge.bind(notifications),
     clear: notifications.clear.bind(notifications),
   };
+  const sees = (eyes: Access, { minerId }: StoredNotification): boolean =>
+    eyes.all || (minerId !== null && roster.seen(minerId, eyes) !== undefined);
+  const seen = (eyes: Access): readonly StoredNotification[] =>
+    eyes.all ? notifications.list() : notifications.list().filter((each) => sees(eyes, each));
+
   return {
-    listNotifications: async () => {
-      const all = notifications.list();
+    listNotifications: async (_input, caller) => {
+      const all = seen(access.of(caller));
       return {
         notificationList: all.map(shown),
         notificationCount: all.length,
         unacknowledgedNotificationCount: all.filter(({ isAcknowledged }) => !isAcknowledged).length,
       };
     },
-    allNotificationsAction: async ({ action }) => {
-      await (action === "ack_all" ? act.ack("all") : act.clear("all"));
-      return done(action === "ack_all" ? "All notifications acknowledged" : "All notifications removed");
+    allNotificationsAction: async ({ action }, caller) => {
+      const eyes = access.of(caller);
+      const [some, said] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
+      await some(eyes.all ? "all" : seen(eyes).map(({ id }) => id));
+      return done(`All notifications ${said}`);
     },
-    notificationAction: async ({ id, action }) => {
-      await act[action](id);
+    notificationAction: async ({ id, action }, caller) => {
+      const notification = notifications.list().find((each) => each.id === id);
+      if (notification === undefined || !sees(access.of(caller), notification)) throw notFound("notification", id);
+      await act[action]([id]);
       return done(`Notification ${id} ${action === "ack" ? "acknowledged" : "removed"}`);
     },
   };

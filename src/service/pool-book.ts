@@ -1,12 +1,14 @@
-import { invalid, type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Pool } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { PoolLogin } from "../link/driver.ts";
-import type { Store, Stored, StoredPool } from "../store/index.ts";
+import type { Store, Stored, StoredPool, StoredPoolGroup } from "../store/index.ts";
+import type { Access, AccessBook } from "./access.ts";
 import type { Coin, Coins } from "./coins.ts";
 import { hostOf } from "./pool-url.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
+import { forgetFor } from "./users.ts";
 
 type PoolOperations = Pick<
   MiningService,
@@ -24,14 +26,16 @@ type PoolOperations = Pick<
 export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
+  readonly #access: AccessBook;
   readonly #changed: () => void;
   /** Host of the URL to the first pool definition that has it. */
   #byHost = new Map<string, Stored<StoredPool>>();
 
   /** `changed` is called when a pool's coin or name may be another. */
-  constructor(store: Store, coins: Coins, changed: () => void) {
+  constructor(store: Store, coins: Coins, access: AccessBook, changed: () => void) {
     this.#store = store;
     this.#coins = coins;
+    this.#access = access;
     this.#changed = changed;
     this.#index();
   }
@@ -46,33 +50,40 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return this.#byHost.get(hostOf(url))?.description || undefined;
   }
 
-  /** How a rig logs in to a pool, or to the pools of a group in order. Throws `not.found`, `not.possible`. */
-  logins(id: number, type: "single" | "group"): PoolLogin[] {
-    if (type === "single") return [loginOf(find(this.#store.pools, id, "pool"))];
+  /**
+   * How a rig logs in to a pool, or to the pools of a group in order. Throws `not.found`, also for what these eyes may
+   * not see, and `not.possible`.
+   */
+  logins(id: number, type: "single" | "group", access: Access): PoolLogin[] {
+    if (type === "single") return [loginOf(this.#find(id, access))];
     const group = find(this.#store.poolGroups, id, "pool group");
+    if (!seesPoolGroup(access, group)) throw notFound("pool group", id);
     if (group.pools.length === 0) throw new RigbridgeError("not.possible", `Pool group ${group.name} has no pools`);
-    return group.pools.map((poolId) => loginOf(find(this.#store.pools, poolId, "pool")));
+    return group.pools.map((poolId) => loginOf(this.#find(poolId, access)));
   }
 
-  addList(): { name: string; type: "single" | "group"; id: string }[] {
+  addList(access: Access): { name: string; type: "single" | "group"; id: string }[] {
     return [
-      ...present(this.#store.pools).map(({ id, description, url }) => ({
+      ...this.#pools(access).map(({ id, description, url }) => ({
         name: description || hostOf(url),
         type: "single" as const,
         id: String(id),
       })),
-      ...present(this.#store.poolGroups).map(({ id, name }) => ({ name, type: "group" as const, id: String(id) })),
+      ...this.#groups(access).map(({ id, name }) => ({ name, type: "group" as const, id: String(id) })),
     ];
   }
 
-  readonly listPools: MiningService["listPools"] = async () => ({
-    canAction: true,
-    list: present(this.#store.pools).map((pool) => this.#shown(pool)),
-  });
+  readonly listPools: MiningService["listPools"] = async (_input, caller) => {
+    const access = this.#access.of(caller);
+    return { canAction: true, list: this.#pools(access).map((pool) => this.#shown(pool, access)) };
+  };
 
-  readonly getPool: MiningService["getPool"] = async ({ id }) => this.#shown(find(this.#store.pools, id, "pool"));
+  readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {
+    const access = this.#access.of(caller);
+    return this.#shown(this.#find(id, access), access);
+  };
 
-  readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
+  readonly savePool: MiningService["savePool"] = async ({ id, ...body }, caller) => {
     const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
     const fields = { ...empty, ...known, ...given(body) };
     if (fields.url === "") throw invalid("url", "is required");
@@ -93,7 +104,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
     this.#index();
     this.#changed();
-    return this.#shown(saved);
+    return this.#shown(saved, this.#access.of(caller));
   };
 
   readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
@@ -107,13 +118,14 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       ),
     ]);
     await this.#store.pools.remove(id);
+    await forgetFor(this.#store, "pools", id);
     this.#index();
     this.#changed();
     return done(`Pool ${pool.description || pool.url} removed`);
   };
 
-  readonly listPoolGroups: MiningService["listPoolGroups"] = async () =>
-    present(this.#store.poolGroups).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
+  readonly listPoolGroups: MiningService["listPoolGroups"] = async (_input, caller) =>
+    this.#groups(this.#access.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
 
   readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: wanted }) => {
     const known = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
@@ -151,10 +163,25 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     );
   }
 
-  #shown(pool: Stored<StoredPool>): Pool {
+  #find(id: number, access: Access): Stored<StoredPool> {
+    const pool = find(this.#store.pools, id, "pool");
+    if (!access.seesPool(id)) throw notFound("pool", id);
+    return pool;
+  }
+
+  #pools(access: Access): Stored<StoredPool>[] {
+    return present(this.#store.pools).filter(({ id }) => access.seesPool(id));
+  }
+
+  #groups(access: Access): Stored<StoredPoolGroup>[] {
+    return present(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
+  }
+
+  /** Who may only look is never shown a secret. */
+  #shown(pool: Stored<StoredPool>, access: Access): Pool {
     const { id, description, coinClass, coinShortName, coinAlgorithm, url, workerName, walletAddress } = pool;
     const coinDisplayName = this.#coins.coin(coinShortName)?.displayName ?? coinShortName;
-    const { plainWorkerPassword } = pool;
+    const plainWorkerPassword = access.privilege === "view" ? "" : pool.plainWorkerPassword;
     return {
       id,
       description,
@@ -169,6 +196,10 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     };
   }
 }
+
+/** A group is seen by who sees all of its pools; an empty one by who sees all there is. */
+const seesPoolGroup = (access: Access, { pools }: StoredPoolGroup): boolean =>
+  pools.length === 0 ? access.all : pools.every((poolId) => access.seesPool(poolId));
 
 const empty: StoredPool = {
   description: "",

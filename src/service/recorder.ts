@@ -35,6 +35,19 @@ export class Recorder {
     this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
   }
 
+  /** What a rig did, oldest first, also what is not written yet. */
+  samples(minerId: number, from: number, to: number): Sample[] {
+    const waiting = this.#samples.filter(
+      (sample) => sample.minerId === minerId && sample.time >= from && sample.time < to,
+    );
+    return [...this.#store.samples.read(minerId, from, to), ...waiting];
+  }
+
+  /** About how many that are. */
+  count(minerId: number, from: number, to: number): number {
+    return this.#store.samples.count(minerId, from, to);
+  }
+
   /** Wh as written down last. */
   energyOf(minerId: number): number | null {
     return this.#energy.get(minerId) ?? null;

@@ -12,7 +12,7 @@ import type { PoolReading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
-import type { Events } from "./events.ts";
+import { type Events, eventLimits } from "./events.ts";
 import { sectionsOf } from "./groups.ts";
 import { type MinerFacts, ordinals, type Presentation, type PresentedMiner, presentMiner } from "./present-miner.ts";
 import type { Recorder } from "./recorder.ts";
@@ -40,7 +40,7 @@ export interface RosterOptions {
   readonly poll: Config["poll"];
   readonly now: () => number;
   readonly presentation: Omit<Presentation, "activePoolId">;
-  readonly recorder: Recorder;
+  readonly recorderOf: (minerId: number) => Recorder;
   readonly events: Events;
   notify(notification: NewNotification): void;
   readonly log: Logger;
@@ -50,6 +50,8 @@ export interface RosterOptions {
 const firstDemoId = 1_900_000_001;
 /** Miners presented anew at once when something that all show has changed. */
 const presentedAtOnce = 500;
+/** Miners whose change at once is told for each; of more who listens had better read the list. */
+const toldOneByOne = eventLimits.lag / 2;
 
 /** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
 export class Roster {
@@ -144,7 +146,7 @@ export class Roster {
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
     this.#drop(id);
-    this.#options.recorder.forget(id);
+    this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
     await store.activePools.forget(id);
@@ -170,17 +172,20 @@ export class Roster {
     return presentMiner(facts, rig, this.#presentation);
   }
 
-  /** Pools or coins have changed: every miner is presented anew, a few at a time. */
+  /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
   presentAll(): void {
     this.views.touch();
+    const asOne = this.#entries.size > toldOneByOne;
     this.#allPresented = this.#allPresented.then(async () => {
       let presented = 0;
       for (const id of [...this.#entries.keys()]) {
         const entry = this.#entries.get(id);
-        if (entry !== undefined) this.#show(entry, true);
+        if (entry !== undefined && asOne) this.#view(entry, true);
+        else if (entry !== undefined) this.#show(entry, true);
         presented += 1;
         if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
       }
+      if (asOne) this.#options.events.reset();
     });
   }
 
@@ -245,8 +250,12 @@ export class Roster {
   /** `before`: the group that it stood in, null when it is new. */
   #show(entry: Entry, changed: boolean, before: number | null = entry.facts.groupId): void {
     const { id, groupId } = entry.facts;
-    const json = this.views.put(id, presentMiner(entry.facts, entry.rig, this.#presentation), changed);
+    const json = this.#view(entry, changed);
     if (json !== null) this.#options.events.miner({ id, groupId, before, json });
+  }
+
+  #view({ facts, rig }: Entry, changed: boolean): Buffer | null {
+    return this.views.put(facts.id, presentMiner(facts, rig, this.#presentation), changed);
   }
 
   /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
@@ -266,7 +275,7 @@ export class Roster {
   #read(rig: FleetRig, changed: boolean): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
-    if (!this.isDemo(rig.id)) this.#options.recorder.add(rig);
+    this.#options.recorderOf(rig.id).add(rig);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry);
   }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { ControlKey, ControlValue } from "../contract/readings.ts";
 import type { ActionReply, CommandState } from "../contract/resources.ts";
 import type { Caller } from "../contract/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
-import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../link/driver.ts";
+import type { RigState } from "../fleet/state.ts";
+import type { Reading } from "../link/driver.ts";
 import type { Store, StoredCommand } from "../store/index.ts";
-import { controlValue, reports } from "./control-value.ts";
+import { joined, type Step, type Telling } from "./steps.ts";
 
 /** How long is waited, in ms. */
 export interface Waits {
@@ -38,7 +38,9 @@ export interface BegunCommand {
   readonly id: number;
   /** As of now. */
   readonly state: CommandState;
-  /** With the rig's words. */
+  /** Whether a byte of it may have left, as of now. */
+  readonly sent: boolean;
+  /** With the rig's words; rejects with what the rig or the way to it said. */
   readonly ended: Promise<string>;
 }
 
@@ -67,25 +69,26 @@ export class Steering {
     this.#waits = waits;
   }
 
-  /** Writes the command down and sends it in its turn. `ended` rejects with what the rig or the way to it said. */
-  async begin(
-    rig: FleetRig,
-    order: Order,
-    caller: Caller,
-    work: (session: Session) => Promise<string>,
-  ): Promise<BegunCommand> {
-    const row = await this.#store.commands.add({ ...order, actor: caller.actor });
+  /** Writes a command down, for `send` to send. */
+  async note(order: Order, { actor }: Caller): Promise<StoredCommand> {
+    const row = await this.#store.commands.add({ ...order, actor });
     this.#moved(row);
-    const begun = { id: row.id, state: row.state };
-    const move = async (state: CommandState, message: string): Promise<void> => {
-      begun.state = state;
-      this.#moved(await this.#store.commands.move(row.id, state, message));
+    return row;
+  }
+
+  /** Sends a command that was written down, in its turn. */
+  send(rig: FleetRig, { id, state }: StoredCommand, steps: readonly Step[]): BegunCommand {
+    const begun = { id, state, sent: false };
+    const move = async (next: CommandState, message: string): Promise<void> => {
+      begun.state = next;
+      this.#moved(await this.#store.commands.move(id, next, message));
+      if (next === "sent") begun.sent = true;
     };
-    const ended = rig.exclusively(() => this.#execute(rig, work, move));
+    const ended = rig.exclusively(() => this.#execute(rig, steps, begun, move));
     const settled = ended
       .catch((error: unknown) => {
         if (!(error instanceof RigbridgeError))
-          this.#log.error({ error, command: row.id }, "a command failed unexpectedly");
+          this.#log.error({ error, command: id }, "a command failed unexpectedly");
       })
       .finally(() => this.#running.delete(settled));
     this.#running.add(settled);
@@ -93,13 +96,8 @@ export class Steering {
   }
 
   /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
-  async run(
-    rig: FleetRig,
-    order: Order,
-    caller: Caller,
-    work: (session: Session) => Promise<string>,
-  ): Promise<ActionReply> {
-    const command = await this.begin(rig, order, caller, work);
+  async run(rig: FleetRig, order: Order, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
+    const command = this.send(rig, await this.note(order, caller), steps);
     const waited = new AbortController();
     const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
     try {
@@ -120,7 +118,8 @@ export class Steering {
 
   async #execute(
     rig: FleetRig,
-    work: (session: Session) => Promise<string>,
+    steps: readonly Step[],
+    begun: { readonly sent: boolean },
     move: (state: CommandState, message: string) => Promise<void>,
   ): Promise<string> {
     const markSent = () => move("sent", "");
@@ -128,11 +127,10 @@ export class Steering {
     let state: CommandState = "done";
     let message = "";
     try {
-      await session.open();
-      message = await work(session);
+      message = await session.take(steps);
       return message;
     } catch (error) {
-      state = session.sent && !isRefusal(error) ? "unknown" : "failed";
+      state = begun.sent && !isRefusal(error) ? "unknown" : "failed";
       message = error instanceof Error ? error.message : String(error);
       throw error;
     } finally {
@@ -141,20 +139,27 @@ export class Steering {
   }
 }
 
+/** The reading of a rig that can be steered. Throws why it cannot be reached, or is not the one it should be. */
+export function steerable({ reading, trouble }: RigState): Reading {
+  if (trouble !== null) throw asError(trouble);
+  if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
+  return reading;
+}
+
 /** The rig said no, or the command was found wrong: nothing is open about what it did. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
 /** One command's time with a rig, read afresh before anything is sent. */
-export class Session {
+class Session {
   readonly #fleet: Fleet;
-  readonly #fleetRig: FleetRig;
+  readonly #rig: FleetRig;
   readonly #markSent: () => Promise<void>;
   readonly #waits: Waits;
   readonly #closing: AbortSignal;
-  #sent = false;
 
+  /** `markSent` is called before a byte of a write leaves. */
   constructor(
     fleet: Fleet,
     rig: FleetRig,
@@ -162,122 +167,32 @@ export class Session {
     { waits, closing }: { readonly waits: Waits; readonly closing: AbortSignal },
   ) {
     this.#fleet = fleet;
-    this.#fleetRig = rig;
+    this.#rig = rig;
     this.#markSent = markSent;
     this.#waits = waits;
     this.#closing = closing;
   }
 
-  /** Whether a byte of a write may have left. */
-  get sent(): boolean {
-    return this.#sent;
-  }
-
-  /** Throws why the rig cannot be reached, or is not the one it should be. */
-  async open(): Promise<void> {
-    await this.#fleet.read(this.#fleetRig);
-    const { trouble } = this.#fleetRig.state;
-    if (trouble !== null) throw asError(trouble);
-  }
-
-  get reading(): Reading {
-    const { reading } = this.#fleetRig.state;
-    if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
-    return reading;
-  }
-
-  /** Sets one control and waits until the rig reports it. Throws `control.absent` or `input.invalid` before it sends. */
-  async set(key: string, text: string, path?: string): Promise<string> {
-    const control = this.reading.controls.find((each) => each.key === key);
-    if (control === undefined) {
-      const offered = this.reading.controls.map((each) => each.key).join(", ") || "none";
-      throw new RigbridgeError("control.absent", `This rig has no control "${key.slice(0, 40)}"; it has: ${offered}`);
+  /** Takes each step when the one before is done; resolves with the rig's words. */
+  async take(steps: readonly Step[]): Promise<string> {
+    await this.#fleet.read(this.#rig);
+    let reading = steerable(this.#rig.state);
+    const said: string[] = [];
+    for (const step of steps) {
+      const telling = step(reading);
+      said.push(typeof telling === "string" ? telling : await this.#send(telling));
+      reading = this.#rig.state.reading ?? reading;
     }
-    const value = controlValue(control, text, path);
-    const before = this.reading.readings.uptime;
-    const write = (rig: Rig, signal: AbortSignal) => rig.set(control.key, value, signal);
-    // What is done once is taken when the rig says so: it may be away for minutes now.
-    if (control.kind === "trigger") {
-      return this.#send(write, control.seconds, null, () => restarted(before, this.reading.readings.uptime));
-    }
-    return this.#send(write, control.seconds, () => this.#reports(control.key, value));
+    return joined(said);
   }
 
-  /** Does something to a pool that the rig lists. */
-  async onPool(action: ListedPoolAction, pool: PoolReading): Promise<string> {
-    if (action === "remove" && this.reading.pools.filter(({ devFee }) => !devFee).length < 2)
-      throw new RigbridgeError("pool.last", "The last pool cannot be removed");
-    this.#allow(action);
-    return this.#send(
-      (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
-      30,
-      () => poolDone[action](this.reading.pools, pool),
-    );
-  }
-
-  /** Adds a pool; the rig's own words. A pool that the rig has already is left as it is. */
-  async addPool(login: PoolLogin): Promise<string> {
-    if (this.poolFor(login) !== undefined) return `The rig already has ${login.url}`;
-    this.#allow("add");
-    return this.#send(
-      (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absent("add")),
-      30,
-      () => this.poolFor(login) !== undefined,
-    );
-  }
-
-  /** Makes the rig mine there: by choosing the pool where it can choose, else in place of the one it mines at. */
-  async changePool(login: PoolLogin): Promise<string> {
-    const { poolActions } = this.reading;
-    const listed = this.poolFor(login);
-    if (listed?.active && listed.priority === 0) return `The rig mines at ${login.url} already`;
-    if (poolActions.includes("switch") && (listed !== undefined || poolActions.includes("add"))) {
-      const added = listed === undefined ? `${await this.addPool(login)}; ` : "";
-      const pool = this.poolFor(login);
-      if (pool === undefined) throw new RigbridgeError("rig.unconfirmed", `The rig does not list ${login.url}`);
-      return `${added}${await this.onPool("switch", pool)}`;
-    }
-    this.#allow("use");
-    return this.#send(
-      (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absent("use")),
-      30,
-      () => this.poolFor(login)?.active === true,
-    );
-  }
-
-  /** The pool of the rig that such a login has made. */
-  poolFor({ url, worker }: PoolLogin): PoolReading | undefined {
-    const wanted = bareUrl(url);
-    return this.reading.pools.find((pool) => bareUrl(pool.url) === wanted && pool.worker === worker);
-  }
-
-  #allow(action: PoolAction): void {
-    if (!this.reading.poolActions.includes(action)) throw absent(action);
-  }
-
-  #reports(key: ControlKey, value: ControlValue): boolean {
-    return reports(
-      this.reading.controls.find((each) => each.key === key),
-      value,
-    );
-  }
-
-  /**
-   * Sends once. With an answer the rig's next reads confirm it (`isDone`; null where its word has to do); without
-   * one they decide what it did.
-   */
-  async #send(
-    write: (rig: Rig, signal: AbortSignal) => Promise<string>,
-    seconds: number,
-    isDone: (() => boolean) | null,
-    isDoneUnanswered: () => boolean = isDone ?? (() => false),
-  ): Promise<string> {
+  /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
+  async #send({ write, seconds, isDone, isDoneUnanswered }: Telling): Promise<string> {
     await this.#markSent();
-    this.#sent = true;
     let words: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
-      words = await write(this.#fleetRig.rig(), signal);
+      words = await write(this.#rig.rig(), signal);
     } catch (error) {
       if (isRefusal(error)) throw error;
       if (await this.#comesTrue(isDoneUnanswered, seconds)) return "The rig gave no answer, but reports the change";
@@ -287,14 +202,14 @@ export class Session {
     throw new RigbridgeError("rig.unconfirmed", `The rig answered "${words}", but does not report the change`);
   }
 
-  async #comesTrue(isDone: () => boolean, seconds: number): Promise<boolean> {
+  async #comesTrue(isDone: (reading: Reading) => boolean, seconds: number): Promise<boolean> {
     const until = performance.now() + Math.min(this.#waits.change, (seconds + 10) * 1000);
     for (let look = 0; performance.now() < until; look += 1) {
       await sleep(looks[Math.min(look, looks.length - 1)], null, { signal: this.#closing }).catch(() => null);
       if (this.#closing.aborted) return false;
-      await this.#fleet.read(this.#fleetRig);
-      const { trouble, reading } = this.#fleetRig.state;
-      if (trouble === null && reading !== null && isDone()) return true;
+      await this.#fleet.read(this.#rig);
+      const { trouble, reading } = this.#rig.state;
+      if (trouble === null && reading !== null && isDone(reading)) return true;
     }
     return false;
   }
@@ -313,29 +228,3 @@ const asError = ({ code, message }: { code: string; message: string }): Rigbridg
       return new RigbridgeError("rig.unreachable", message);
   }
 };
-
-const absent = (action: PoolAction): RigbridgeError =>
-  new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
-
-const bareUrl = (url: string): string =>
-  url
-    .replace(/^[a-z0-9+]+:\/\//i, "")
-    .replace(/\/$/, "")
-    .toLowerCase();
-
-const restarted = (before: number | null, now: number | null): boolean =>
-  before !== null && now !== null && now < before;
-
-const samePool = (a: PoolReading, b: PoolReading): boolean => a.url === b.url && a.worker === b.worker;
-
-/** What the rig's list shows when a pool action has worked. */
-const poolDone: Record<ListedPoolAction, (pools: readonly PoolReading[], pool: PoolReading) => boolean> = {
-  switch: (pools, pool) => pools.some((each) => samePool(each, pool) && (each.active || each.priority === 0)),
-  enable: (pools, pool) => pools.some((each) => samePool(each, pool) && each.status !== "disabled"),
-  disable: (pools, pool) => pools.some((each) => samePool(each, pool) && each.status === "disabled"),
-  remove: (pools, pool) => countOf(pools, pool) === 0,
-  prioritize: (pools, pool) => pools.some((each) => samePool(each, pool) && each.priority === 0),
-};
-
-const countOf = (pools: readonly PoolReading[], pool: PoolReading): number =>
-  pools.filter((each) => samePool(each, pool)).length;

@@ -1,4 +1,6 @@
 import type { Encoded } from "../contract/service.ts";
+import type { Access } from "./access.ts";
+import { seenSections } from "./groups.ts";
 import type { PresentedMiner } from "./present-miner.ts";
 
 interface View {
@@ -18,6 +20,14 @@ export interface GroupSection {
   readonly groups: readonly GroupSection[];
 }
 
+/** The list as these eyes see it. */
+interface Arrangement {
+  /** Text, and ids where their bytes go. */
+  readonly parts: readonly (Buffer | number)[];
+  /** Tells it from every other; what it shows is then known by the versions of its miners. */
+  readonly number: number;
+}
+
 /**
  * Every miner's JSON, made once per change and kept as bytes: a list of 10,000 is then a walk over buffers and not
  * 100 ms of stringify.
@@ -28,15 +38,22 @@ export class Views {
   readonly #run = Math.floor(Math.random() * 36 ** 8).toString(36);
   #version = 0;
   #sections: readonly GroupSection[] = [];
-  #parts: (Buffer | number)[] | undefined;
+  #arrangements = new WeakMap<Access, Arrangement>();
+  #arranged = 0;
+  /** When last something has changed that every reply depends on. */
+  #touched = 0;
 
   /** Moves with every change that is more than passing time. */
   get version(): number {
     return this.#version;
   }
 
-  *figures(): Iterable<PresentedMiner["figures"]> {
-    for (const { figures } of this.#views.values()) yield figures;
+  /** Of all miners, or of these. */
+  *figures(ids: Iterable<number> = this.#views.keys()): Iterable<PresentedMiner["figures"]> {
+    for (const id of ids) {
+      const view = this.#views.get(id);
+      if (view !== undefined) yield view.figures;
+    }
   }
 
   /** `changed` is false when nothing but time has passed. Returns the miner's JSON when it is more than that. */
@@ -53,23 +70,24 @@ export class Views {
 
   remove(id: number): void {
     this.#views.delete(id);
-    this.#version += 1;
+    this.touch();
   }
 
   /** Which miner stands in which group. */
   arrange(sections: readonly GroupSection[]): void {
     this.#sections = sections;
-    this.#parts = undefined;
+    this.#arrangements = new WeakMap();
     this.#version += 1;
   }
 
   /** Something that every reply depends on has changed. */
   touch(): void {
     this.#version += 1;
+    this.#touched = this.#version;
   }
 
-  etag(version: number): string {
-    return `W/"${this.#run}-${version.toString(36)}"`;
+  #etag(version: number, list = ""): string {
+    return `W/"${this.#run}-${version.toString(36)}${list}"`;
   }
 
   /** One miner with what only a single read has, as JSON text without braces. */
@@ -77,27 +95,42 @@ export class Views {
     const view = this.#views.get(id);
     if (view === undefined) return undefined;
     const chunks = [view.bytes.subarray(1, -1), Buffer.from(`,${rest}}`)];
-    return { etag: this.etag(view.version), length: lengthOf(chunks), chunks };
+    return { etag: this.#etag(view.version), length: lengthOf(chunks), chunks };
   }
 
-  /** The list; `head` stands before `groupList`, `tail` behind it, both JSON text without braces. */
-  list(head: string, tail: string): Encoded {
-    this.#parts ??= partsOf(this.#sections);
+  /**
+   * The list for these eyes; `head` stands before `groupList`, `tail` behind it, both JSON text without braces. Its
+   * etag is of these eyes alone, and moves with what they see.
+   */
+  list(head: string, tail: string, access: Access): Encoded {
+    const { parts, number } = this.#arrangementFor(access);
     const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
     let first = true;
-    for (const part of this.#parts) {
+    let version = this.#touched;
+    for (const part of parts) {
       if (typeof part !== "number") {
         chunks.push(part);
         first = part.at(-1) === openBracket;
         continue;
       }
-      const bytes = this.#views.get(part)?.bytes;
-      if (bytes === undefined) continue;
-      chunks.push(first ? bytes.subarray(1) : bytes);
+      const view = this.#views.get(part);
+      if (view === undefined) continue;
+      chunks.push(first ? view.bytes.subarray(1) : view.bytes);
       first = false;
+      if (view.version > version) version = view.version;
     }
     chunks.push(Buffer.from(`],${tail}}`));
-    return { etag: this.etag(this.#version), length: lengthOf(chunks), chunks };
+    return { etag: this.#etag(version, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
+  }
+
+  #arrangementFor(access: Access): Arrangement {
+    let known = this.#arrangements.get(access);
+    if (known === undefined) {
+      this.#arranged += 1;
+      known = { parts: partsOf(seenSections(this.#sections, access)), number: this.#arranged };
+      this.#arrangements.set(access, known);
+    }
+    return known;
   }
 }
 

@@ -13,6 +13,8 @@ export interface CommandFilter {
   readonly actor?: string | undefined;
   /** epoch ms */
   readonly since?: number | undefined;
+  /** Whether a miner's commands are wanted. */
+  readonly ofMiner?: ((minerId: number) => boolean) | undefined;
 }
 
 export interface CommandLog {
@@ -35,6 +37,20 @@ export const openCommands = async (connection: Connection, now: () => number): P
     run(tables.deleteFrom("command").where("time", "<", now() - keptFor));
   });
 
+  const pageOf = async ({ minerId, actor, since }: CommandFilter, below?: number): Promise<StoredCommand[]> => {
+    const rows = await tables
+      .selectFrom("command")
+      .selectAll()
+      .$if(minerId !== undefined, (query) => query.where("miner_id", "=", minerId ?? 0))
+      .$if(actor !== undefined, (query) => query.where("actor", "=", actor ?? ""))
+      .$if(since !== undefined, (query) => query.where("time", ">=", since ?? 0))
+      .$if(below !== undefined, (query) => query.where("id", "<", below ?? 0))
+      .orderBy("id", "desc")
+      .limit(listLimit)
+      .execute();
+    return rows.map(fromRow);
+  };
+
   return {
     add: async ({ minerId, minerName, actor, action, parameters }) => {
       const time = now();
@@ -52,17 +68,14 @@ export const openCommands = async (connection: Connection, now: () => number): P
       return fromRow(row);
     },
 
-    list: async ({ minerId, actor, since } = {}) => {
-      const rows = await tables
-        .selectFrom("command")
-        .selectAll()
-        .$if(minerId !== undefined, (query) => query.where("miner_id", "=", minerId ?? 0))
-        .$if(actor !== undefined, (query) => query.where("actor", "=", actor ?? ""))
-        .$if(since !== undefined, (query) => query.where("time", ">=", since ?? 0))
-        .orderBy("id", "desc")
-        .limit(listLimit)
-        .execute();
-      return rows.map(fromRow);
+    list: async ({ ofMiner = () => true, ...filter } = {}) => {
+      const found: StoredCommand[] = [];
+      for (let below: number | undefined; ; ) {
+        const page = await pageOf(filter, below);
+        found.push(...page.filter(({ minerId }) => ofMiner(minerId)));
+        below = page.at(-1)?.id;
+        if (page.length < listLimit || found.length >= listLimit) return found.slice(0, listLimit);
+      }
     },
   };
 };

@@ -86,6 +86,32 @@ const steps: readonly (readonly string[])[] = [
       primary key (day, miner_id)
     ) strict, without rowid`,
   ],
+  [
+    `create table bulk_action (
+      id integer primary key autoincrement,
+      time integer not null,
+      actor text not null,
+      user_id integer,
+      action text not null,
+      parameters text not null,
+      parallel integer not null,
+      delay real not null,
+      dry_run integer not null check (dry_run in (0, 1)),
+      total integer not null,
+      state text not null check (state in ('running', 'done', 'cancelled'))
+    ) strict`,
+    `create table bulk_result (
+      bulk_action_id integer not null,
+      miner_id integer not null,
+      position integer not null,
+      command_id integer,
+      state text not null
+        check (state in ('queued', 'sent', 'done', 'failed', 'unknown', 'cancelled', 'possible')),
+      message text not null,
+      primary key (bulk_action_id, miner_id)
+    ) strict, without rowid`,
+    "create index bulk_result_open on bulk_result (state) where state in ('queued', 'sent')",
+  ],
 ];
 
 /** What this release reads and writes; a store with a higher number is of a newer one. */

@@ -1,4 +1,3 @@
-import { notFound } from "../contract/problems.ts";
 import type { Connection } from "./connection.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 
@@ -9,10 +8,10 @@ export interface NotificationLog {
   /** Newest first. The array never changes; a later call may return another. */
   list(): readonly StoredNotification[];
   add(notification: NewNotification): Promise<StoredNotification>;
-  /** Throws not.found. */
-  acknowledge(id: number | "all"): Promise<void>;
-  /** Throws not.found. */
-  clear(id: number | "all"): Promise<void>;
+  /** In one transaction; ids that are not there are passed over. */
+  acknowledge(ids: readonly number[] | "all"): Promise<void>;
+  /** Likewise. */
+  clear(ids: readonly number[] | "all"): Promise<void>;
 }
 
 export const openNotifications = async (connection: Connection, now: () => number): Promise<NotificationLog> => {
@@ -34,10 +33,6 @@ export const openNotifications = async (connection: Connection, now: () => numbe
     isWarning: row.is_warning === 1,
     isAcknowledged: row.is_acknowledged === 1,
   }));
-
-  const known = (id: number | "all"): void => {
-    if (id !== "all" && !list.some((each) => each.id === id)) throw notFound("notification", id);
-  };
 
   return {
     list: () => list,
@@ -66,18 +61,18 @@ export const openNotifications = async (connection: Connection, now: () => numbe
       return added;
     },
 
-    acknowledge: async (id) => {
-      known(id);
+    acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
-      connection.write((run) => run(id === "all" ? update : update.where("id", "=", id)));
-      list = list.map((each) => (id === "all" || each.id === id ? { ...each, isAcknowledged: true } : each));
+      connection.write((run) => run(ids === "all" ? update : update.where("id", "in", ids)));
+      const named = ids === "all" ? null : new Set(ids);
+      list = list.map((each) => (named?.has(each.id) === false ? each : { ...each, isAcknowledged: true }));
     },
 
-    clear: async (id) => {
-      known(id);
+    clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
-      connection.write((run) => run(id === "all" ? removal : removal.where("id", "=", id)));
-      list = id === "all" ? [] : list.filter((each) => each.id !== id);
+      connection.write((run) => run(ids === "all" ? removal : removal.where("id", "in", ids)));
+      const named = ids === "all" ? null : new Set(ids);
+      list = named === null ? [] : list.filter((each) => !named.has(each.id));
     },
   };
 };

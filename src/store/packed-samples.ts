@@ -18,11 +18,11 @@ export interface Sample {
  * `base` (u32), hash rate, power and temperature (f32, 7 digits), energy (f64); NaN stands for null.
  */
 const format = 1;
-const size = 24;
+export const sampleSize = 24;
 
 /** `samples` lie between `base` and 49 days later. */
 export const pack = (samples: readonly Sample[], base: number): Uint8Array => {
-  const bytes = new Uint8Array(1 + samples.length * size);
+  const bytes = new Uint8Array(1 + samples.length * sampleSize);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, format);
   let at = 1;
@@ -32,7 +32,7 @@ export const pack = (samples: readonly Sample[], base: number): Uint8Array => {
     view.setFloat32(at + 8, power ?? Number.NaN, true);
     view.setFloat32(at + 12, temperature ?? Number.NaN, true);
     view.setFloat64(at + 16, energy ?? Number.NaN, true);
-    at += size;
+    at += sampleSize;
   }
   return bytes;
 };
@@ -42,7 +42,7 @@ export const unpack = (bytes: Uint8Array, minerId: number, base: number): Sample
   const samples: Sample[] = [];
   if (bytes[0] !== format) return samples;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 1; at + size <= bytes.length; at += size)
+  for (let at = 1; at + sampleSize <= bytes.length; at += sampleSize)
     samples.push({
       minerId,
       time: base + view.getUint32(at, true),

@@ -1,7 +1,7 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import type { Connection } from "./connection.ts";
 import { isBusy } from "./failures.ts";
-import { mean, merge, pack, type Sample, unpack } from "./packed-samples.ts";
+import { mean, merge, pack, type Sample, sampleSize, unpack } from "./packed-samples.ts";
 
 /** Samples of 20 s lie together, by miner (migrations.ts says why). */
 const span = 20_000;
@@ -28,6 +28,8 @@ export interface Samples {
   prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
   /** One miner's samples with `from` <= time < `to`, oldest first. */
   read(minerId: number, from: number, to: number): Sample[];
+  /** About how many `read` would give, without reading them; no less, but for what waits to be written. */
+  count(minerId: number, from: number, to: number): number;
   forget(minerId: number): void;
 }
 
@@ -50,6 +52,9 @@ const keys = (unit: number, miner: number, from: number, to: number) => ({
   miner,
 });
 
+/** By length, as the bytes are not read. */
+const packedSamples = `sum((length(samples) - 1) / ${sampleSize})`;
+
 const miners = (table: string, column: string): string =>
   `select distinct miner_id from ${table} where ${column} = ? order by miner_id limit ${minersPerStep}`;
 
@@ -61,15 +66,18 @@ export const openSamples = (connection: Connection): Samples => {
   const statements = {
     append: prepare("insert or replace into sample values (?, ?, ?, ?, ?, ?, ?)"),
     recent: prepare(`select * from sample where ${spans} order by span, time`),
+    countRecent: prepare(`select count(*) as samples from sample where ${spans}`),
     dropRecent: prepare(`delete from sample where ${spans}`),
     firstSpan: prepare("select min(span) as first from sample"),
     minersOfSpan: prepare(miners("sample", "span")),
     hours: prepare(`select hour as at, samples from sample_hour where ${hours} order by hour`),
+    hourSizes: prepare(`select ${packedSamples} as samples from sample_hour where ${hours}`),
     saveHour: prepare("insert or replace into sample_hour values (?, ?, ?)"),
     dropHours: prepare(`delete from sample_hour where ${hours}`),
     firstHour: prepare("select min(hour) as first from sample_hour"),
     minersOfHour: prepare(miners("sample_hour", "hour")),
     days: prepare(`select day as at, samples from sample_day where ${days} order by day`),
+    daySizes: prepare(`select ${packedSamples} as samples from sample_day where ${days}`),
     saveDay: prepare("insert or replace into sample_day values (?, ?, ?)"),
     dropDays: prepare(`delete from sample_day where ${days}`),
     dropOldDays: prepare(
@@ -161,6 +169,11 @@ export const openSamples = (connection: Connection): Samples => {
         .filter(({ time }) => time >= from && time < to)
         // A sample may come after its hour was packed.
         .sort((a, b) => a.time - b.time),
+
+    count: (minerId, from, to) =>
+      integer(statements.daySizes.get(keys(day, minerId, from, to))?.samples) +
+      integer(statements.hourSizes.get(keys(hour, minerId, from, to))?.samples) +
+      integer(statements.countRecent.get(keys(span, minerId, from, to))?.samples),
 
     forget: (minerId) => {
       waiting = waiting.filter((each) => each.minerId !== minerId);

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
+import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { Connection } from "./connection.ts";
@@ -24,10 +25,11 @@ import { openRigMemories, type RigMemories } from "./rig-memories.ts";
 import { openSamples, type Samples } from "./samples.ts";
 
 export type { ActivePools } from "./active-pools.ts";
+export type { BulkActionLog, BulkResult, NewBulkAction, StoredBulkAction } from "./bulk-actions.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandFilter, CommandLog } from "./commands.ts";
 export type { NotificationLog } from "./notifications.ts";
-export type { Sample } from "./packed-samples.ts";
+export { mean, type Sample } from "./packed-samples.ts";
 export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
 export type { Samples } from "./samples.ts";
@@ -46,6 +48,7 @@ export interface Store {
   readonly users: Collection<StoredUser>;
   readonly notifications: NotificationLog;
   readonly commands: CommandLog;
+  readonly bulkActions: BulkActionLog;
   readonly activePools: ActivePools;
   readonly memory: RigMemories;
   readonly samples: Samples;
@@ -114,6 +117,8 @@ const assemble = async (
   const activePools = await openActivePools(noted);
   const memory = await openRigMemories(noted);
   const samples = openSamples(noted);
+  // Before the commands are opened: it looks at what the last run left of them.
+  const bulkActions = await openBulkActions(noted, now);
   return {
     miners: await collection("miner", StoredMiner, beforeMiners),
     groups: await collection("group", StoredGroup),
@@ -127,6 +132,7 @@ const assemble = async (
     users: await collection("user", StoredUser),
     notifications: await openNotifications(noted, now),
     commands: await openCommands(noted, now),
+    bulkActions,
     activePools,
     memory,
     samples,

@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { CommandState } from "../contract/resources.ts";
+import type { bulkStates, CommandState, jobStates } from "../contract/resources.ts";
 
 /**
  * The tables of the store (migrations.ts makes them). They are STRICT, so SQLite itself keeps the column types true;
@@ -41,6 +41,32 @@ export interface Tables {
     /** JSON */
     parameters: string;
     state: CommandState;
+    message: string;
+  };
+  bulk_action: {
+    id: Generated<number>;
+    time: number;
+    actor: string;
+    user_id: number | null;
+    action: string;
+    /** JSON */
+    parameters: string;
+    parallel: number;
+    /** s */
+    delay: number;
+    dry_run: number;
+    /** Miners. */
+    total: number;
+    state: (typeof jobStates)[number];
+  };
+  bulk_result: {
+    bulk_action_id: number;
+    miner_id: number;
+    /** In the order of the request. */
+    position: number;
+    /** Null until there is one. */
+    command_id: number | null;
+    state: (typeof bulkStates)[number];
     message: string;
   };
   active_pool: { miner_id: number; id: number; url: string; worker: string; ordinal: number };

@@ -113,7 +113,7 @@ describe("CORS", () => {
     expect(headers).toMatchObject({
       "access-control-allow-origin": origin,
       "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
-      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match",
+      "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID",
     });
   });
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { HttpSettings } from "../../src/config/schema.ts";
 import { keyCheck } from "../../src/http/keys.ts";
@@ -103,6 +104,62 @@ describe("a server with a key", () => {
     await served.raw(`GARBAGE ?key=${key}\r\n\r\n`);
     expect(served.logged.length).toBeGreaterThan(4);
     expect(served.logged.join("")).not.toMatch(/correct-horse|staple/);
+  });
+});
+
+describe("a user's own key", () => {
+  const own = "a-key-of-anna-1234";
+  const anna = { id: 3, name: "anna" };
+
+  /** A server over a stub that knows anna's key. */
+  async function servedWithAnna(settings: Partial<HttpSettings>): Promise<Served> {
+    const served = await serve(settings);
+    const digest = createHash("sha256").update(own).digest("hex");
+    Object.assign(served.service, { keyHolder: (of: string) => (of === digest ? anna : undefined) });
+    return served;
+  }
+  const http = { actor: "http", userId: undefined };
+  const byAnna = { actor: "anna", userId: 3 };
+
+  test.each<[string, Partial<HttpSettings>, string, Ask, object]>([
+    ["anna with her key in the query", { key }, `?key=${own}`, {}, byAnna],
+    ["anna with her key as header", { key }, "", { headers: { "x-api-key": own } }, byAnna],
+    ["anna who names herself", { key }, `?key=${own}&user_id=3`, {}, byAnna],
+    ["whoever has the service's key", { key }, `?key=${key}`, {}, http],
+    ["whoever looks through anna's eyes", { key }, `?key=${key}&user_id=3`, {}, { ...http, userId: 3 }],
+    ["anna where no key is needed", {}, `?key=${own}`, {}, byAnna],
+    ["anybody where no key is needed", {}, "", {}, http],
+    ["anybody with a wrong key where none is needed", {}, `?key=${wrong}`, {}, http],
+    ["anna where reads need no key", { key, keylessRead: true }, `?key=${own}`, {}, byAnna],
+    ["anybody where reads need no key", { key, keylessRead: true }, "", {}, http],
+    ["anna whose key is the service's too", { key: own }, `?key=${own}`, {}, byAnna],
+  ])("makes the request hers: %s", async (_who, settings, query, what, caller) => {
+    const served = await servedWithAnna(settings);
+    expect((await served.ask("GET", `/api/summary${query}`, what)).status).toBe(200);
+    expect(served.calls.at(-1)?.caller).toEqual(caller);
+    await served.server.close();
+  });
+
+  test("with the id of somebody else is answered as for one that there is not", async () => {
+    const served = await servedWithAnna({ key });
+    for (const method of ["GET", "POST"]) {
+      const target = method === "GET" ? "/api/summary" : "/api/miners/1";
+      const answer = await served.ask(method, `${target}?action=stop&key=${own}&user_id=4`);
+      expect([answer.status, answer.json.code, answer.json.detail]).toEqual([404, "not.found", "There is no user 4"]);
+    }
+    expect(served.calls).toEqual([]);
+    await served.server.close();
+  });
+
+  test("passes from an address that goes on guessing, and is never logged", async () => {
+    const served = await servedWithAnna({ key });
+    for (let i = 0; i < 11; i += 1) await served.ask("GET", `/api/summary?key=${wrong}`);
+    expect((await served.ask("GET", `/api/summary?key=${wrong}`)).status).toBe(429);
+    expect((await served.ask("GET", `/api/summary?key=${own}`)).status).toBe(200);
+    await served.ask("GET", `/api/nix?key=${own}`);
+    expect(served.logged.length).toBeGreaterThan(0);
+    expect(served.logged.join("")).not.toContain("a-key-of-anna");
+    await served.server.close();
   });
 });
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { cgminer } from "../../src/link/drivers/cgminer.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
-import { type Identified, identify } from "../../src/link/identify.ts";
+import { ClosedRig, type Identified, identify } from "../../src/link/identify.ts";
 import type { Credentials } from "../../src/link/link.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { deadline } from "./rigs.ts";
@@ -107,6 +107,28 @@ describe("an XMRig with a token", () => {
       message: expect.stringContaining(words),
     });
   });
+});
+
+test("a slow rig is recognised by its answer, though it never answers the other kind of question", async () => {
+  let asked: Socket | undefined;
+  server = await serve((socket, request) => {
+    if (request.startsWith("{")) asked = socket;
+    else asked?.end('{"STATUS":[{"STATUS":"S"}],"VERSION":[{"CGMiner":"4.11.1"}]}\0');
+  });
+  const found = await identify(parseAddress(`127.0.0.1:${server.port}`), {}, deadline(600_000));
+  expect(found.driver.id).toBe("cgminer");
+});
+
+test("a rig that shows nothing but its login is named by that", async () => {
+  const realm = 'WWW-Authenticate: Digest realm="antMiner Configuration", nonce="1", qop="auth"';
+  const failure = served((socket) => socket.end(http(401, "<h1>401</h1>", [realm])));
+  await expect(failure).rejects.toBeInstanceOf(ClosedRig);
+  await expect(failure).rejects.toMatchObject({ code: "rig.refused", driver: null, identity: { make: "Antminer" } });
+});
+
+test("any other login is no sign of a rig", async () => {
+  const failure = served((socket) => socket.end(http(401, "", ['WWW-Authenticate: Basic realm="Router"'])));
+  await expect(failure).rejects.toMatchObject({ code: "rig.unknown-protocol" });
 });
 
 test("a token goes nowhere but to what has shown itself to be an XMRig", async () => {

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { Steering, type Waits } from "../../src/service/steering.ts";
+import { setControl } from "../../src/service/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
@@ -224,7 +225,7 @@ async function steered(waits: Waits) {
     disabled: false,
   });
   const order = { minerId: 1, minerName: "one", action: "set", parameters: {} };
-  const set = (key: string, value: string) => steering.run(miner, order, caller, (session) => session.set(key, value));
+  const set = (key: string, value: string) => steering.run(miner, order, caller, [setControl(key, value)]);
   const row = async () => (await store.commands.list())[0];
   return { rig, store, steering, set, row };
 }

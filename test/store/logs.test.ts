@@ -31,8 +31,8 @@ describe("notifications", () => {
     const one = await first.notifications.add(notice("one"));
     const two = await first.notifications.add(notice("two"));
     await first.notifications.add(notice("three"));
-    await first.notifications.acknowledge(one.id);
-    await first.notifications.clear(two.id);
+    await first.notifications.acknowledge([one.id]);
+    await first.notifications.clear([two.id]);
     const kept = first.notifications.list();
     expect(kept.map(({ message, isAcknowledged, time }) => [message, isAcknowledged, time])).toEqual([
       ["three", false, start],
@@ -48,10 +48,12 @@ describe("notifications", () => {
     await second.close();
   });
 
-  test("an unknown id is not.found", async () => {
+  test("unknown ids change nothing", async () => {
     const store = await openStore({ file: ":memory:", now });
-    await expect(store.notifications.acknowledge(1)).rejects.toMatchObject({ code: "not.found" });
-    await expect(store.notifications.clear(1)).rejects.toMatchObject({ code: "not.found" });
+    const { id } = await store.notifications.add(notice("one"));
+    await store.notifications.acknowledge([id + 1]);
+    await store.notifications.clear([id + 1]);
+    expect(store.notifications.list()).toMatchObject([{ id, isAcknowledged: false }]);
     await store.close();
   });
 
@@ -83,7 +85,9 @@ describe("commands", () => {
     expect((await store.commands.list()).map(({ actor }) => actor)).toEqual(["Bob", "Ann"]);
     expect(await store.commands.list({ actor: "Bob", since: start + 1_000 })).toHaveLength(1);
     expect(await store.commands.list({ since: start + 1_001 })).toEqual([]);
-    await expect(store.commands.move(99, "done", "")).rejects.toMatchObject({ code: "not.found" });
+    for (let count = 0; count < 1_000; count += 1) await store.commands.add({ ...command, minerId: 6 });
+    expect(await store.commands.list({ ofMiner: (minerId) => minerId === 5 })).toHaveLength(1);
+    await expect(store.commands.move(9_999, "done", "")).rejects.toMatchObject({ code: "not.found" });
     await store.close();
   });
 

@@ -1,0 +1,184 @@
+import type { ServerResponse } from "node:http";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { EventsQuery } from "../contract/inputs.ts";
+import { operations } from "../contract/operations.ts";
+import { invalid, RigbridgeError } from "../contract/problems.ts";
+import type { Caller, EncodedEvent, Input, MiningService } from "../contract/service.ts";
+import { presentedKey } from "./admission.ts";
+import { callerOf } from "./caller.ts";
+import { inputOf } from "./input.ts";
+import { keyDigest } from "./keys.ts";
+import type { HttpLimits } from "./limits.ts";
+import { loggable } from "./log.ts";
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // nginx would hold events back.
+  "x-accel-buffering": "no",
+};
+
+/** ms after which a client that was cut off connects again. */
+const retry = 2_000;
+const comment = ":\n\n";
+
+type Batches = AsyncIterable<readonly EncodedEvent[]>;
+
+interface Streaming {
+  readonly service: MiningService;
+  readonly limits: HttpLimits;
+  readonly log: FastifyBaseLogger;
+}
+
+/** GET /api/events: server-sent events, each batch in one write, no faster than the client reads. */
+export function addEventStream(app: FastifyInstance, { service, limits, log }: Streaming): void {
+  const operation = operations.watchEvents;
+  const decode = inputOf(operation);
+  const framed = framing();
+  const open = new Set<AbortController>();
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    for (const stream of open) stream.abort();
+    done();
+  });
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { input, userId } = decode({ params: {}, query: request.asked, body: undefined });
+    const ending = new AbortController();
+    if (closing || open.size >= limits.eventStreams) throw full(reply);
+    const batches = batchesOf(service, { ...input, ...lastEvent(request) }, callerOf(request, userId), ending.signal);
+    reply.headers(headers);
+    if (request.method === "HEAD") return reply.send();
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    open.add(ending);
+    const line = { method: request.method, path: loggable(request.url), status: 200 };
+    // Most streams end so, and the hook for answers is not told of it.
+    reply.raw.once("close", () => {
+      if (!reply.raw.writableFinished) log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "left");
+    });
+    const serving = { beat: limits.eventComment, framed, admitted: stillAdmitted(request, service) };
+    try {
+      await send(batches, reply.raw, ending, serving);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) log.error({ err: error, ...line }, "a fault of the service");
+    } finally {
+      open.delete(ending);
+    }
+    return reply;
+  };
+  app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer });
+}
+
+/** Whether the user's key that opened the stream is still theirs. */
+function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): () => boolean {
+  const { holder } = request;
+  const key = presentedKey(request, request.asked);
+  if (holder === undefined || key === undefined) return () => true;
+  const digest = keyDigest(key);
+  return () => keyHolder?.(digest)?.id === holder.id;
+}
+
+function full(reply: FastifyReply): RigbridgeError {
+  reply.header("retry-after", "10");
+  return new RigbridgeError("service.not-ready", "Too many event streams are open; try again later");
+}
+
+/** What a browser resumes with. It goes before the query, which stays as it was when the page connected first. */
+function lastEvent({ headers }: FastifyRequest): Input<"watchEvents"> {
+  const header = headers["last-event-id"];
+  if (header === undefined) return {};
+  const after = EventsQuery.shape.after.safeParse(header);
+  if (!after.success) throw invalid("Last-Event-ID", "must be a whole number of 1 to 15 digits");
+  return { after: after.data };
+}
+
+function batchesOf(service: MiningService, input: Input<"watchEvents">, caller: Caller, signal: AbortSignal): Batches {
+  return service.encodedEvents?.(input, caller, signal) ?? encoded(service.watchEvents(input, caller, signal));
+}
+
+async function* encoded(events: ReturnType<MiningService["watchEvents"]>): Batches {
+  for await (const { id, type, data } of events) yield [{ id, type, json: Buffer.from(JSON.stringify(data)) }];
+}
+
+interface Serving {
+  /** ms between two comments */
+  readonly beat: number;
+  readonly framed: Framed;
+  /** Asked with every comment. */
+  admitted(): boolean;
+}
+
+/** Until the client leaves, the server closes, or the service ends the stream: the client then comes again, or is told why not. */
+async function send(
+  batches: Batches,
+  response: ServerResponse,
+  ending: AbortController,
+  serving: Serving,
+): Promise<void> {
+  const stop = startBeat(response, serving, ending);
+  if (response.closed) ending.abort();
+  response.once("close", () => ending.abort());
+  ending.signal.addEventListener("abort", () => {
+    if (response.writableNeedDrain) response.destroy();
+  });
+  response.write(`retry: ${retry}\n\n`);
+  try {
+    for await (const batch of batches) {
+      response.write(serving.framed(batch));
+      if (response.writableNeedDrain) await drained(response);
+    }
+  } finally {
+    stop();
+    response.end();
+  }
+}
+
+/** A comment now and then keeps proxies from closing the connection; a client that has read nothing since is cut off. */
+function startBeat(response: ServerResponse, { beat, admitted }: Serving, ending: AbortController): () => void {
+  let stuck = false;
+  response.on("drain", () => {
+    stuck = false;
+  });
+  const timer = setInterval(() => {
+    if (!admitted()) ending.abort();
+    if (stuck) response.destroy();
+    stuck = response.writableNeedDrain;
+    if (!stuck) response.write(comment);
+  }, beat);
+  return () => clearInterval(timer);
+}
+
+type Framed = (batch: readonly EncodedEvent[]) => Buffer;
+
+/** Clients that hear the same get the same bytes, made once. */
+function framing(): Framed {
+  let last: readonly EncodedEvent[] = [];
+  let bytes = Buffer.alloc(0);
+  return (batch) => {
+    if (batch.length !== last.length || batch.some((event, index) => event !== last[index])) {
+      last = batch;
+      bytes = Buffer.concat(batch.flatMap(frame));
+    }
+    return bytes;
+  };
+}
+
+const frame = ({ id, type, json }: EncodedEvent): Uint8Array[] => [
+  Buffer.from(`event: ${type}\nid: ${id}\ndata: `),
+  json,
+  Buffer.from("\n\n"),
+];
+
+async function drained(response: ServerResponse): Promise<void> {
+  if (response.closed || response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+  });
+}

@@ -1,0 +1,281 @@
+import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Identity } from "../contract/readings.ts";
+import { formatAddress } from "./address.ts";
+import { drivers } from "./drivers/index.ts";
+import { ClosedRig, type Identified, identify } from "./identify.ts";
+import type { RigAddress } from "./link.ts";
+import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
+
+/** A rig that answers. */
+export interface FoundRig {
+  /** As it is typed: without the port where that is a usual one. */
+  readonly address: string;
+  /** Id of the driver that speaks to it; null where the rig shows what it is only to who logs in. */
+  readonly driver: string | null;
+  readonly identity: Identity;
+  /** What keeps it from being read, in words. */
+  readonly note: string | null;
+}
+
+export interface Progress {
+  /** Addresses looked at. */
+  readonly scanned: number;
+  /** Addresses to look at; grows when rigs announce themselves elsewhere. */
+  readonly total: number;
+}
+
+export interface ScanOptions {
+  readonly plan: SearchPlan;
+  /** Places where something has announced itself; those that the plan covers are not looked at twice. */
+  readonly announced?: Promise<readonly Announced[]>;
+  /** Ends the scan early; what was found until then holds. */
+  readonly signal: AbortSignal;
+  found(rig: FoundRig): void;
+  progress?(progress: Progress): void;
+}
+
+export interface Announced {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The ports that rigs have by custom. */
+export const usualPorts: readonly number[] = [...new Set(drivers.flatMap(({ ports }) => ports))];
+
+/** Make and model as people say them; most models are named with their make already. */
+export function describeRig({ make, model }: Identity): string {
+  const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
+  return parts.filter((part) => part !== null).join(" ") || "A rig";
+}
+
+/** Never more than 256 sockets: who identifies has two of them, and probes nothing meanwhile. */
+const atOnce = { probed: 224, identified: 32 };
+/** ms; longer than the second after which a lost connection request is sent again. */
+const connectTime = 1_500;
+/** ms for finding out what answers, and ms for reading it then. */
+const identifyTime = 5_000;
+const readTime = 5_000;
+/** Refusals come at once from near by; more of them in one go would keep everything else of this process waiting. */
+const probesPerTurn = 32;
+
+/**
+ * Looks for rigs: first which ports are open, then, only there, what answers. No credentials are sent. Resolves when
+ * everything was looked at or the signal was aborted. Throws `not.possible` when this machine runs out of sockets.
+ */
+export async function scan(options: ScanOptions): Promise<void> {
+  await new Scan(options).run();
+}
+
+class Scan {
+  readonly #options: ScanOptions;
+  /** Aborted when the scan ends, for whatever reason. */
+  readonly #ending = new AbortController();
+  readonly #probes = new Set<Socket>();
+  readonly #identifications = new Places(atOnce.identified);
+  #probesThisTurn = 0;
+  #nextTurn: Promise<void> | null = null;
+  #scanned = 0;
+  #total: number;
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+    this.#total = options.plan.total;
+  }
+
+  async run(): Promise<void> {
+    const { plan, announced, signal } = this.#options;
+    const stop = (): void => {
+      this.#ending.abort();
+      for (const socket of this.#probes) socket.destroy();
+    };
+    signal.addEventListener("abort", stop);
+    try {
+      if (signal.aborted) return;
+      await this.#lookAtAll(placesOf(plan));
+      const elsewhere = placesBeyond(plan, (await announced) ?? []);
+      this.#total += elsewhere.length;
+      await this.#lookAtAll(elsewhere.values());
+    } finally {
+      signal.removeEventListener("abort", stop);
+      stop();
+    }
+  }
+
+  /** Addresses are taken one by one as others are done, so that a large network costs no more memory than a small one. */
+  async #lookAtAll(places: Iterator<Place, unknown>): Promise<void> {
+    const worker = async (): Promise<void> => {
+      for (let next = places.next(); next.done !== true && !this.#ending.signal.aborted; next = places.next()) {
+        await this.#lookAt(next.value);
+      }
+    };
+    const workers = Array.from({ length: Math.min(atOnce.probed, this.#total) }, worker);
+    try {
+      await Promise.all(workers);
+    } catch (error) {
+      this.#ending.abort();
+      await Promise.allSettled(workers);
+      throw error;
+    }
+  }
+
+  async #lookAt({ host, ports }: Place): Promise<void> {
+    const open = await this.#openPorts(host, ports);
+    if (open.length > 0) await this.#identifications.take(() => this.#identifyAll(host, open));
+    if (this.#ending.signal.aborted) return;
+    this.#scanned += 1;
+    this.#options.progress?.({ scanned: this.#scanned, total: this.#total });
+  }
+
+  async #openPorts(host: string, ports: readonly number[]): Promise<number[]> {
+    const open: number[] = [];
+    for (const port of ports) {
+      await this.#turn();
+      if (this.#ending.signal.aborted) break;
+      const answer = await this.#probe(host, port);
+      if (answer === "open") open.push(port);
+      if (answer === "no route") break;
+    }
+    return open;
+  }
+
+  async #turn(): Promise<void> {
+    while (this.#probesThisTurn >= probesPerTurn) {
+      this.#nextTurn ??= setImmediate().then(() => {
+        this.#probesThisTurn = 0;
+        this.#nextTurn = null;
+      });
+      await this.#nextTurn;
+    }
+    this.#probesThisTurn += 1;
+  }
+
+  #probe(host: string, port: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host, port, timeout: connectTime });
+      this.#probes.add(socket);
+      let answer: Answer = "closed";
+      socket.once("connect", () => {
+        answer = "open";
+        socket.destroy();
+      });
+      socket.once("timeout", () => socket.destroy());
+      socket.once("error", (error: NodeJS.ErrnoException) => {
+        if (noRoute.has(error.code ?? "")) answer = "no route";
+        if (noSockets.has(error.code ?? "")) reject(outOfSockets(error));
+      });
+      socket.once("close", () => {
+        this.#probes.delete(socket);
+        resolve(answer);
+      });
+    });
+  }
+
+  /** Rigs of several kinds may share an address; one that answers at several ports is one rig all the same. */
+  async #identifyAll(host: string, open: readonly number[]): Promise<void> {
+    const usual = open.some((port) => usualPorts.includes(port)) ? [null] : [];
+    const here: FoundRig[] = [];
+    for (const port of [...usual, ...open.filter((each) => !usualPorts.includes(each))]) {
+      if (this.#ending.signal.aborted) return;
+      const rig = await this.#recognise({ host, port, tls: false });
+      if (rig === null || here.some((other) => isSame(other.identity, rig.identity))) continue;
+      here.push(rig);
+      this.#options.found(rig);
+    }
+  }
+
+  /** null for what is no rig. */
+  async #recognise(address: RigAddress): Promise<FoundRig | null> {
+    try {
+      const found = await identify(address, {}, this.#within(identifyTime));
+      return await this.#named(found);
+    } catch (error) {
+      if (this.#ending.signal.aborted || !(error instanceof RigbridgeError)) return null;
+      if (!(error instanceof ClosedRig)) return null;
+      const { driver, identity, reason } = error;
+      return { address: formatAddress(address), driver: driver?.id ?? null, identity, note: reason };
+    }
+  }
+
+  /** A rig that has not said all of what it is when it was recognised is read once. */
+  async #named({ rig, driver, identity, address }: Identified): Promise<FoundRig> {
+    const found = { address: formatAddress(address), driver: driver.id, identity, note: null };
+    if (identity.mac !== null && identity.model !== null) return found;
+    try {
+      const read = await rig.read(this.#within(readTime));
+      return { ...found, identity: joined(read.identity, identity) };
+    } catch (error) {
+      if (error instanceof RigbridgeError) return { ...found, note: error.message };
+      throw error;
+    } finally {
+      rig.close();
+    }
+  }
+
+  #within(ms: number): AbortSignal {
+    return AbortSignal.any([this.#ending.signal, AbortSignal.timeout(ms)]);
+  }
+}
+
+type Answer = "open" | "closed" | "no route";
+
+/** At another port there is no route either. */
+const noRoute = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
+/** Our own trouble, which says nothing of the other side. */
+const noSockets = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
+
+const outOfSockets = (cause: Error): RigbridgeError =>
+  new RigbridgeError(
+    "not.possible",
+    "This machine has no sockets left to search with; raise the limit of open files (ulimit -n)",
+    { cause },
+  );
+
+/** Two answers of one device: at its web port and its RPC port, say. */
+const isSame = (one: Identity, other: Identity): boolean =>
+  (one.mac !== null && one.mac === other.mac) || (one.serial !== null && one.serial === other.serial);
+
+/** What was read, and what was recognised where that read does not say. */
+const joined = (read: Identity, recognised: Identity): Identity => ({
+  make: read.make ?? recognised.make,
+  model: read.model ?? recognised.model,
+  firmware: read.firmware ?? recognised.firmware,
+  mac: read.mac ?? recognised.mac,
+  hostname: read.hostname ?? recognised.hostname,
+  serial: read.serial ?? recognised.serial,
+});
+
+/** Where something announced itself and the plan does not look anyway. */
+function placesBeyond(plan: SearchPlan, announced: readonly Announced[]): Place[] {
+  const portsOf = new Map<string, Set<number>>();
+  for (const { host, port } of announced) {
+    const planned = plannedPorts(plan, host);
+    if (planned.includes(port)) continue;
+    const ports = portsOf.get(host) ?? new Set(planned.length > 0 ? [] : usualPorts);
+    portsOf.set(host, ports.add(port));
+  }
+  return [...portsOf].map(([host, ports]) => ({ host, ports: [...ports] }));
+}
+
+/** So many pieces of work at once; the others wait in line. */
+class Places {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async take(work: () => Promise<void>): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

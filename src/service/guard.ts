@@ -1,0 +1,48 @@
+import { type OperationName, operationNames } from "../contract/operations.ts";
+import type { Caller, CallName, MiningService } from "../contract/service.ts";
+import { type AccessBook, needsAll } from "./access.ts";
+
+export type Calls = Pick<MiningService, CallName>;
+
+/** What changes the service as a whole: a pool's wallet, say, is where everybody's miners may be sent next. */
+const ofTheWhole: ReadonlySet<OperationName> = new Set([
+  "savePool",
+  "deletePool",
+  "savePoolGroup",
+  "deletePoolGroup",
+  "saveHost",
+  "deleteHost",
+  "saveManagedMiner",
+  "deleteManagedMiner",
+  "saveCoin",
+  "deleteCoin",
+  "saveManagedTemplate",
+  "deleteManagedTemplate",
+  "addGroup",
+  "changeGroup",
+  "deleteGroup",
+  "saveUser",
+  "deleteUser",
+  "startDiscovery",
+  "getDiscovery",
+  "cancelDiscovery",
+]);
+
+/** Nobody gets to an operation that is not for them; `named` says for the audit through whose eyes a caller looks. */
+export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller) => Caller): Calls {
+  const checked = operationNames.flatMap((name) => {
+    if (name === "watchEvents") return [];
+    const method = calls[name];
+    return [
+      [
+        name,
+        async (input: never, caller: Caller) => {
+          access.check(name, caller);
+          if (ofTheWhole.has(name)) needsAll(access.of(caller));
+          return method(input, named(caller));
+        },
+      ] as const,
+    ];
+  });
+  return Object.fromEntries(checked) as unknown as Calls;
+}

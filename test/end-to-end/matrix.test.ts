@@ -1,0 +1,453 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Config } from "../../src/config/index.ts";
+import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+
+/**
+ * Who gets what of every operation, asked over HTTP. There are two farms: what anna sees is called alpha, what bert
+ * sees is called bravo, and neither may ever read the other's word.
+ */
+const keys = {
+  service: "key-of-the-service",
+  anna: "key-of-anna-1234567",
+  bert: "key-of-bert-1234567",
+  ada: "key-of-ada-12345678",
+};
+/** Ids as the configuration's order gives them. */
+const anna = 1;
+const ant = 1_000_000_001;
+const bitaxe = 1_000_000_002;
+const bravoAnt = 1_000_000_003;
+
+/** What a request carries, in the order of the tables' columns. */
+const columns = {
+  none: "",
+  wrong: "key=not-the-key-at-all",
+  service: `key=${keys.service}`,
+  anna: `key=${keys.anna}`,
+  bert: `key=${keys.bert}`,
+  ada: `key=${keys.ada}`,
+  "for anna": `key=${keys.service}&user_id=${anna}`,
+  "for nobody": `key=${keys.service}&user_id=77`,
+} as const;
+type Column = keyof typeof columns;
+const columnNames: readonly Column[] = ["none", "wrong", "service", "anna", "bert", "ada", "for anna", "for nobody"];
+
+let farm: Farm;
+let store: Store;
+let service: MiningService;
+let server: HttpServer;
+let activePool: number;
+const log = pino({ level: "silent" });
+
+beforeAll(async () => {
+  farm = await startFarm({
+    rigs: [
+      { kind: "cgminer", dialect: "bmminer", warm: true },
+      { kind: "axeos", warm: true },
+      { kind: "cgminer", dialect: "bmminer", warm: true },
+    ],
+  });
+  const rig = (index: number) => farm.rigs[index]?.address;
+  store = await openStore({ file: ":memory:", now: Date.now });
+  const config = Config.parse({
+    http: { port: 0, key: keys.service },
+    poll: { interval: 3600 },
+    groups: [{ name: "alpha farm" }, { name: "bravo farm" }],
+    miners: [
+      { name: "alpha ant", address: rig(0), group: "alpha farm" },
+      { name: "alpha bitaxe", address: rig(1), group: "alpha farm" },
+      { name: "bravo ant", address: rig(2), group: "bravo farm" },
+    ],
+    pools: [
+      { name: "alpha pool", url: "stratum+tcp://alpha.example.com:3333", password: "hidden-word" },
+      { name: "bravo pool", url: "stratum+tcp://bravo.example.com:3333", password: "hidden-word" },
+    ],
+    poolGroups: [
+      { name: "alpha pools", pools: ["alpha pool"] },
+      { name: "bravo pools", pools: ["alpha pool", "bravo pool"] },
+    ],
+    templates: [{ name: "Night" }],
+    users: [
+      { name: "anna", key: keys.anna, privilege: "view", groups: ["alpha farm"], pools: ["alpha pool"] },
+      { name: "bert", key: keys.bert, privilege: "control", groups: ["bravo farm"], pools: ["bravo pool"] },
+      { name: "ada", key: keys.ada, privilege: "administrator" },
+    ],
+  });
+  service = await startService({ config, store, log });
+  server = await startHttpServer({ service, settings: config.http, log, version: "test" });
+  for (const id of [ant, bitaxe, bravoAnt])
+    expect((await ask("POST", `/api/miners/${id}/poll?key=${keys.service}`)).status).toBe(200);
+  const miner = await service.getMiner({ id: ant }, { actor: "test" });
+  activePool = miner.poolList[0]?.id ?? 0;
+  for (const [minerId, minerName] of [
+    [ant, "alpha ant"],
+    [bravoAnt, "bravo ant"],
+    [null, "of alpha and bravo"],
+  ] as const) {
+    const message = `a word of ${minerName}`;
+    await store.notifications.add({ minerId, minerName, title: null, source: "System", message, isWarning: false });
+    if (minerId !== null)
+      await store.commands.add({ minerId, minerName, actor: "test", action: "stop", parameters: {} });
+  }
+  await service.saveHost({ id: 0, hostname: "alpha-and-bravo.example.com", description: "" }, { actor: "test" });
+  await service.saveManagedMiner({ ...managedMiner, description: "alpha and bravo" }, { actor: "test" });
+});
+
+const managedMiner = {
+  id: 0,
+  description: "",
+  hostId: 1,
+  commandLineParams: "",
+  softwareType: "",
+  softwarePath: "",
+  algorithm: "",
+  dualAlgorithm: "",
+};
+
+afterAll(async () => {
+  await server.close();
+  await service.close();
+  await store.close();
+  await farm.close();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+let asked = 0;
+
+/** Each request comes from an address of its own, so that no guess at a key counts with another. */
+function ask(method: string, path: string, body?: object): Promise<Answer> {
+  asked += 1;
+  const localAddress = `127.1.${Math.floor(asked / 250)}.${(asked % 250) + 1}`;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = text === undefined ? {} : { "content-type": "application/json", "content-length": text.length };
+  const { host, port } = server.address;
+  return new Promise((resolve, reject) => {
+    const sent = request({ host, port, method, path, headers, localAddress, agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (part: string) => {
+        text += part;
+        // A stream has no end: what it begins with is enough.
+        if (response.headers["content-type"]?.startsWith("text/event-stream")) response.destroy();
+      });
+      response.on("close", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.on("error", reject);
+    sent.end(text);
+  });
+}
+
+interface Asked {
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** Numbers that nothing else has. */
+const next = (): number => {
+  asked += 1;
+  return asked;
+};
+const asService = { actor: "test" };
+const newPool = {
+  id: 0,
+  description: "new",
+  coinClass: undefined,
+  coinShortName: "",
+  coinAlgorithm: "",
+  url: "stratum+tcp://new.example.com:1",
+  workerName: "",
+  walletAddress: "",
+  plainWorkerPassword: "",
+};
+const newMiner = () => ({ address: `127.2.0.1:${20_000 + next()}` });
+const dryRun = { action: "stop", parameters: {}, miners: [bravoAnt], parallel: 16, delay: 0, dryRun: true } as const;
+
+/** The path of something that was just made, to be changed or removed once. */
+const made = (path: string, make: () => Promise<{ readonly id: number | string }>, body?: object) => async () => ({
+  path: `${path}/${(await make()).id}`,
+  ...(body === undefined ? {} : { body }),
+});
+const group = () => service.addGroup({ name: "new", parentId: 0 }, asService);
+const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService);
+const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, asService);
+const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });
+
+/** What is asked for with each operation: of the alpha farm where there is a choice. */
+const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Promise<Asked>)>> = {
+  listMiners: "/api/miners",
+  getMiner: `/api/miners/${ant}`,
+  minerAction: `/api/miners/${bitaxe}?action=locate&on=true`,
+  listAddPools: `/api/miners/${ant}/pools`,
+  getMinerPool: () => poolOfAnt(),
+  minerPoolAction: () => poolOfAnt("?action=prioritize"),
+  listPools: "/api/pools",
+  getPool: "/api/pools/1",
+  savePool: { path: "/api/pools", body: { url: "new.example.com:1" } },
+  deletePool: made("/api/pools", () => service.savePool(newPool, asService)),
+  listPoolGroups: "/api/poolgroups",
+  listHosts: "/api/hosts",
+  getHost: "/api/hosts/1",
+  saveHost: { path: "/api/hosts", body: { hostname: "new" } },
+  getHostSystemInfo: "/api/hosts/1/systeminfo",
+  listManagedMiners: "/api/managedminers",
+  getManagedMiner: "/api/managedminers/1",
+  saveManagedMiner: { path: "/api/managedminers", body: { hostId: 1 } },
+  listMiningSoftware: "/api/miningsoftware",
+  listAlgorithms: "/api/algorithms",
+  listNotifications: "/api/notifications",
+  allNotificationsAction: "/api/notifications?action=ack_all",
+  notificationAction: "/api/notifications/1?action=ack",
+  listManagedTemplates: "/api/managedtemplates",
+  getSummary: "/api/summary",
+  saveCoin: "/api/coins/BTC?profit=1",
+  deleteCoin: async () => {
+    const shortName = `NEW${next()}`;
+    await service.saveCoin({ shortName, name: "New", algorithm: "sha256", profit: 1 }, asService);
+    return { path: `/api/coins/${shortName}` };
+  },
+  getUser: "/api/user/anna",
+  addMiner: () => ({ path: "/api/miners", body: newMiner() }),
+  changeMiner: made("/api/miners", () => service.addMiner(newMiner(), asService), { name: "new" }),
+  deleteMiner: made("/api/miners", () => service.addMiner(newMiner(), asService)),
+  pollMiner: `/api/miners/${ant}/poll`,
+  listGroups: "/api/groups",
+  addGroup: { path: "/api/groups", body: { name: "new" } },
+  changeGroup: made("/api/groups", group, { name: "newer" }),
+  deleteGroup: made("/api/groups", group),
+  listCommands: "/api/commands",
+  savePoolGroup: { path: "/api/poolgroups", body: { name: "new" } },
+  deletePoolGroup: made("/api/poolgroups", () => service.savePoolGroup({ id: 0, name: "new" }, asService)),
+  deleteHost: made("/api/hosts", () => service.saveHost({ id: 0, hostname: "new", description: "" }, asService)),
+  deleteManagedMiner: made("/api/managedminers", () => service.saveManagedMiner(managedMiner, asService)),
+  saveManagedTemplate: { path: "/api/managedtemplates", body: { name: "new" } },
+  deleteManagedTemplate: made("/api/managedtemplates", () =>
+    service.saveManagedTemplate({ id: 0, name: "new" }, asService),
+  ),
+  listUsers: "/api/users",
+  saveUser: () => ({ path: "/api/users", body: { name: `user ${next()}`, privilege: "administrator" } }),
+  deleteUser: made("/api/users", user),
+  // Who may search is told what is wrong with the request.
+  startDiscovery: { path: "/api/discovery", body: { networks: ["no network"] } },
+  getDiscovery: "/api/discovery/77",
+  cancelDiscovery: "/api/discovery/77",
+  startBulkAction: { path: "/api/actions", body: dryRun },
+  getBulkAction: made("/api/actions", bulk),
+  cancelBulkAction: made("/api/actions", bulk),
+  watchEvents: "/api/events",
+  getHistory: `/api/miners/${ant}/history`,
+};
+
+/**
+ * The status of each operation for: no key; a wrong one; the service's; the keys of anna (may look, sees alpha), bert
+ * (control, sees bravo) and ada (administrator of all); the service's with the user_id of anna, and of nobody.
+ * The last column says whose words there are to be shown: of both farms, or of alpha alone. Who sees one farm is shown
+ * that one's, and never the other's.
+ */
+const documented = `
+                       none wrong serv anna bert ada  f.a. f.n.
+listMiners             401  401   200  200  200  200  200  404  both
+getMiner               401  401   200  200  404  200  200  404  alpha
+minerAction            401  401   200  403  404  200  403  404
+listAddPools           401  401   200  200  404  200  200  404  both
+getMinerPool           401  401   200  200  404  200  200  404  alpha
+minerPoolAction        401  401   200  403  404  200  403  404
+listPools              401  401   200  200  200  200  200  404  both
+getPool                401  401   200  200  404  200  200  404  alpha
+savePool               401  401   200  403  403  200  403  404
+deletePool             401  401   200  403  403  200  403  404
+listPoolGroups         401  401   200  200  200  200  200  404
+listHosts              401  401   200  200  200  200  200  404
+getHost                401  401   200  404  404  200  404  404
+saveHost               401  401   200  403  403  200  403  404
+getHostSystemInfo      401  401   409  404  404  409  404  404
+listManagedMiners      401  401   200  200  200  200  200  404
+getManagedMiner        401  401   200  404  404  200  404  404
+saveManagedMiner       401  401   200  403  403  200  403  404
+listMiningSoftware     401  401   200  200  200  200  200  404
+listAlgorithms         401  401   200  200  200  200  200  404
+listNotifications      401  401   200  200  200  200  200  404  both
+allNotificationsAction 401  401   200  403  200  200  403  404
+notificationAction     401  401   200  403  404  200  403  404
+listManagedTemplates   401  401   200  200  200  200  200  404
+getSummary             401  401   200  200  200  200  200  404
+saveCoin               401  401   200  403  403  200  403  404
+deleteCoin             401  401   200  403  403  200  403  404
+getUser                401  401   200  200  404  200  200  404
+`;
+
+const ours = `
+                       none wrong serv anna bert ada  f.a. f.n.
+addMiner               401  401   201  403  403  201  403  404
+changeMiner            401  401   200  403  403  200  403  404
+deleteMiner            401  401   200  403  403  200  403  404
+pollMiner              401  401   200  403  404  200  403  404
+listGroups             401  401   200  200  200  200  200  404  both
+addGroup               401  401   201  403  403  201  403  404
+changeGroup            401  401   200  403  403  200  403  404
+deleteGroup            401  401   200  403  403  200  403  404
+listCommands           401  401   200  200  200  200  200  404  both
+savePoolGroup          401  401   200  403  403  200  403  404
+deletePoolGroup        401  401   200  403  403  200  403  404
+deleteHost             401  401   200  403  403  200  403  404
+deleteManagedMiner     401  401   200  403  403  200  403  404
+saveManagedTemplate    401  401   200  403  403  200  403  404
+deleteManagedTemplate  401  401   200  403  403  200  403  404
+listUsers              401  401   200  403  403  200  403  404
+saveUser               401  401   200  403  403  200  403  404
+deleteUser             401  401   200  403  403  200  403  404
+startDiscovery         401  401   400  403  403  400  403  404
+getDiscovery           401  401   404  403  403  404  403  404
+cancelDiscovery        401  401   404  403  403  404  403  404
+startBulkAction        401  401   202  403  202  202  403  404
+getBulkAction          401  401   200  404  404  200  404  404
+cancelBulkAction       401  401   409  403  404  409  403  404
+watchEvents            401  401   200  200  200  200  200  404
+getHistory             401  401   200  200  404  200  200  404
+`;
+
+const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);
+
+/** The operation, the statuses by column, and whose words a reply holds. */
+function rowsOf(table: string): [OperationName, readonly number[], string | undefined][] {
+  const lines = table.trim().split("\n").slice(1);
+  return lines.map((line) => {
+    const [name = "", ...cells] = line.trim().split(/\s+/);
+    if (!isOperation(name)) throw new Error(`there is no operation ${name}`);
+    return [name, cells.slice(0, columnNames.length).map(Number), cells[columnNames.length]];
+  });
+}
+
+test("the tables hold every operation", () => {
+  const named = (table: string) => rowsOf(table).map(([name]) => name);
+  expect(named(documented)).toEqual(operationNames.filter((name) => !("ours" in operations[name])));
+  expect(named(documented)).toHaveLength(28);
+  expect(named(ours).toSorted()).toEqual(operationNames.filter((name) => "ours" in operations[name]).toSorted());
+});
+
+describe.each([
+  ["of the document", documented],
+  ["of ours", ours],
+])("every operation %s", (_whose, table) => {
+  test.each(rowsOf(table))("%s", async (name, statuses, shows) => {
+    const answers = new Map<Column, Answer>();
+    for (const column of columnNames) answers.set(column, await answerTo(name, column));
+    expect(columnNames.map((column) => [column, answers.get(column)?.status])).toEqual(
+      columnNames.map((column, index) => [column, statuses[index]]),
+    );
+    const text = (column: Column): string => answers.get(column)?.text ?? "";
+    for (const column of ["anna", "for anna"] as const) expect(text(column)).not.toMatch(/bravo|hidden-word/);
+    expect(text("bert")).not.toMatch(/alpha/);
+    for (const column of columnNames) expect(text(column)).not.toMatch(/key-of-|keyHash/);
+    if (shows === undefined) return;
+    for (const column of ["service", "ada"] as const) {
+      expect(text(column)).toMatch(/alpha/);
+      if (shows === "both") expect(text(column)).toMatch(/bravo/);
+    }
+    for (const column of ["anna", "for anna"] as const) expect(text(column)).toMatch(/alpha/);
+    if (answers.get("bert")?.status === 200) expect(text("bert")).toMatch(/bravo/);
+  });
+});
+
+async function answerTo(name: OperationName, column: Column): Promise<Answer> {
+  const target = targets[name];
+  const wanted = typeof target === "function" ? await target() : target;
+  const { path, body } = typeof wanted === "string" ? { path: wanted, body: undefined } : wanted;
+  const query = columns[column];
+  const full = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+  return ask(operations[name].method, full, body);
+}
+
+test("what a user may not see is answered as what is not there", async () => {
+  const at = (path: string) => ask("GET", `${path}?key=${keys.anna}`);
+  for (const [unseen, absent] of [
+    [`/api/miners/${bravoAnt}`, "/api/miners/77"],
+    ["/api/pools/2", "/api/pools/77"],
+    ["/api/hosts/1", "/api/hosts/77"],
+    ["/api/user/bert", "/api/user/dora"],
+  ] as const) {
+    const [seen, other] = [await at(unseen), await at(absent)];
+    const bare = ({ status, text }: Answer) => [status, text.replace(/There is no [\w ]+/, "")];
+    expect(bare(seen)).toEqual(bare(other));
+    expect(seen.status).toBe(404);
+  }
+});
+
+test("totals are made of what the user sees", async () => {
+  const at = async (path: string, column: Column) => (await ask("GET", `${path}?${columns[column]}`)).text;
+  for (const [column, totalCount] of [
+    ["anna", 2],
+    ["bert", 1],
+    ["for anna", 2],
+  ] as const)
+    expect(JSON.parse(await at("/api/summary", column))).toMatchObject({ totalCount, runningCount: totalCount });
+  const list = operations.listMiners.reply.parse(JSON.parse(await at("/api/miners", "bert")));
+  expect(list.totalHashrate5s).toBe(list.groupList[0]?.minerList[0]?.speedInfo.hashrate);
+  const notifications = JSON.parse(await at("/api/notifications", "anna"));
+  expect(notifications).toMatchObject({ notificationCount: 1 });
+});
+
+test("the figures for Prometheus are those of the user's miners", async () => {
+  const figures = async (column: Column) => ask("GET", `/metrics?${columns[column]}`);
+  expect((await figures("service")).text).toMatch(/alpha ant[\s\S]*bravo ant/);
+  for (const column of ["anna", "for anna"] as const) {
+    const { status, text } = await figures(column);
+    expect([status, /alpha ant/.test(text), /bravo/.test(text)]).toEqual([200, true, false]);
+  }
+  const statuses = await Promise.all((["none", "wrong", "for nobody"] as const).map(figures));
+  expect(statuses.map(({ status }) => status)).toEqual([401, 401, 404]);
+});
+
+test("the list is tagged for each user, so that no answer is taken for another's", async () => {
+  const tagOf = async (column: Column) =>
+    (await fetch(`${server.url}/api/miners?${columns[column]}`)).headers.get("etag") ?? "";
+  const [all, ofAnna, ofBert] = [await tagOf("service"), await tagOf("anna"), await tagOf("bert")];
+  expect(new Set([all, ofAnna, ofBert]).size).toBe(3);
+  const again = (tag: string, column: Column) =>
+    fetch(`${server.url}/api/miners?${columns[column]}`, { headers: { "if-none-match": tag } });
+  expect((await again(all, "anna")).status).toBe(200);
+  expect((await again(ofAnna, "anna")).status).toBe(304);
+  expect((await again(ofAnna, "for anna")).status).toBe(304);
+});
+
+test("the audit names who it was", async () => {
+  const restart = async (query: string) =>
+    expect((await ask("POST", `/api/miners/${bitaxe}?action=locate&on=true&${query}`)).status).toBe(200);
+  const { id, hasKey } = await service.saveUser(
+    { id: 0, name: "carl", key: "key-of-carl-1234567", privilege: "control", groups: [1] },
+    asService,
+  );
+  expect(hasKey).toBe(true);
+  const since = Date.now();
+  await restart("key=key-of-carl-1234567");
+  await restart(`key=${keys.ada}`);
+  await restart(`key=${keys.service}`);
+  await restart(`key=${keys.service}&user_id=${id}`);
+  const { text } = await ask("GET", `/api/commands?miner=${bitaxe}&since=${since}&key=${keys.anna}`);
+  const list = operations.listCommands.reply.parse(JSON.parse(text)).commandList;
+  expect(list.map(({ actor }) => actor)).toEqual(["http for carl", "http", "ada", "carl"]);
+  const ofCarl = await ask("GET", `/api/commands?actor=carl&key=${keys.service}`);
+  expect(operations.listCommands.reply.parse(JSON.parse(ofCarl.text)).commandList).toHaveLength(1);
+});
+
+test("a key that is taken away opens nothing, and one that is changed opens what it did", async () => {
+  const list = async (key: string) => (await ask("GET", `/api/miners?key=${key}`)).status;
+  const save = async (body: object) =>
+    operations.saveUser.reply.parse(JSON.parse((await ask("POST", `/api/users?key=${keys.ada}`, body)).text));
+  const { id } = await save({ name: "dora", key: "key-of-dora-1234567" });
+  expect(await list("key-of-dora-1234567")).toBe(200);
+  await save({ id, key: "key-of-dora-7654321" });
+  expect([await list("key-of-dora-1234567"), await list("key-of-dora-7654321")]).toEqual([401, 200]);
+  await save({ id, key: null });
+  expect(await list("key-of-dora-7654321")).toBe(401);
+});

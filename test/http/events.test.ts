@@ -1,0 +1,415 @@
+import { type IncomingMessage, request } from "node:http";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { createParser } from "eventsource-parser";
+import { pino } from "pino";
+import { HttpSettings } from "../../src/config/schema.ts";
+import { ServiceEvent } from "../../src/contract/events.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import type { Caller, EncodedEvent, Input, MiningService } from "../../src/contract/service.ts";
+import { type HttpLimits, httpLimits } from "../../src/http/limits.ts";
+import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
+import { AccessBook } from "../../src/service/access.ts";
+import { type EventLimits, Events, eventLimits } from "../../src/service/events.ts";
+import { openStore } from "../../src/store/index.ts";
+import { caller, closeBenches, openBench, until } from "../service/bench.ts";
+import { stub } from "./stub.ts";
+import { open as connect } from "./wire.ts";
+
+interface Message {
+  readonly type: string | undefined;
+  readonly id: string | undefined;
+  readonly data: unknown;
+}
+
+/** A client of the stream, as a browser is one. */
+interface Client {
+  readonly response: IncomingMessage;
+  readonly messages: Message[];
+  readonly comments: number;
+  readonly retry: number;
+  readonly ended: boolean;
+  /** Without summaries, as text. */
+  readonly seen: string[];
+  /** Where it would resume. */
+  readonly lastId: string | undefined;
+  leave(): void;
+}
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  await closeBenches();
+});
+
+function watch(url: string, path = "/api/events", headers: Record<string, string> = {}): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${url}${path}`, { headers, agent: false }, (response) => {
+      const state = { comments: 0, retry: 0, ended: false };
+      const messages: Message[] = [];
+      const parser = createParser({
+        onEvent: ({ event, id, data }) => messages.push({ type: event, id, data: JSON.parse(data) }),
+        onComment: () => {
+          state.comments += 1;
+        },
+        onRetry: (retry) => {
+          state.retry = retry;
+        },
+      });
+      response.setEncoding("utf8").on("data", (text: string) => parser.feed(text));
+      for (const end of ["end", "error", "close"] as const)
+        response.on(end, () => {
+          state.ended = true;
+        });
+      closers.push(() => {
+        asked.destroy();
+      });
+      resolve({
+        response,
+        messages,
+        get comments() {
+          return state.comments;
+        },
+        get retry() {
+          return state.retry;
+        },
+        get ended() {
+          return state.ended;
+        },
+        get seen() {
+          return messages.filter(({ type }) => type !== "summary").map((each) => JSON.stringify(each));
+        },
+        get lastId() {
+          return messages.at(-1)?.id;
+        },
+        leave: () => asked.destroy(),
+      });
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+async function serve(service: MiningService, limits: Partial<HttpLimits> = {}) {
+  const logged: string[] = [];
+  const server: HttpServer = await startHttpServer({
+    service,
+    settings: HttpSettings.parse({ port: 0 }),
+    log: pino({ level: "trace" }, { write: (line: string) => logged.push(line) }),
+    version: "1.2.3",
+    limits: { ...httpLimits, ...limits },
+  });
+  closers.push(() => server.close());
+  return { url: server.url, port: server.address.port, server, logged };
+}
+
+/** Events without a farm behind them. */
+async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<EventLimits> = {}) {
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  closers.push(() => store.close());
+  const events = new Events({
+    access: new AccessBook(store),
+    now: Date.now,
+    sees: () => true,
+    summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no summary here")),
+    limits: { ...eventLimits, summaryPace: 3_600_000, pace: 1, ...eventing },
+  });
+  closers.push(() => events.close());
+  const service: MiningService = {
+    ...stub().service,
+    encodedEvents: (input: Input<"watchEvents">, who: Caller, signal: AbortSignal) =>
+      events.encoded(input, who, signal),
+  };
+  const tell = (id: number, step: number, pad = 0): void => {
+    const json = Buffer.from(JSON.stringify({ id, step, pad: "x".repeat(pad) }));
+    events.miner({ id, groupId: 0, before: 0, json });
+  };
+  return { ...(await serve(service, limits)), events, tell };
+}
+
+describe("the stream of events", () => {
+  test("is a stream as browsers read it, neither kept nor compressed", async () => {
+    const { url, tell } = await serveEvents();
+    const client = await watch(url, "/api/events", { "accept-encoding": "gzip, br" });
+    expect(client.response.statusCode).toBe(200);
+    expect(client.response.headers).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
+    });
+    expect(client.response.headers["content-encoding"]).toBeUndefined();
+    for (let step = 0; step < 2_000; step += 1) tell(1, step);
+    await until(() => client.messages.length === 2_000);
+    expect(client.messages.map(({ type, data }) => [type, data])).toEqual(
+      Array.from({ length: 2_000 }, (_, step) => ["miner", { id: 1, step, pad: "" }]),
+    );
+    expect([client.retry > 0, client.ended]).toEqual([true, false]);
+  });
+
+  test("has a comment now and then, and outlives the deadlines of other requests", async () => {
+    const { url, tell } = await serveEvents({
+      eventComment: 20,
+      requestTimeout: 60,
+      headersTimeout: 50,
+      keepAliveTimeout: 40,
+      checkInterval: 10,
+    });
+    const client = await watch(url);
+    await until(() => client.comments > 15);
+    tell(1, 1);
+    await until(() => client.messages.length === 1);
+    expect(client.ended).toBe(false);
+  });
+
+  test("has only a head for HEAD", async () => {
+    const { url, events } = await serveEvents();
+    const response = await fetch(`${url}/api/events`, { method: "HEAD" });
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+      "",
+    ]);
+    expect(events.listeners).toBe(0);
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ["?after=x", {}, "after"],
+    ["?after=1&after=2", {}, "after"],
+    ["?after=-1", {}, "after"],
+    ["", { "last-event-id": "1.5" }, "Last-Event-ID"],
+    ["?after=1", { "last-event-id": "" }, "Last-Event-ID"],
+    ["", { "last-event-id": "1234567890123456" }, "Last-Event-ID"],
+  ])("is refused for %s %j", async (query, headers, path) => {
+    const { url, events } = await serveEvents();
+    const response = await fetch(`${url}/api/events${query}`, { headers });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { code: "input.invalid", errors: [{ path }] },
+    ]);
+    expect(events.listeners).toBe(0);
+  });
+
+  test("goes on behind Last-Event-ID, whatever the query says", async () => {
+    const { url, tell } = await serveEvents();
+    const first = await watch(url);
+    for (let step = 0; step < 5; step += 1) tell(1, step);
+    await until(() => first.messages.length === 5);
+    const [one, , three] = first.messages.map(({ id }) => id ?? "");
+    const byQuery = await watch(url, `/api/events?after=${one}`);
+    const byHeader = await watch(url, `/api/events?after=${one}`, { "last-event-id": three ?? "" });
+    await until(() => byQuery.messages.length === 4 && byHeader.messages.length === 2);
+    expect(byQuery.messages).toEqual(first.messages.slice(1));
+    expect(byHeader.messages).toEqual(first.messages.slice(3));
+  });
+
+  test("is for so many at once, and free again when they have gone", async () => {
+    const { url, events, logged } = await serveEvents({ eventStreams: 2 });
+    const clients = [await watch(url), await watch(url)];
+    const refused = await fetch(`${url}/api/events`);
+    expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toMatchObject([
+      503,
+      "10",
+      { code: "service.not-ready" },
+    ]);
+    for (const client of clients) client.leave();
+    await until(() => events.listeners === 0);
+    const next = await watch(url);
+    expect(next.response.statusCode).toBe(200);
+    await until(() => logged.filter((line) => line.includes('"status":200')).length === 2);
+  });
+
+  test("ends at once when the server closes, also for who does not read", async () => {
+    const { url, port, server, events, tell } = await serveEvents({ closeTimeout: 3_600_000 });
+    const client = await watch(url);
+    const stuck = connect(port);
+    stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await until(() => events.listeners === 2);
+    stuck.pause();
+    // More than sockets take by themselves.
+    for (let step = 0; step < 400; step += 1) tell(1, step, 50_000);
+    await until(() => client.messages.length === 400);
+    await server.close();
+    await until(() => client.ended && events.listeners === 0);
+    stuck.destroy();
+  });
+
+  test("ends when the key that opened it is no longer the user's", async () => {
+    const { service } = await openBench({ config: { users: [{ name: "anna", key: "annas-own-key-16chars" }] } });
+    let isHers = true;
+    const { keyHolder } = service;
+    const forgetful: MiningService = {
+      ...service,
+      keyHolder: (digest) => (isHers ? keyHolder?.(digest) : undefined),
+    };
+    const { url } = await serve(forgetful, { eventComment: 20 });
+    const client = await watch(url, "/api/events", { "x-api-key": "annas-own-key-16chars" });
+    await until(() => client.comments > 0);
+    expect(client.ended).toBe(false);
+    isHers = false;
+    await until(() => client.ended);
+  });
+
+  test("of a service without ready-made bytes is the same", async () => {
+    const service: MiningService = {
+      ...stub().service,
+      async *watchEvents() {
+        yield { id: 7, type: "miner-removed", data: { id: 3, uid: null } };
+        throw new RigbridgeError("service.unreachable", "gone");
+      },
+    };
+    const { url } = await serve(service);
+    const client = await watch(url);
+    await until(() => client.ended);
+    expect(client.messages).toEqual([{ type: "miner-removed", id: "7", data: { id: 3, uid: null } }]);
+  });
+
+  test("that breaks by a fault of ours ends, and the log says so", async () => {
+    const service: MiningService = {
+      ...stub().service,
+      async *encodedEvents(): AsyncGenerator<readonly EncodedEvent[]> {
+        yield [{ id: 1, type: "reset", json: Buffer.from("{}") }];
+        throw new TypeError("broken");
+      },
+    };
+    const { url, logged } = await serve(service);
+    const client = await watch(url);
+    await until(() => client.ended && logged.some((line) => line.includes("broken")));
+    expect(client.messages).toHaveLength(1);
+  });
+});
+
+describe("clients", () => {
+  test("that lag are cut, that vanish are forgotten, and together with what they resume they miss nothing", async () => {
+    const { url, events, tell } = await serveEvents({}, { lag: 300, batch: 32 });
+    const stayed = await watch(url);
+    const slow = await watch(url);
+    const flighty = await watch(url);
+    tell(0, 0);
+    await until(() => flighty.messages.length === 1 && slow.messages.length === 1);
+    slow.response.pause();
+    let told = 1;
+    const tellSome = async (some: number, pad: number): Promise<void> => {
+      for (let each = 0; each < some; each += 1, told += 1) tell(told % 5, told, pad);
+      await until(() => stayed.messages.length === told);
+    };
+    const visits: Client[] = [flighty];
+    for (let round = 0; round < 40; round += 1) {
+      await tellSome(50, 10_000);
+      if (round % 8 !== 0) continue;
+      visits.at(-1)?.leave();
+      visits.push(await watch(url, "/api/events", { "last-event-id": visits.at(-1)?.lastId ?? "" }));
+    }
+    slow.response.resume();
+    await until(() => slow.ended);
+    expect(slow.messages.length).toBeLessThan(stayed.messages.length);
+    const resumed = await watch(url, "/api/events", { "last-event-id": slow.lastId ?? "" });
+    await until(() => resumed.lastId === stayed.lastId && visits.at(-1)?.lastId === stayed.lastId);
+    expect([...slow.seen, ...resumed.seen]).toEqual(stayed.seen);
+    expect(visits.flatMap(({ seen }) => seen)).toEqual(stayed.seen);
+    for (const client of [stayed, resumed, ...visits]) client.leave();
+    await until(() => events.listeners === 0);
+  });
+
+  test("that read nothing at all are cut off", async () => {
+    const { port, events, tell } = await serveEvents({ eventComment: 30 });
+    const stuck = connect(port);
+    stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await until(() => events.listeners === 1);
+    stuck.pause();
+    for (let step = 0; step < 600; step += 1) tell(1, step, 50_000);
+    await until(() => events.listeners === 0);
+    stuck.destroy();
+  });
+});
+
+describe("over a real service", () => {
+  const axeos = { kind: "axeos", warm: true } as const;
+
+  test("rigs that change are told as they are listed, and a restart starts anew", async () => {
+    const bench = await openBench({ rigs: [axeos] });
+    const { url } = await serve(bench.service);
+    const client = await watch(url);
+    await until(() => client.messages.some(({ type }) => type === "summary"));
+    const id = await bench.add(bench.rig(0).address);
+    await bench.act(id, { action: "stop" });
+    await until(() => client.messages.filter(({ type }) => type === "command").length >= 3);
+    for (const { id: number, type, data } of client.messages) ServiceEvent.parse({ id: Number(number), type, data });
+    const told = client.messages.findLast(({ type }) => type === "miner")?.data;
+    const { metaData, ...listed } = await bench.get(id);
+    expect(told).toEqual(listed);
+    await bench.service.deleteMiner({ id }, caller);
+    await until(() => client.messages.some(({ type }) => type === "miner-removed"));
+
+    const before = client.lastId ?? "";
+    await bench.restart();
+    await until(() => client.ended);
+    const { url: later } = await serve(bench.service);
+    const resumed = await watch(later, "/api/events", { "last-event-id": before });
+    await until(() => resumed.messages.length === 2);
+    expect(resumed.messages.map(({ type }) => type)).toEqual(["reset", "summary"]);
+    expect(Number(resumed.lastId)).toBeGreaterThan(Number(before));
+  });
+
+  test("each user is told of their own miners, and sees one come that was moved to them", async () => {
+    const bench = await openBench({ rigs: [axeos, axeos] });
+    const [north, south] = [
+      await bench.service.addGroup({ name: "north", parentId: 0 }, caller),
+      await bench.service.addGroup({ name: "south", parentId: 0 }, caller),
+    ];
+    const ids = [
+      await bench.add(bench.rig(0).address, { group: "north" }),
+      await bench.add(bench.rig(1).address, { group: "south" }),
+    ];
+    const user = async (name: string, groups: number[]) =>
+      (await bench.store.users.add({ name, privilege: "view", groups, pools: null, keyHash: null })).id;
+    const [anna, bert] = [await user("anna", [north.id]), await user("bert", [south.id])];
+    const { url } = await serve(bench.service);
+    const a = await watch(url, `/api/events?user_id=${anna}`);
+    const b = await watch(url, `/api/events?user_id=${bert}`);
+    expect((await fetch(`${url}/api/events?user_id=99`)).status).toBe(404);
+    await until(() => [a, b].every(({ messages }) => messages.length === 1));
+    expect(a.messages).toMatchObject([{ type: "summary", data: { totalCount: 1 } }]);
+    await bench.act(ids[0] ?? 0, { action: "stop" });
+    await bench.act(ids[1] ?? 0, { action: "stop" });
+    await bench.service.changeMiner({ id: ids[0] ?? 0, group: "south" }, caller);
+    await until(() => a.messages.some(({ data }) => Object(data).totalCount === 0));
+    await until(() => b.messages.some(({ data }) => Object(data).totalCount === 2));
+    const minersOf = ({ messages }: Client) =>
+      messages.flatMap(({ type, data }) => {
+        const { id, minerId, groupId } = Object(data);
+        return type === "summary" ? [] : [[type, minerId ?? id, groupId]];
+      });
+    expect(minersOf(a).at(-1)).toEqual(["miner-removed", ids[0], undefined]);
+    expect(minersOf(a).every(([, id]) => id === ids[0])).toBe(true);
+    expect(minersOf(b).at(-1)).toEqual(["miner", ids[0], south.id]);
+    expect(minersOf(b).filter(([, id]) => id === ids[0])).toHaveLength(1);
+    await bench.service.deleteUser({ id: anna }, caller);
+    await until(() => a.ended);
+    expect((await fetch(`${url}/api/events?user_id=${anna}`)).status).toBe(404);
+  });
+
+  test("a change that all miners show is told for each of few, and as one of many", async () => {
+    const few = await openBench({ rigs: [axeos] });
+    await few.add(few.rig(0).address);
+    const many = await openBench({
+      config: {
+        miners: Array.from({ length: 600 }, (_, index) => ({
+          address: `127.9.${index >> 8}.${index & 255}:9`,
+          offlineExpected: true,
+        })),
+        poll: { interval: 3600 },
+      },
+    });
+    const clients = [];
+    for (const bench of [few, many]) {
+      const { url } = await serve(bench.service);
+      const client = await watch(url);
+      await until(() => client.messages.length > 0);
+      clients.push(client);
+      await bench.service.saveCoin({ shortName: "BTC", profit: 0.00000005 }, caller);
+    }
+    const [one, all] = clients;
+    await until(() => one?.messages.some(({ type }) => type === "miner") === true);
+    await until(() => all?.messages.some(({ type }) => type === "reset") === true);
+    expect(one?.messages.some(({ type }) => type === "reset")).toBe(false);
+  });
+});

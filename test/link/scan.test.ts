@@ -1,0 +1,276 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { createServer, Socket } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { unknownIdentity } from "../../src/link/identity.ts";
+import { parseNetwork, planSearch } from "../../src/link/networks.ts";
+import { isRecord } from "../../src/link/reply.ts";
+import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../../src/link/scan.ts";
+import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { http } from "./servers.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function farmOf(rigs: readonly RigSpec[]): Promise<Farm> {
+  const farm = await startFarm({ rigs });
+  closing.push(() => farm.close());
+  return farm;
+}
+
+/** Something that is no rig. Resolves with its port. */
+async function stranger(host: string, port: number, greet: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => sockets.delete(socket));
+    greet(socket);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  closing.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const bound = server.address();
+  return typeof bound === "object" && bound !== null ? bound.port : port;
+}
+
+const answering =
+  (body: string, status = 200, headers: string[] = []) =>
+  (socket: Socket) =>
+    void socket.once("data", () => socket.end(http(status, body, headers)));
+
+/** Never ends, and takes whatever speed the other side has. */
+function babble(socket: Socket): void {
+  const more = (): void => {
+    while (!socket.destroyed && socket.write("a".repeat(16_384)));
+  };
+  socket.on("drain", more);
+  more();
+}
+
+interface Outcome {
+  readonly rigs: FoundRig[];
+  readonly progress: Progress[];
+  /** The most sockets that were open at once. */
+  readonly sockets: number;
+}
+
+interface Search {
+  readonly networks: readonly string[];
+  readonly ports?: readonly number[];
+  readonly announced?: readonly Announced[];
+  readonly signal?: AbortSignal;
+  readonly found?: (rig: FoundRig) => void;
+}
+
+async function search({ networks, ports = [], announced = [], signal, found }: Search): Promise<Outcome> {
+  const rigs: FoundRig[] = [];
+  const progress: Progress[] = [];
+  let open = 0;
+  let sockets = 0;
+  const count = (message: unknown): void => {
+    if (!isRecord(message) || !(message.socket instanceof Socket)) return;
+    open += 1;
+    sockets = Math.max(sockets, open);
+    message.socket.once("close", () => {
+      open -= 1;
+    });
+  };
+  subscribe("net.client.socket", count);
+  try {
+    await scan({
+      plan: planSearch(networks.map(parseNetwork), { ports: [...usualPorts, ...ports], yes: false }),
+      announced: Promise.resolve(announced),
+      signal: signal ?? new AbortController().signal,
+      found: (rig) => {
+        rigs.push(rig);
+        found?.(rig);
+      },
+      progress: (each) => progress.push(each),
+    });
+  } finally {
+    unsubscribe("net.client.socket", count);
+  }
+  // A socket that were left open would keep the test here for ever.
+  while (open > 0) await new Promise((resolve) => setImmediate(resolve));
+  rigs.sort((a, b) => (a.address < b.address ? -1 : 1));
+  return { rigs, progress, sockets };
+}
+
+const token = "geheim";
+
+/** 80, as Bitaxes have it, for who may listen there. */
+const web = await stranger("127.61.0.1", 80, () => {}).catch(() => 8081);
+for (const close of closing.splice(0)) await close();
+/** As found. */
+const shown = (host: string, port: number): string => (usualPorts.includes(port) ? host : `${host}:${port}`);
+
+/** 42 rigs of all kinds in a /22. */
+const mixed = Array.from({ length: 42 }, (_, index): RigSpec => {
+  const host = `127.61.${index % 4}.${10 + index * 5}`;
+  if (index % 3 === 0) return { kind: "cgminer", host, port: 4028, dialect: index % 2 === 0 ? "cgminer" : "bmminer" };
+  if (index % 3 === 1) return { kind: "axeos", host, port: web };
+  return index % 2 === 0 ? { kind: "xmrig", host, port: 8080 } : { kind: "xmrig", host, port: 8080, token };
+});
+
+test("in a /22 with strangers in it exactly the rigs are found, with their drivers, by few sockets", async () => {
+  const { rigs } = await farmOf(mixed);
+  const page = "<!doctype html><title>Welcome to the printer</title>".padEnd(4_000, " ");
+  await stranger("127.61.0.3", web, answering(page, 200, ["Server: nginx", "Content-Type: text/html"]));
+  await stranger("127.61.0.4", web, answering("", 301, ["Location: https://router.lan/"]));
+  await stranger("127.61.1.3", 4028, () => {});
+  await stranger("127.61.1.4", web, () => {});
+  await stranger("127.61.2.3", web, babble);
+  await stranger("127.61.2.4", 4028, babble);
+  await stranger("127.61.3.3", 4028, (socket) => socket.write("SSH-2.0-Invented_9.2\r\n"));
+  await stranger("127.61.3.4", 8080, (socket) => socket.write("SSH-2.0-Invented_9.2\r\n"));
+  await stranger("127.61.3.6", 8080, (socket) => socket.end());
+
+  const { rigs: found, progress, sockets } = await search({ networks: ["127.61.0.0/22"], ports: [8080, web] });
+  const expected = rigs.map(({ kind, host, port }) => [shown(host, port), kind] as const);
+  expect(new Map(found.map(({ address, driver }) => [address, driver]))).toEqual(new Map(expected));
+  expect(found).toHaveLength(expected.length);
+  expect(progress).toHaveLength(1022);
+  expect(progress.at(-1)).toEqual({ scanned: 1022, total: 1022 });
+  expect(sockets).toBeGreaterThan(32);
+  expect(sockets).toBeLessThanOrEqual(256);
+});
+
+describe("a rig is told with what it says of itself", () => {
+  test("when it is recognised by that", async () => {
+    const farm = await farmOf([{ kind: "axeos", host: "127.62.0.1", mac: "02:51:00:00:00:0B" }]);
+    const { rigs } = await search({ networks: [farm.rigs[0]?.address ?? ""] });
+    expect(rigs).toMatchObject([
+      {
+        address: farm.rigs[0]?.address,
+        driver: "axeos",
+        identity: { make: "Bitaxe", mac: "02:51:00:00:00:0B", hostname: "axeos-1" },
+        note: null,
+      },
+    ]);
+  });
+
+  test("when it says so only on being read", async () => {
+    const reply = (request: string): object =>
+      request.includes("version")
+        ? { STATUS: [{ STATUS: "S" }], VERSION: [{ CGMiner: "4.11.1", API: "3.7" }] }
+        : { STATUS: [{ STATUS: "S" }], SUMMARY: [{ Elapsed: 1, MAC: "c2:00:00:00:00:07" }] };
+    const port = await stranger("127.0.0.1", 0, (socket) =>
+      socket.once("data", (request) => socket.end(`${JSON.stringify(reply(request.toString()))}\0`)),
+    );
+    const { rigs } = await search({ networks: [`127.0.0.1:${port}`] });
+    expect(rigs.find(({ address }) => address === `127.0.0.1:${port}`)).toMatchObject({
+      driver: "cgminer",
+      identity: { make: "cgminer", mac: "C2:00:00:00:00:07" },
+    });
+  });
+
+  test("and with what keeps it from being read", async () => {
+    await farmOf([{ kind: "xmrig", host: "127.62.0.2", port: 8080, token }]);
+    await stranger("127.62.0.3", 8082, answering("", 401, ['WWW-Authenticate: Digest realm="antMiner Configuration"']));
+    await stranger("127.62.0.4", 4028, (socket) =>
+      socket.once("data", (request) => {
+        if (request.includes("version")) socket.end('{"STATUS":[{"STATUS":"S"}],"VERSION":[{"CGMiner":"4"}]}\0');
+        else socket.end("nothing of that");
+      }),
+    );
+    const { rigs } = await search({ networks: ["127.62.0.2-127.62.0.4"], ports: [8080, 8082] });
+    expect(rigs).toMatchObject([
+      { address: "127.62.0.2:8080", driver: "xmrig", note: "wants its access token, and none was given" },
+      {
+        address: "127.62.0.3:8082",
+        driver: null,
+        identity: { make: "Antminer" },
+        note: expect.stringContaining("login"),
+      },
+      { address: "127.62.0.4", driver: "cgminer", note: expect.stringContaining("nothing of that") },
+    ]);
+  });
+});
+
+describe("at one address", () => {
+  test("a rig that answers at two ports is found once, at the first of them", async () => {
+    const specs = [8082, 8080].map(
+      (port): RigSpec => ({ kind: "axeos", host: "127.63.0.1", port, mac: "02:51:00:00:00:0C" }),
+    );
+    await farmOf(specs);
+    const { rigs } = await search({ networks: ["127.63.0.1"], ports: [8082, 8080] });
+    expect(rigs.map(({ address }) => address)).toEqual(["127.63.0.1:8082"]);
+  });
+
+  test("an RPC beside a page is one rig", async () => {
+    await farmOf([{ kind: "cgminer", host: "127.63.0.2", port: 4028 }]);
+    await stranger("127.63.0.2", web, answering("<title>Configuration</title>"));
+    const { rigs } = await search({ networks: ["127.63.0.2"], ports: [web] });
+    expect(rigs).toMatchObject([{ address: "127.63.0.2", driver: "cgminer" }]);
+  });
+
+  test("programs of two kinds are two rigs", async () => {
+    await farmOf([
+      { kind: "cgminer", host: "127.63.0.3", port: 4028 },
+      { kind: "xmrig", host: "127.63.0.3", port: 8080 },
+    ]);
+    const { rigs } = await search({ networks: ["127.63.0.3"], ports: [8080] });
+    expect(rigs.map(({ address, driver }) => [address, driver])).toEqual([
+      ["127.63.0.3", "cgminer"],
+      ["127.63.0.3:8080", "xmrig"],
+    ]);
+  });
+});
+
+describe("what has announced itself", () => {
+  test("is looked at where the plan does not look, and counted", async () => {
+    const farm = await farmOf([
+      { kind: "axeos", host: "127.64.1.9" },
+      { kind: "axeos", host: "127.64.0.2" },
+    ]);
+    const announced = farm.rigs.map(({ host, port }) => ({ host, port }));
+    const { rigs, progress } = await search({ networks: ["127.64.0.0/30"], announced });
+    expect(rigs.map(({ address }) => address)).toEqual(farm.rigs.map(({ address }) => address).sort());
+    expect(progress.at(-1)).toEqual({ scanned: 4, total: 4 });
+  });
+
+  test("is not looked at twice where the plan looks anyway", async () => {
+    await farmOf([{ kind: "cgminer", host: "127.64.2.1", port: 4028 }]);
+    const { rigs, progress } = await search({
+      networks: ["127.64.2.1"],
+      announced: [{ host: "127.64.2.1", port: 4028 }],
+    });
+    expect(rigs).toHaveLength(1);
+    expect(progress).toHaveLength(1);
+  });
+});
+
+describe("a search that is stopped", () => {
+  test("keeps what it has found, opens nothing more, and leaves no socket", async () => {
+    await farmOf([{ kind: "cgminer", host: "127.65.0.5", port: 4028 }]);
+    await stranger("127.65.0.9", 4028, () => {});
+    const stopping = new AbortController();
+    const { rigs, progress } = await search({
+      networks: ["127.65.0.0/16"],
+      signal: stopping.signal,
+      found: () => stopping.abort(),
+    });
+    expect(rigs.map(({ address }) => address)).toEqual(["127.65.0.5"]);
+    expect(progress.length).toBeLessThan(65_534);
+  });
+
+  test("before it began opens nothing", async () => {
+    const { rigs, progress, sockets } = await search({ networks: ["127.65.0.0/24"], signal: AbortSignal.abort() });
+    expect({ rigs, progress, sockets }).toEqual({ rigs: [], progress: [], sockets: 0 });
+  });
+});
+
+test.each([
+  [{ make: "Bitaxe", model: "BM1370 601" }, "Bitaxe BM1370 601"],
+  [{ make: "Antminer", model: "Antminer S19" }, "Antminer S19"],
+  [{ make: null, model: null }, "A rig"],
+])("%j is described as %s", (identity, words) => {
+  expect(describeRig({ ...unknownIdentity, ...identity })).toBe(words);
+});

@@ -1,0 +1,318 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Config } from "../../src/config/schema.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import type { Caller, Reply } from "../../src/contract/service.ts";
+import type { FleetRig } from "../../src/fleet/fleet-rig.ts";
+import type { Interfaces } from "../../src/link/networks.ts";
+import { AccessBook } from "../../src/service/access.ts";
+import { Discoveries } from "../../src/service/discovery.ts";
+import { type AxeosSpec, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { type NewNotification, openStore, type Store } from "../../src/store/index.ts";
+import { caller, closeBenches, openBench, problem, refusal, until } from "./bench.ts";
+
+let store: Store;
+const closing: (() => Promise<void>)[] = [];
+beforeEach(async () => {
+  store = await openStore({ file: ":memory:", now: Date.now });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await closeBenches();
+  await store.close();
+});
+
+async function farmOf(...rigs: RigSpec[]): Promise<Farm> {
+  const farm = await startFarm({ rigs });
+  closing.push(() => farm.close());
+  return farm;
+}
+
+interface Setting {
+  readonly scan?: Record<string, unknown>;
+  readonly interfaces?: Interfaces;
+  readonly rigs?: FleetRig[];
+  readonly add?: (address: string) => Promise<unknown>;
+}
+
+/** Searches with nothing around them; time passes when the test says so. */
+function discoveriesOf({ scan, interfaces = {}, rigs = [], add = async () => {} }: Setting = {}) {
+  const clock = { now: 1_800_000_000_000 };
+  const told: NewNotification[] = [];
+  const pauses: { ms: number; pass: () => void }[] = [];
+  const discoveries = new Discoveries({
+    settings: Config.parse({ scan }).scan,
+    access: new AccessBook(store),
+    rigs: () => rigs,
+    add,
+    notify: (notification) => told.push(notification),
+    interfaces: () => interfaces,
+    now: () => clock.now,
+    log: pino({ level: "silent" }),
+    pause: (ms, signal) =>
+      new Promise<void>((pass, reject) => {
+        pauses.push({ ms, pass });
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }),
+  });
+  closing.push(() => discoveries.close());
+  return { discoveries, clock, told, pauses };
+}
+
+const own = (cidr: string): Interfaces => ({
+  eth0: [{ address: cidr.split("/")[0] ?? "", family: "IPv4", internal: false, cidr }],
+});
+
+async function ended(discoveries: Discoveries, id: number): Promise<Reply<"getDiscovery">> {
+  await until(async () => (await discoveries.getDiscovery({ id }, caller)).state !== "running");
+  return discoveries.getDiscovery({ id }, caller);
+}
+
+const search = async (discoveries: Discoveries, ...networks: string[]): Promise<Reply<"getDiscovery">> => {
+  const { id } = await discoveries.startDiscovery({ networks, yes: false }, caller);
+  return ended(discoveries, id);
+};
+
+/** At a port of its own, so that no other test's rigs are in the way. */
+const at = (host: string, more: Omit<AxeosSpec, "kind" | "host"> = {}): RigSpec => ({ kind: "axeos", host, ...more });
+
+describe("a search that is asked for", () => {
+  test("looks in the networks that it names, and tells what is there and how far it is", async () => {
+    const farm = await farmOf(at("127.71.0.5"));
+    const { discoveries } = discoveriesOf();
+    const { id } = await discoveries.startDiscovery(
+      { networks: [`127.71.0.0/28:${farm.rigs[0]?.port}`], yes: false },
+      caller,
+    );
+    expect(await discoveries.getDiscovery({ id }, caller)).toMatchObject({ state: "running", total: 14, found: [] });
+    expect(await ended(discoveries, id)).toMatchObject({
+      state: "done",
+      scanned: 14,
+      total: 14,
+      found: [
+        { address: farm.rigs[0]?.address, driver: "axeos", identity: { make: "Bitaxe" }, known: false, note: null },
+      ],
+    });
+  });
+
+  test("without networks looks in those of the configuration, without these in the machine's own", async () => {
+    const { discoveries } = discoveriesOf({ scan: { networks: ["127.71.1.0/29"] }, interfaces: own("127.71.2.1/30") });
+    const { id } = await discoveries.startDiscovery({ yes: false }, caller);
+    expect((await discoveries.getDiscovery({ id }, caller)).total).toBe(6);
+    await ended(discoveries, id);
+  });
+
+  test("in the machine's own networks", async () => {
+    await farmOf({ kind: "cgminer", host: "127.71.2.2", port: 4028 });
+    const { discoveries } = discoveriesOf({ interfaces: own("127.71.2.1/30") });
+    const { id } = await discoveries.startDiscovery({ yes: false }, caller);
+    expect((await discoveries.getDiscovery({ id }, caller)).total).toBe(2);
+    await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1);
+    expect(await discoveries.cancelDiscovery({ id }, caller)).toMatchObject({ success: true });
+  });
+
+  test.each<[string, readonly string[] | undefined, string]>([
+    ["no network", [], "input.invalid networks"],
+    ["a network that is none", ["rig.local"], "input.invalid networks"],
+    ["a network that is too large", ["10.0.0.0/15"], "input.invalid networks"],
+    ["a network that is not private", ["8.8.8.0/30"], "input.invalid networks"],
+    ["no network on a machine without one", undefined, "not.possible"],
+  ])("for %s is refused", async (_, networks, code) => {
+    const { discoveries } = discoveriesOf();
+    const input = networks === undefined ? { yes: false } : { networks: [...networks], yes: false };
+    expect(await refusal(discoveries.startDiscovery(input, caller))).toBe(code);
+  });
+
+  test("is cancelled, and keeps what it has found", async () => {
+    await farmOf({ kind: "cgminer", host: "127.71.3.1", port: 4028 });
+    const { discoveries } = discoveriesOf();
+    const { id } = await discoveries.startDiscovery({ networks: ["127.71.0.0/17", "127.71.3.1"], yes: false }, caller);
+    await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1);
+    expect((await discoveries.cancelDiscovery({ id }, caller)).message).toBe("Search 1 cancelled");
+    const { state, scanned, total, found } = await discoveries.getDiscovery({ id }, caller);
+    expect({ state, all: scanned === total, found: found.length }).toEqual({
+      state: "cancelled",
+      all: false,
+      found: 1,
+    });
+    expect((await discoveries.cancelDiscovery({ id }, caller)).message).toBe("Search 1 had ended already");
+  });
+
+  test("waits for none: a second one beside it is refused with the first one's id", async () => {
+    const { discoveries } = discoveriesOf();
+    const { id } = await discoveries.startDiscovery({ networks: ["127.72.0.0/17"], yes: false }, caller);
+    const second = await problem(discoveries.startDiscovery({ networks: ["127.0.0.1"], yes: false }, caller));
+    expect(second).toMatchObject({
+      code: "not.possible",
+      message: expect.stringContaining(`Search ${id} is under way`),
+    });
+    await discoveries.cancelDiscovery({ id }, caller);
+    expect(await search(discoveries, "127.72.0.0/30")).toMatchObject({ state: "done" });
+  });
+
+  test("is forgotten an hour after its end, or when twenty others have ended since", async () => {
+    const { discoveries, clock } = discoveriesOf();
+    for (let round = 1; round <= 21; round += 1) await search(discoveries, "127.72.0.1");
+    expect(await refusal(discoveries.getDiscovery({ id: 1 }, caller))).toBe("not.found");
+    expect(await refusal(discoveries.getDiscovery({ id: 2 }, caller))).toBe("done");
+    clock.now += 3_600_001;
+    expect(await refusal(discoveries.getDiscovery({ id: 21 }, caller))).toBe("not.found");
+    expect(await refusal(discoveries.cancelDiscovery({ id: 21 }, caller))).toBe("not.found");
+  });
+
+  test("is for those who see everything", async () => {
+    const row = { keyHash: null, privilege: "administrator" as const, pools: null };
+    const some = await store.users.add({ name: "some", groups: [], ...row });
+    const all = await store.users.add({ name: "all", groups: null, ...row });
+    const { discoveries } = discoveriesOf();
+    const eyes = ({ id }: { id: number }): Caller => ({ actor: "test", userId: id });
+    const input = { networks: ["127.72.0.1"], yes: false };
+    expect(await refusal(discoveries.startDiscovery(input, eyes(some)))).toBe("user.forbidden");
+    const { id } = await discoveries.startDiscovery(input, eyes(all));
+    expect(await refusal(discoveries.getDiscovery({ id }, eyes(some)))).toBe("user.forbidden");
+    expect(await refusal(discoveries.cancelDiscovery({ id }, eyes(some)))).toBe("user.forbidden");
+    await ended(discoveries, id);
+  });
+
+  test("ends with the service", async () => {
+    const { discoveries } = discoveriesOf();
+    const { id } = await discoveries.startDiscovery({ networks: ["127.72.0.0/17"], yes: false }, caller);
+    await discoveries.close();
+    expect((await discoveries.getDiscovery({ id }, caller)).state).toBe("cancelled");
+    expect(await refusal(discoveries.startDiscovery({ networks: ["127.0.0.1"], yes: false }, caller))).toBe(
+      "service.not-ready",
+    );
+  });
+});
+
+describe("what is known", () => {
+  test("is a rig at a miner's address, or with its MAC at another", async () => {
+    const mac = "02:51:00:00:00:0D";
+    const bench = await openBench({ rigs: [at("127.73.0.1", { mac }), at("127.73.0.2", { mac }), at("127.73.0.3")] });
+    const [first, moved, stranger] = bench.farm.rigs.map(({ host, port }) => `${host}:${port}`);
+    await bench.add(first ?? "");
+    const { id } = await bench.service.startDiscovery(
+      { networks: [first, moved, stranger].map(String), yes: false },
+      caller,
+    );
+    await until(async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running");
+    const known = (await bench.service.getDiscovery({ id }, caller)).found.map((each) => [each.address, each.known]);
+    expect(new Map(known.map(([address, is]) => [String(address), is]))).toEqual(
+      new Map([
+        [first, true],
+        [moved, true],
+        [stranger, false],
+      ]),
+    );
+    await bench.service.addMiner({ address: String(stranger) }, caller);
+    expect((await bench.service.getDiscovery({ id }, caller)).found.every((each) => each.known)).toBe(true);
+  });
+
+  test("is a rig whose miner was typed with its usual port, though it never answered", async () => {
+    const bench = await openBench();
+    await bench.service.addMiner({ address: "127.73.0.9:4028" }, caller);
+    await farmOf({ kind: "cgminer", host: "127.73.0.9", port: 4028 });
+    const { id } = await bench.service.startDiscovery({ networks: ["127.73.0.9"], yes: false }, caller);
+    await until(async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running");
+    expect(await bench.service.getDiscovery({ id }, caller)).toMatchObject({
+      found: [{ address: "127.73.0.9", known: true }],
+    });
+  });
+});
+
+describe("a search every so often", () => {
+  const titles = (told: readonly NewNotification[]): string[] =>
+    told.map(({ title, message }) => `${title}: ${message}`);
+
+  test("tells of each new rig once, and of none that is known", async () => {
+    const farm = await farmOf(at("127.74.0.1"), at("127.74.0.2"));
+    const [one, other] = farm.rigs.map(({ address }) => address);
+    const networks = farm.rigs.map(({ address }) => address);
+    const { discoveries, told, pauses } = discoveriesOf({ scan: { networks, every: 600 } });
+    discoveries.start();
+    await until(() => pauses.length === 1);
+    expect(pauses[0]?.ms).toBe(600_000);
+    expect(titles(told).sort()).toEqual(
+      [one, other].map((address) => `New rig: Bitaxe BM1370 601 was found at ${address}; POST /api/miners adds it`),
+    );
+    pauses[0]?.pass();
+    await until(() => pauses.length === 2);
+    expect(told).toHaveLength(2);
+    expect((await discoveries.getDiscovery({ id: 2 }, caller)).found).toHaveLength(2);
+  });
+
+  test("with add: auto adds them, but not those that want credentials", async () => {
+    const added: string[] = [];
+    const farm = await farmOf(at("127.74.1.1"), { kind: "xmrig", host: "127.74.1.2", token: "geheim" });
+    const [bitaxe, closed] = farm.rigs.map(({ address }) => address);
+    const { discoveries, told, pauses } = discoveriesOf({
+      scan: { networks: farm.rigs.map(({ address }) => address), every: 60, add: "auto" },
+      add: async (address) => added.push(address),
+    });
+    discoveries.start();
+    await until(() => pauses.length === 1);
+    expect(added).toEqual([bitaxe]);
+    expect(titles(told).sort()).toEqual([
+      `Miner added: Bitaxe BM1370 601 was found at ${bitaxe} and added`,
+      `New rig: XMRig was found at ${closed}, but wants its access token, and none was given`,
+    ]);
+  });
+
+  test("tries again what could not be added, and adds the others meanwhile", async () => {
+    const farm = await farmOf(at("127.74.4.1"), at("127.74.4.2"));
+    const [one, other] = farm.rigs.map(({ address }) => address);
+    const tried: string[] = [];
+    const { discoveries, told, pauses } = discoveriesOf({
+      scan: { networks: farm.rigs.map(({ address }) => address), every: 60, add: "auto" },
+      add: async (address) => {
+        tried.push(address);
+        if (address === one && pauses.length === 0) throw new RigbridgeError("store.full", "The disk is full");
+      },
+    });
+    discoveries.start();
+    await until(() => pauses.length === 1);
+    expect(titles(told)).toEqual([expect.stringContaining(String(other))]);
+    pauses[0]?.pass();
+    await until(() => pauses.length === 2);
+    expect(tried.toSorted()).toEqual([one, one, other]);
+    expect(told).toHaveLength(2);
+  });
+
+  test("adds to the service what can then be changed over the API", async () => {
+    const farm = await farmOf(at("127.74.2.1", { name: "shelf" }));
+    const address = farm.rigs[0]?.address ?? "";
+    const bench = await openBench({ config: { scan: { networks: [address], every: 3600, add: "auto" } } });
+    const miners = async () => (await bench.service.listMiners({}, caller)).groupList.flatMap((each) => each.minerList);
+    await until(async () => (await miners()).length === 1);
+    const [miner] = await miners();
+    await bench.poll(miner?.id ?? 0);
+    expect(await bench.get(miner?.id ?? 0)).toMatchObject({ name: "shelf", hostDescription: address });
+    await expect(bench.service.deleteMiner({ id: miner?.id ?? 0 }, caller)).resolves.toMatchObject({ success: true });
+    await until(async () => (await bench.notifications()).some((text) => text.startsWith("Miner added: ")));
+  });
+
+  test("that cannot be made is made the next time", async () => {
+    const { discoveries, pauses } = discoveriesOf({ scan: { every: 60 } });
+    discoveries.start();
+    await until(() => pauses.length === 1);
+    pauses[0]?.pass();
+    await until(() => pauses.length === 2);
+  });
+
+  test("comes after one that was asked for", async () => {
+    const { discoveries, pauses } = discoveriesOf({ scan: { networks: ["127.74.3.1"], every: 60 } });
+    await discoveries.startDiscovery({ networks: ["127.74.3.0/29"], yes: false }, caller);
+    discoveries.start();
+    await until(() => pauses.length === 1);
+    expect(await discoveries.getDiscovery({ id: 1 }, caller)).toMatchObject({ state: "done", total: 6 });
+    expect(await discoveries.getDiscovery({ id: 2 }, caller)).toMatchObject({ state: "done", total: 1 });
+  });
+
+  test.each([[undefined], [{ networks: ["127.74.3.1"] }]])("is made only when `every` says so: %j", async (scan) => {
+    const { discoveries, pauses } = discoveriesOf(scan === undefined ? {} : { scan });
+    discoveries.start();
+    await discoveries.close();
+    expect(await refusal(discoveries.getDiscovery({ id: 1 }, caller))).toBe("not.found");
+    expect(pauses).toEqual([]);
+  });
+});

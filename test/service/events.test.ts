@@ -1,0 +1,453 @@
+import { setImmediate } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import type { ServiceEvent } from "../../src/contract/events.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
+import type { Caller } from "../../src/contract/service.ts";
+import { AccessBook } from "../../src/service/access.ts";
+import { type EventLimits, Events, eventLimits } from "../../src/service/events.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { until } from "./bench.ts";
+
+const everybody: Caller = { actor: "test" };
+const start = 1_800_000_000_000;
+
+const notification = (id: number): Notification => ({
+  id,
+  minerName: "rig",
+  title: "Disconnected",
+  timeUtc: "2026-01-31T12:00:00.000Z",
+  time: "2026-01-31 12:00:00",
+  source: "System",
+  message: "Cannot be reached",
+  isAcknowledged: false,
+  isWarning: true,
+});
+const command = (id: number, minerId: number): Command => ({
+  id,
+  minerId,
+  minerName: "rig",
+  actor: "test",
+  action: "reboot",
+  parameters: {},
+  state: "sent",
+  message: "",
+  time: "2026-01-31T12:00:00.000Z",
+  updated: "2026-01-31T12:00:00.000Z",
+});
+const summary = (runningCount: number, updated: string): Summary => ({
+  runningCount,
+  totalCount: 3,
+  gpuCount: 0,
+  pgaCount: 0,
+  asicCount: 3,
+  exchangeRate: "$0.00",
+  revenuePerDay: "$0.00",
+  revenuePerMonth: "$0.00",
+  coinList: [],
+  algorithmList: [],
+  metaData: { updated, edition: "", version: "", infoList: [], warningList: [] },
+});
+
+/** Where miners stand, and what a service would tell of them. */
+interface Farm {
+  readonly store: Store;
+  readonly events: Events;
+  readonly groups: Map<number, number>;
+  /** What the summary says, and for whom it was made. */
+  running: number;
+  readonly summaries: Caller[];
+  tell(id: number, step?: number): Uint8Array;
+  move(id: number, groupId: number): void;
+  user(name: string, groups: number[] | null): Promise<number>;
+}
+
+const open: (() => Promise<void>)[] = [];
+const ending = new AbortController();
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
+  const store = await openStore({ file: ":memory:", now: () => start });
+  const access = new AccessBook(store);
+  const groups = new Map<number, number>();
+  const summaries: Caller[] = [];
+  const farm: Farm = {
+    store,
+    groups,
+    running: 0,
+    summaries,
+    events: new Events({
+      access,
+      now: () => start,
+      sees: (id, eyes) => eyes.seesGroup(groups.get(id) ?? -1),
+      summaryFor: async (caller) => {
+        summaries.push(caller);
+        return summary(farm.running, `${summaries.length}`);
+      },
+      limits: { ...eventLimits, pace: 0, summaryPace: 5, ...limits },
+    }),
+    tell: (id: number, step = 0) => {
+      const json = Buffer.from(JSON.stringify({ id, uid: `uid-${id}`, step }));
+      const groupId = groups.get(id) ?? 0;
+      farm.events.miner({ id, groupId, before: groups.has(id) ? groupId : null, json });
+      groups.set(id, groupId);
+      return json;
+    },
+    move: (id: number, groupId: number) => {
+      const before = groups.get(id) ?? 0;
+      groups.set(id, groupId);
+      farm.events.miner({ id, groupId, before, json: Buffer.from(JSON.stringify({ id, uid: `uid-${id}` })) });
+    },
+    user: async (name: string, seen: number[] | null) =>
+      (await store.users.add({ name, privilege: "view", groups: seen, pools: null, keyHash: null })).id,
+  };
+  open.push(async () => {
+    farm.events.close();
+    await store.close();
+  });
+  return farm;
+}
+
+/** What a listener has seen, but for summaries; it listens from the moment of the call. */
+interface Seen {
+  readonly events: ServiceEvent[];
+  readonly summaries: number[];
+  /** In short: `type id`, with the miner's step. */
+  readonly short: string[];
+  readonly last: number;
+  failure: unknown;
+  done: boolean;
+  stop(): Promise<void>;
+}
+
+async function listen(farm: Farm, caller: Caller = everybody, after?: number): Promise<Seen> {
+  const leaving = new AbortController();
+  const stream = farm.events.watch({ after }, caller, AbortSignal.any([leaving.signal, ending.signal]));
+  const seen: Seen = {
+    events: [],
+    summaries: [],
+    get short() {
+      return seen.events.map(short);
+    },
+    get last() {
+      return seen.events.at(-1)?.id ?? 0;
+    },
+    failure: undefined,
+    done: false,
+    stop: async () => {
+      leaving.abort();
+      await finished;
+    },
+  };
+  const run = async (): Promise<void> => {
+    try {
+      for await (const event of stream) {
+        if (event.type === "summary") seen.summaries.push(event.data.runningCount);
+        else seen.events.push(event);
+      }
+    } catch (error) {
+      seen.failure = error;
+    }
+    seen.done = true;
+  };
+  const finished = run();
+  open.push(async () => {
+    await seen.stop();
+  });
+  await setImmediate();
+  return seen;
+}
+
+function short(event: ServiceEvent): string {
+  const { type, data } = event;
+  if (type === "miner") return `miner ${data.id}${"step" in data ? `:${data.step}` : ""}`;
+  if (type === "miner-removed") return `miner-removed ${data.id} ${data.uid}`;
+  return "id" in data ? `${type} ${data.id}` : type;
+}
+
+/** Where one who begins to listen now stands. */
+async function newest(farm: Farm): Promise<number> {
+  const stream = farm.events.encoded({}, everybody, ending.signal);
+  const { value } = await stream.next();
+  await stream.return();
+  return value?.at(-1)?.id ?? Number.NaN;
+}
+
+const codeOf = (error: unknown): string => (error instanceof RigbridgeError ? error.code : String(error));
+
+describe("who listens", () => {
+  test("hears what happens from then on, in order, under ids that count up", async () => {
+    const farm = await openFarm();
+    farm.tell(1, 1);
+    const seen = await listen(farm);
+    farm.tell(1, 2);
+    farm.events.notification(notification(7), 1);
+    farm.events.command(command(9, 1));
+    farm.events.minerRemoved({ id: 1, uid: null, groupId: 0 });
+    await until(() => seen.events.length === 4);
+    expect(seen.short).toEqual(["miner 1:2", "notification 7", "command 9", "miner-removed 1 null"]);
+    const ids = seen.events.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(ids[0]).toBeGreaterThan(start);
+    expect(String(ids[0])).toMatch(/^\d{15}$/);
+  });
+
+  test("shares the bytes that were made once", async () => {
+    const farm = await openFarm();
+    const takes = [1, 2].map(() => farm.events.encoded({}, everybody, ending.signal));
+    const json = farm.tell(5);
+    for (const take of takes) {
+      const { value } = await take.next();
+      expect(value?.[0]?.json).toBe(json);
+      await take.return();
+    }
+  });
+
+  test("is gone when it is aborted, stops by itself, or the service closes", async () => {
+    const farm = await openFarm();
+    const [aborted, closed] = [await listen(farm), await listen(farm)];
+    const left = farm.events.encoded({}, everybody, ending.signal);
+    farm.tell(1);
+    await left.next();
+    expect(farm.events.listeners).toBe(3);
+    await left.return();
+    await aborted.stop();
+    expect([farm.events.listeners, aborted.failure]).toEqual([1, undefined]);
+    farm.events.close();
+    await until(() => closed.done);
+    expect([farm.events.listeners, closed.failure]).toEqual([0, undefined]);
+    const late = await listen(farm);
+    expect(late.done).toBe(true);
+  });
+});
+
+describe("who resumes", () => {
+  test("misses nothing and gets nothing twice, wherever it left", async () => {
+    const visits = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 40 })), {
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(visits, fc.integer({ min: 1, max: 64 }), async (bursts, batch) => {
+        const farm = await openFarm({ batch });
+        let last = await newest(farm);
+        const stayed = await listen(farm);
+        const got: number[] = [];
+        for (const [burst, kept] of bursts) {
+          for (let told = 0; told < burst; told += 1) farm.tell(1 + (told % 3), told);
+          const visit = farm.events.encoded({ after: last }, everybody, ending.signal);
+          const ids = (await visit.next()).value?.map(({ id }) => id) ?? [];
+          await visit.return();
+          got.push(...ids.slice(0, kept));
+          last = got.at(-1) ?? last;
+        }
+        farm.tell(4);
+        const rest = await listen(farm, everybody, last);
+        await until(() => rest.short.at(-1) === "miner 4:0" && stayed.short.at(-1) === "miner 4:0");
+        expect([...got, ...rest.events.map(({ id }) => id)]).toEqual(stayed.events.map(({ id }) => id));
+        await rest.stop();
+        await stayed.stop();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each([
+    ["of an earlier run", (first: number) => first - 1_000_000],
+    ["that has left the ring", (first: number) => first - 1],
+    ["of the future", (first: number) => first + 1_000_000],
+    ["0", () => 0],
+  ])("behind an event %s starts anew", async (_, after) => {
+    const farm = await openFarm({ kept: 10 });
+    const seen = await listen(farm);
+    for (let step = 0; step < 15; step += 1) {
+      farm.tell(1, step);
+      await until(() => seen.events.length === step + 1);
+    }
+    const known = (seen.events.at(-10)?.id ?? 0) - 1;
+    const [whole, resumed] = [await listen(farm, everybody, known), await listen(farm, everybody, after(known))];
+    await until(() => whole.events.length === 10 && resumed.events.length === 1);
+    farm.tell(2, 99);
+    await until(() => resumed.events.length === 2);
+    expect(resumed.short).toEqual(["reset", "miner 2:99"]);
+    expect(resumed.events[0]?.id).toBe(seen.events[14]?.id);
+    await until(() => whole.events.length === 11);
+    expect(whole.events.slice(0, 10)).toEqual(seen.events.slice(5, 15));
+  });
+
+  test("over the whole ring is not cut while it takes what comes", async () => {
+    const farm = await openFarm({ kept: 1_000, lag: 50, batch: 10 });
+    const after = await newest(farm);
+    for (let step = 0; step < 900; step += 1) farm.tell(1, step);
+    const stream = farm.events.encoded({ after }, everybody, ending.signal);
+    const ids: number[] = [];
+    while (ids.length < 1_300) {
+      // Five come while ten are taken, and whoever stands still is looked at in between.
+      for (let more = 0; more < 5; more += 1) farm.tell(1);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      const { value = [] } = await stream.next();
+      ids.push(...value.map(({ id }) => id));
+    }
+    expect(ids).toEqual(ids.map((_, index) => after + 1 + index));
+    await stream.return();
+  });
+});
+
+describe("who lags", () => {
+  test("is cut, and resumes without loss", async () => {
+    const farm = await openFarm({ lag: 20, batch: 8 });
+    const stayed = await listen(farm);
+    const slow = farm.events.encoded({}, everybody, ending.signal);
+    farm.tell(1, 0);
+    const taken = [...((await slow.next()).value ?? [])];
+    for (let step = 1; step <= 20; step += 1) farm.tell(1, step);
+    await until(() => stayed.events.length === 21);
+    taken.push(...((await slow.next()).value ?? []));
+    for (let step = 21; step <= 60; step += 1) farm.tell(1, step);
+    await until(() => stayed.events.length === 61);
+    const cut = await slow.next().catch(codeOf);
+    expect(cut).toBe("service.not-ready");
+    const ids = taken.filter(({ type }) => type === "miner").map(({ id }) => id);
+    const resumed = await listen(farm, everybody, ids.at(-1));
+    await until(() => resumed.last === stayed.last);
+    expect([...ids, ...resumed.events.map(({ id }) => id)]).toEqual(stayed.events.map(({ id }) => id));
+  });
+
+  test("is not cut for what a reset has made void", async () => {
+    const farm = await openFarm({ lag: 20 });
+    const slow = farm.events.encoded({}, everybody, ending.signal);
+    farm.tell(1, 0);
+    await slow.next();
+    for (let step = 1; step <= 50; step += 1) farm.tell(1, step);
+    farm.events.reset();
+    const other = await listen(farm);
+    farm.tell(2, 7);
+    await until(() => other.events.length === 1);
+    const { value } = await slow.next();
+    expect(value?.map(({ type }) => type)).toEqual(expect.arrayContaining(["reset"]));
+    await slow.return();
+  });
+});
+
+describe("a user", () => {
+  test("sees only the miners of their groups, and how they come and go", async () => {
+    const farm = await openFarm();
+    const { id: north } = await farm.store.groups.add({ name: "north", parentId: 0 });
+    const { id: south } = await farm.store.groups.add({ name: "south", parentId: 0 });
+    const [anna, bert] = [await farm.user("anna", [north]), await farm.user("bert", [south])];
+    farm.groups.set(1, north).set(2, south);
+    const [all, a, b] = [
+      await listen(farm),
+      await listen(farm, { actor: "x", userId: anna }),
+      await listen(farm, { actor: "x", userId: bert }),
+    ];
+    farm.tell(1, 1);
+    farm.tell(2, 1);
+    farm.events.command(command(4, 2));
+    farm.events.notification(notification(5), 1);
+    farm.events.notification(notification(6), null);
+    await until(() => a.events.length === 2);
+    farm.move(1, south);
+    farm.events.minerRemoved({ id: 1, uid: "uid-1", groupId: south });
+    await until(() => all.events.length === 7);
+    expect(a.short).toEqual(["miner 1:1", "notification 5", "miner-removed 1 uid-1"]);
+    expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1", "miner-removed 1 uid-1"]);
+    expect(all.short.slice(-2)).toEqual(["miner 1", "miner-removed 1 uid-1"]);
+  });
+
+  test("starts anew when their groups change, or the tree of groups, or while they were away", async () => {
+    const farm = await openFarm();
+    const { id: north } = await farm.store.groups.add({ name: "north", parentId: 0 });
+    const { id: south } = await farm.store.groups.add({ name: "south", parentId: 0 });
+    const caller = { actor: "x", userId: await farm.user("anna", [north]) };
+    farm.groups.set(1, south);
+    const [seen, all] = [await listen(farm, caller), await listen(farm)];
+    await farm.store.users.change(caller.userId, { groups: [south] });
+    farm.events.look();
+    await until(() => seen.events.length === 1);
+    farm.tell(1, 1);
+    await until(() => seen.events.length === 2);
+    expect([seen.short, all.short]).toEqual([["reset", "miner 1:1"], ["miner 1:1"]]);
+
+    await seen.stop();
+    await farm.store.groups.change(south, { parentId: north });
+    const resumed = await listen(farm, caller, seen.last);
+    await until(() => resumed.events.length === 1);
+    expect(resumed.short).toEqual(["reset"]);
+    await resumed.stop();
+    farm.tell(1, 2);
+    const again = await listen(farm, caller, resumed.last);
+    await until(() => again.events.length === 1);
+    expect(again.short).toEqual(["miner 1:2"]);
+  });
+
+  test("who is removed hears no more", async () => {
+    const farm = await openFarm();
+    const caller = { actor: "x", userId: await farm.user("anna", null) };
+    const seen = await listen(farm, caller);
+    await farm.store.users.remove(caller.userId);
+    farm.events.look();
+    await until(() => seen.done);
+    expect([codeOf(seen.failure), farm.events.listeners]).toEqual(["not.found", 0]);
+    expect(() => farm.events.encoded({}, caller, ending.signal)).toThrow("There is no user 1");
+  });
+});
+
+describe("the summary", () => {
+  test("comes first, and again when its figures have changed", async () => {
+    const farm = await openFarm();
+    farm.tell(1);
+    const seen = await listen(farm);
+    await until(() => seen.summaries.length === 1);
+    const made = farm.summaries.length;
+    farm.tell(1, 2);
+    await until(() => farm.summaries.length > made);
+    await until(() => seen.events.length === 1);
+    farm.running = 2;
+    farm.tell(1, 3);
+    await until(() => seen.summaries.length === 2);
+    expect(seen.summaries).toEqual([0, 2]);
+  });
+
+  test("is each user's own, and made once for all who see the same", async () => {
+    const farm = await openFarm({ summaryPace: 200 });
+    const anna = await farm.user("anna", []);
+    const listeners = [
+      await listen(farm),
+      await listen(farm),
+      await listen(farm, { actor: "x", userId: anna }),
+      await listen(farm, { actor: "y", userId: anna }),
+    ];
+    await until(() => listeners.every(({ summaries }) => summaries.length === 1));
+    expect(farm.summaries.map(({ userId }) => userId)).toEqual([undefined, anna]);
+  });
+
+  test("is not made while nobody listens", async () => {
+    const farm = await openFarm();
+    const seen = await listen(farm);
+    await until(() => seen.summaries.length === 1);
+    await seen.stop();
+    const other = await openFarm();
+    farm.tell(1);
+    const later = await listen(other);
+    other.tell(1);
+    await until(() => later.summaries.length === 1 && later.events.length === 1);
+    expect(farm.summaries).toHaveLength(1);
+  });
+
+  test("that cannot be made ends the stream with the reason", async () => {
+    const store = await openStore({ file: ":memory:", now: () => start });
+    const events = new Events({
+      access: new AccessBook(store),
+      now: () => start,
+      sees: () => true,
+      summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),
+      limits: { ...eventLimits, summaryPace: 1 },
+    });
+    const stream = events.encoded({}, everybody, ending.signal);
+    expect(await stream.next().catch(codeOf)).toBe("internal");
+    await store.close();
+  });
+});
