@@ -2,7 +2,7 @@ import { networkInterfaces } from "node:os";
 import { Command } from "commander";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import { listenForRigs } from "../link/mdns.ts";
-import { type OwnNetworks, ownNetworks, parseNetwork, planSearch, type SearchPlan } from "../link/networks.ts";
+import { type OwnNetworks, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../link/scan.ts";
 import { counted, defaultFile } from "./config.ts";
 import { failing } from "./failure.ts";
@@ -51,7 +51,7 @@ async function scanNetworks(networks: readonly string[], options: ScanOptions): 
 /** Throws `input.invalid` for what cannot be searched, `not.possible` when there is nothing to search. */
 function planOf(networks: readonly string[], own: OwnNetworks, { ports, yes = false }: ScanOptions): SearchPlan {
   const extra = ports === undefined ? [] : ports.split(",").map(portNumber);
-  const parsed = networks.length === 0 ? own.networks : networks.map(parseNetwork);
+  const parsed = networks.length === 0 ? own.networks : parseNetworks(networks);
   if (parsed.length === 0) {
     throw new RigbridgeError(
       "not.possible",

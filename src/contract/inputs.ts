@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Mistake } from "./problems.ts";
 import { privileges, Uid } from "./resources.ts";
 
 /**
@@ -321,6 +322,37 @@ export const DiscoveryBody = z.object({
 
 const some = z.array(z.int().min(0)).min(1).max(100_000);
 
+export type MinerActionInput = z.output<typeof MinerActionQuery>;
+
+const actionParameterNames = Object.keys(actionParameters);
+
+/** The action of a bulk action by the same schema as for one miner, whose parameters come as text; or what is wrong. */
+export function bulkAction({ action, parameters }: BulkActionInput): {
+  readonly action: MinerActionInput | null;
+  readonly mistakes: readonly Mistake[];
+} {
+  const given = Object.entries(parameters);
+  const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action });
+  const unknown = given.filter(([name]) => !actionParameterNames.includes(name)).slice(0, 20);
+  const mistakes = [
+    ...(error?.issues ?? []).map(({ path: [name], message }) => ({
+      path: name === "action" ? "action" : `parameters.${String(name)}`,
+      message,
+    })),
+    ...unknown.map(([name]) => ({
+      path: `parameters.${name}`,
+      message: `is not known; there are ${actionParameterNames.join(", ")}`,
+    })),
+  ];
+  return { action: mistakes.length === 0 ? data : null, mistakes };
+}
+
+interface BulkActionInput {
+  readonly action: string;
+  readonly parameters: Readonly<Record<string, string | number | boolean>>;
+}
+
 /** An action for many miners; exactly one of `miners`, `groups` and `all` says which. */
 export const BulkBody = z
   .object({
@@ -336,6 +368,13 @@ export const BulkBody = z
     delay: z.number().min(0).max(3600).default(0).describe("seconds between two starts"),
     dryRun: z.boolean().default(false).describe("says what would be done, and does nothing"),
   })
+  .superRefine(
+    (body, context) => {
+      for (const { path, message } of bulkAction(body).mistakes)
+        context.addIssue({ code: "custom", path: path.split("."), message });
+    },
+    { when: ({ issues }) => !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters") },
+  )
   .refine(
     ({ miners, groups, all }) => [miners, groups, all].filter((each) => each !== undefined).length === 1,
     "name exactly one of miners, groups and all",

@@ -73,6 +73,11 @@ export const notFound = (what: string, id: string | number): RigbridgeError =>
 export const notYet = (what: string): RigbridgeError =>
   new RigbridgeError("not.yet", `${what} is not there yet in this version; nothing was done`);
 
+/** Bad input, with every mistake. */
+export const invalidAll = (mistakes: readonly Mistake[]): RigbridgeError =>
+  new RigbridgeError("input.invalid", mistakes.map(({ path, message }) => `${path}: ${message}`).join("; "), {
+    errors: mistakes,
+  });
+
 /** Bad input found after the schemas: one mistake, named by its path. */
-export const invalid = (path: string, message: string): RigbridgeError =>
-  new RigbridgeError("input.invalid", `${path}: ${message}`, { errors: [{ path, message }] });
+export const invalid = (path: string, message: string): RigbridgeError => invalidAll([{ path, message }]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Id } from "../contract/inputs.ts";
 import type { Operation } from "../contract/operations.ts";
-import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { invalidAll, type Mistake } from "../contract/problems.ts";
 import type { QueryText } from "./query.ts";
 
 /** The three places where a request carries what an operation takes. */
@@ -41,14 +41,9 @@ export function inputOf(operation: Operation): (parts: Parts) => Decoded {
     const user = parts.query.values.get("user_id");
     const userId = user === undefined ? undefined : Id.safeParse(user);
     if (userId?.success === false) mistakes.push(...mistakesOf(userId.error.issues, "user_id", mistakes));
-    if (mistakes.length > 0) throw invalidInput(mistakes);
+    if (mistakes.length > 0) throw invalidAll(mistakes);
     return { input, userId: userId?.data };
   };
-}
-
-function invalidInput(mistakes: readonly Mistake[]): RigbridgeError {
-  const detail = mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  return new RigbridgeError("input.invalid", detail, { errors: mistakes });
 }
 
 const queryMistakes = (query: QueryText, known: readonly string[]): Mistake[] =>
@@ -63,9 +58,9 @@ const mistakesOf = (issues: readonly z.core.$ZodIssue[], root: string, known: re
     .map((issue) => ({ path: issue.path.join(".") || root, message: sentence(issue) }))
     .filter(({ path }) => !known.some((mistake) => mistake.path === path));
 
-/** Of a union every alternative is named. */
+/** Of a union every alternative is named, unless it has a sentence of its own. */
 const sentence = (issue: z.core.$ZodIssue): string =>
-  issue.code === "invalid_union" && issue.errors.length > 0
+  issue.code === "invalid_union" && issue.errors.length > 0 && issue.message === "Invalid input"
     ? [...new Set(issue.errors.flatMap((issues) => issues.map(sentence)))].join(", or ")
     : issue.message;
 

@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { invalid } from "../contract/problems.ts";
+import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { isForbidden } from "./transports/lookup.ts";
 
 /** Addresses to look for rigs at, first and last included; an address is a number of 32 bits. */
@@ -54,6 +54,22 @@ export function parseNetwork(text: string): Network {
     throw bad(text, "holds addresses that no rig can have (link-local, multicast or unspecified)");
   }
   return { ...range, port: port === undefined ? null : portOf(text, port) };
+}
+
+/** Throws `input.invalid` with every one that is none. */
+export function parseNetworks(texts: readonly string[]): Network[] {
+  const mistakes: Mistake[] = [];
+  const networks = texts.flatMap((text) => {
+    try {
+      return [parseNetwork(text)];
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      mistakes.push(...error.errors);
+      return [];
+    }
+  });
+  if (mistakes.length === 0) return networks;
+  throw invalidAll(mistakes);
 }
 
 export interface PlanOptions {

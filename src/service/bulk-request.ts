@@ -1,5 +1,5 @@
-import { MinerActionQuery } from "../contract/inputs.ts";
-import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { bulkAction } from "../contract/inputs.ts";
+import { invalidAll, type Mistake } from "../contract/problems.ts";
 import type { Input } from "../contract/service.ts";
 import type { Store } from "../store/index.ts";
 import type { Access } from "./access.ts";
@@ -20,48 +20,18 @@ export function bulkRequest(
   eyes: Access,
 ): { readonly action: Action; readonly minerIds: readonly number[] } {
   const mistakes: Mistake[] = [];
-  const action = readAction(body, mistakes);
+  const { action, mistakes: parameterMistakes } = bulkAction(body);
   const minerIds = [...new Set(targets(body, roster, store, eyes, mistakes))];
-  if (action === null || mistakes.length > 0) throw wrong(mistakes);
+  if (action === null || mistakes.length > 0) throw invalidAll([...parameterMistakes, ...mistakes]);
   return { action, minerIds };
 }
 
 /** An action as the store keeps it. Throws `input.invalid` when this version does not take it. */
 export function keptAction(kept: { readonly action: string; readonly parameters: Body["parameters"] }): Action {
-  const mistakes: Mistake[] = [];
-  const action = readAction(kept, mistakes);
-  if (action === null) throw wrong(mistakes);
+  const { action, mistakes } = bulkAction(kept);
+  if (action === null) throw invalidAll(mistakes);
   return action;
 }
-
-const wrong = (mistakes: readonly Mistake[]): RigbridgeError => {
-  const detail = mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  return new RigbridgeError("input.invalid", detail, { errors: mistakes });
-};
-
-const known = Object.keys(MinerActionQuery.shape).filter((name) => name !== "action");
-
-/** The same schema as for one miner, whose parameters come as text. Null when there are mistakes. */
-function readAction(
-  { action, parameters }: { readonly action: string; readonly parameters: Body["parameters"] },
-  mistakes: Mistake[],
-): Action | null {
-  const given = Object.entries(parameters);
-  const unknown = given.filter(([name]) => !known.includes(name));
-  const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  const { success, data, error } = MinerActionQuery.safeParse({ ...texts, action });
-  mistakes.push(
-    ...(error?.issues ?? []).map(({ path, message }) => ({ path: pathOf(path), message })),
-    ...unknown.slice(0, namedAtMost).map(([name]) => ({
-      path: `parameters.${name}`,
-      message: `is not known; there are ${known.join(", ")}`,
-    })),
-  );
-  return success && unknown.length === 0 ? data : null;
-}
-
-const pathOf = ([name]: readonly PropertyKey[]): string =>
-  name === "action" ? "action" : `parameters.${String(name)}`;
 
 function targets({ miners, groups }: Body, roster: Roster, store: Store, eyes: Access, mistakes: Mistake[]): number[] {
   if (miners !== undefined) {

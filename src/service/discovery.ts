@@ -9,7 +9,7 @@ import { parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { RigAddress } from "../link/link.ts";
 import { listenForRigs } from "../link/mdns.ts";
-import { type Interfaces, ownNetworks, parseNetwork, planSearch, type SearchPlan } from "../link/networks.ts";
+import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
 import { describeRig, type FoundRig, type Progress, scan, usualPorts } from "../link/scan.ts";
 import type { NewNotification } from "../store/index.ts";
 import { type AccessBook, needsAll } from "./access.ts";
@@ -141,7 +141,7 @@ export class Discoveries implements DiscoveryOperations {
     const networks = asked ?? this.#context.settings?.networks;
     if (networks?.length === 0) throw invalid("networks", "names none; leave it out to search this machine's own");
     if (networks !== undefined) {
-      return { plan: planSearch(networks.map(parseNetwork), { ports: usualPorts, yes }), listenOn: [] };
+      return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
     }
     const own = ownNetworks(this.#context.interfaces());
     if (own.networks.length === 0) {

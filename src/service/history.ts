@@ -1,4 +1,4 @@
-import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { invalidAll, type Mistake } from "../contract/problems.ts";
 import type { History } from "../contract/resources.ts";
 import type { Input, MiningService } from "../contract/service.ts";
 import { mean, type Sample } from "../store/index.ts";
@@ -52,7 +52,7 @@ export const historyOperations = (
     const recorder = recorderOf(id);
     const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to);
     if (readings > mostReadings) mistakes.push(tooMany(readings));
-    if (mistakes.length > 0) throw badRange(mistakes);
+    if (mistakes.length > 0) throw invalidAll(mistakes);
     return { step: step / 1000, points: pointsOf(recorder.samples(id, from, to), step) };
   },
 });
@@ -93,11 +93,6 @@ const tooMany = (readings: number): Mistake => ({
   path: "from",
   message: `makes a time of about ${readings} readings; at most ${mostReadings} are looked at`,
 });
-
-function badRange(mistakes: readonly Mistake[]): RigbridgeError {
-  const detail = mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  return new RigbridgeError("input.invalid", detail, { errors: mistakes });
-}
 
 /** Samples, oldest first, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
 export function pointsOf(samples: readonly Sample[], step: number): History["points"] {
