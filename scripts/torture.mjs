@@ -1,0 +1,32 @@
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { inPlace, nodeFile, root } from "./run.mjs";
+import { setUp } from "./setup.mjs";
+
+/**
+ * `npm run torture [-- name ...]`: the long proofs, one program after the other. Each says what it did and measured,
+ * and fails when a promise is broken; what it cannot have here (root, a tmpfs) it says and leaves out.
+ */
+async function main() {
+  if (!(await setUp())) return 1;
+  const wanted = process.argv.slice(2);
+  const folder = join(root, "test", "torture");
+  const programs = readdirSync(folder).filter((file) => file.endsWith(".torture.ts"));
+  const named = programs.filter((file) => wanted.length === 0 || wanted.includes(basename(file, ".torture.ts")));
+  const failed = [];
+  for (const [index, file] of named.entries()) {
+    const name = basename(file, ".torture.ts");
+    const start = performance.now();
+    console.log(`\n== ${index + 1}/${named.length} ${name}`);
+    const code = await inPlace(nodeFile, ["--disable-warning=ExperimentalWarning", join(folder, file)], { cwd: root });
+    if (code !== 0) failed.push(name);
+    const seconds = Math.round((performance.now() - start) / 1000);
+    console.log(`== ${name}: ${code === 0 ? "ok" : "FAILED"}, ${seconds} s`);
+    if (code > 128) return code;
+  }
+  if (named.length === 0) console.log(`There is: ${programs.map((file) => basename(file, ".torture.ts")).join(", ")}`);
+  else console.log(failed.length === 0 ? "\nAll of it held." : `\nFAILED: ${failed.join(", ")}.`);
+  return named.length > 0 && failed.length === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();
