@@ -1,14 +1,15 @@
 import { Argument, Command, Option } from "commander";
+import type { z } from "zod";
+import { connectService } from "../client/index.ts";
 import { MinerActionQuery, minerActions } from "../contract/inputs.ts";
 import { invalid, type Mistake, RigbridgeError } from "../contract/problems.ts";
-import { ActionReply } from "../contract/resources.ts";
 import { failing } from "./failure.ts";
-import { findMiner, MinerNames } from "./find-miner.ts";
-import { connectTo } from "./service-call.ts";
+import { findMiner } from "./find-miner.ts";
 
 interface ActOptions {
   readonly service: string;
   readonly key?: string;
+  readonly locale?: string;
   readonly pool?: string;
   readonly poolType?: string;
   readonly template?: string;
@@ -21,9 +22,6 @@ interface ActOptions {
   readonly off?: true;
 }
 
-/** s, for everything together; the service itself waits up to 20 s for the rig. */
-const timeLimit = 60;
-
 export function actCommand(): Command {
   return new Command("act")
     .description("Tells a miner something, through a running service.")
@@ -33,6 +31,7 @@ export function actCommand(): Command {
       new Option("--service <url>", "where the service is").default("http://127.0.0.1:17790").env("RIGBRIDGE_SERVICE"),
     )
     .addOption(new Option("--key <key>", "the service's API key").env("RIGBRIDGE_KEY"))
+    .option("--locale <tag>", "how a service that is no Rigbridge writes its numbers, like sv-SE (default: en-US)")
     .option("--pool <id>", "id of a pool, for add_pool and change_pool")
     .addOption(new Option("--pool-type <type>", "what the id is of (default: single)").choices(["single", "group"]))
     .option("--template <id>", "for apply_template")
@@ -47,12 +46,30 @@ export function actCommand(): Command {
     .action(failing(act));
 }
 
-async function act(miner: string, action: string, options: ActOptions): Promise<void> {
+async function act(wanted: string, action: string, options: ActOptions): Promise<void> {
   const query = queryOf(action, options);
-  const call = connectTo(options.service, options.key, AbortSignal.timeout(timeLimit * 1000));
-  const { id, name } = findMiner(await call("GET", "api/miners", MinerNames), miner);
-  const { message } = await call("POST", `api/miners/${id}?${new URLSearchParams(query)}`, ActionReply);
-  console.log(`${name}: ${message}`);
+  const { service: url, key, locale } = options;
+  const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
+  const caller = { actor: "command line" };
+  try {
+    const { id, name } = findMiner(await service.listMiners({}, caller), wanted);
+    const { message } = await service.minerAction({ ...query, id }, caller);
+    console.log(`${name}: ${message}`);
+  } catch (error) {
+    throw withAdvice(error, url);
+  } finally {
+    await service.close();
+  }
+}
+
+/** What to do about it, on the command line. */
+function withAdvice(error: unknown, url: string): unknown {
+  if (!(error instanceof RigbridgeError)) return error;
+  if (error.code === "key.missing" || error.code === "key.wrong")
+    return new RigbridgeError(error.code, `${error.message} (give the key in RIGBRIDGE_KEY)`);
+  if (error.code !== "service.unreachable") return error;
+  const advice = "start one with npm start, or say where it is with --service";
+  return new RigbridgeError(error.code, `No service answers at ${new URL(url).origin}; ${advice}\n${error.message}`);
 }
 
 /** Which option gives which parameter of the request. */
@@ -69,9 +86,9 @@ const optionOf = {
 } as const;
 
 /** The request's parameters. Throws `input.invalid` with every option that is wrong or missing. */
-function queryOf(action: string, options: ActOptions): Record<string, string> {
+function queryOf(action: string, options: ActOptions): z.output<typeof MinerActionQuery> {
   if (options.on && options.off) throw invalid("--on, --off", "only one of them can be");
-  const all = {
+  const checked = MinerActionQuery.safeParse({
     action,
     pool_id: options.pool,
     pool_type: options.poolType ?? (options.pool === undefined ? undefined : "single"),
@@ -82,11 +99,8 @@ function queryOf(action: string, options: ActOptions): Record<string, string> {
     watts: options.watts,
     mode: options.mode,
     on: options.on ? "true" : options.off ? "false" : undefined,
-  };
-  const checked = MinerActionQuery.safeParse(all);
-  if (checked.success) {
-    return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
-  }
+  });
+  if (checked.success) return checked.data;
   const errors = checked.error.issues.map(({ path, message }): Mistake => ({ path: optionNamed(path[0]), message }));
   throw new RigbridgeError("input.invalid", "Nothing was sent:", { errors });
 }

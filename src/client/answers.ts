@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { type ProblemCode, problems, RigbridgeError } from "../contract/problems.ts";
+import { oneLine } from "./secrets.ts";
+import type { Answer, Wire } from "./wire.ts";
+
+/** Whom was asked for what, as errors name it. */
+export interface Asked {
+  readonly wire: Pick<Wire, "origin" | "scrub">;
+  /** As `GET /api/miners`. */
+  readonly request: string;
+}
+
+export const garbled = (message: string): RigbridgeError => new RigbridgeError("service.garbled", message);
+
+export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+export const isPage = ({ type, body }: Answer): boolean =>
+  /html/.test(type) || /^\s*</.test(body.subarray(0, 100).toString("latin1"));
+
+/** The JSON of an answer. Throws `service.garbled`. */
+export function jsonOf(answer: Answer, { wire, request }: Asked): unknown {
+  const what = `${wire.origin} answers ${request}`;
+  if (isPage(answer)) throw garbled(`${what} with a web page; a mining service answers with JSON`);
+  // The decoder takes a byte order mark away.
+  const text = new TextDecoder().decode(answer.body);
+  if (text.trim() === "") throw garbled(`${what} with nothing at all`);
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    throw garbled(`${what} with broken JSON`);
+  }
+}
+
+/** RFC 9457 as a Rigbridge sends it. */
+const Problem = z.object({
+  type: z.string().startsWith("urn:rigbridge:problem:"),
+  detail: z.string().default(""),
+  title: z.string().default(""),
+  code: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+});
+
+/** The problem that a Rigbridge tells of, with its own words; undefined for the answer of any other server. */
+export function problemIn(answer: Answer, { wire }: Asked): RigbridgeError | undefined {
+  if (!answer.type.includes("json") || answer.body.length > longestError) return undefined;
+  const problem = Problem.safeParse(tryJson(answer.body)).data;
+  if (problem === undefined) return undefined;
+  const { detail, title, code } = problem;
+  const say = (text: string) => wire.scrub(oneLine(text, 1000));
+  const errors = problem.errors.map(({ path, message }) => ({ path: say(path), message: say(message) }));
+  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), say(detail || title), { errors });
+}
+
+/** Errors are small; what is not is no error of a service. */
+const longestError = 100_000;
+
+const isCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
+
+/** The error for an answer that is no success. */
+export function refusal(answer: Answer, asked: Asked): RigbridgeError {
+  return problemIn(answer, asked) ?? redirect(answer, asked) ?? foreignRefusal(answer, asked);
+}
+
+/** Never followed: it would carry the key elsewhere, or turn an action into a read. */
+function redirect({ status, location }: Answer, { wire, request }: Asked): RigbridgeError | undefined {
+  if (status < 300 || status > 399) return undefined;
+  const to = URL.canParse(location, wire.origin) ? new URL(location, wire.origin) : undefined;
+  const target = to === undefined ? "elsewhere" : oneLine(wire.scrub(to.origin + to.pathname));
+  return new RigbridgeError(
+    "service.refused",
+    `${wire.origin} redirects ${request} to ${target} (HTTP ${status}), which is not followed; give the service's own URL`,
+  );
+}
+
+function foreignRefusal(answer: Answer, { wire, request }: Asked): RigbridgeError {
+  const words = wire.scrub(wordsIn(answer));
+  const said = words === "" ? `with HTTP ${answer.status}` : `with HTTP ${answer.status}: ${words}`;
+  return new RigbridgeError(codeFor(answer.status), `${wire.origin} answers ${request} ${said}`);
+}
+
+const codes: Readonly<Record<number, ProblemCode>> = {
+  400: "input.invalid",
+  401: "key.wrong",
+  403: "user.forbidden",
+  404: "not.found",
+  408: "service.unreachable",
+  409: "not.possible",
+  413: "body.too-large",
+  422: "input.invalid",
+  429: "too.many",
+  501: "service.unsupported",
+  502: "service.unreachable",
+  503: "service.not-ready",
+  504: "service.unreachable",
+};
+
+const codeFor = (status: number): ProblemCode => codes[status] ?? "service.refused";
+
+const messageKeys = ["message", "Message", "detail", "error", "title"];
+
+/** What a foreign server says of its refusal, in a line; a web page says nothing of use. */
+function wordsIn(answer: Answer): string {
+  if (isPage(answer) || answer.body.length > longestError) return "";
+  const value = tryJson(answer.body);
+  if (typeof value === "string") return oneLine(value);
+  if (typeof value !== "object" || value === null)
+    return /^text\/plain/.test(answer.type) ? oneLine(answer.body.subarray(0, 1000).toString()) : "";
+  const said = Object.entries(value).find(([key, text]) => messageKeys.includes(key) && typeof text === "string");
+  return typeof said?.[1] === "string" ? oneLine(said[1]) : "";
+}
+
+/** undefined where it is no JSON. */
+export function tryJson(body: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import { unknownReadings } from "../contract/readings.ts";
+import type { Miner, MinerGroup } from "../contract/resources.ts";
+import { emptied } from "./miner-memory.ts";
+
+/** What stands in groups and in groups within them. */
+export const minersIn = (groups: readonly MinerGroup[]): Miner[] =>
+  groups.flatMap(({ minerList, groupList = [] }) => [...minerList, ...minersIn(groupList)]);
+
+export const byId = (miners: readonly Miner[]): Map<number, Miner> => new Map(miners.map((miner) => [miner.id, miner]));
+
+/** What of a miner or a summary moves with time alone. */
+const timeKeys: ReadonlySet<string> = new Set([
+  "updated",
+  "updatedUtc",
+  "secondsSinceStart",
+  "statusLine3",
+  "at",
+  "uptime",
+  "metaData",
+]);
+
+/** Whether two replies say the same: passing time alone is no change. */
+export function sameButTime(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) if (!timeKeys.has(key) && !sameButTime(a[key], b[key])) return false;
+  return true;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/** Which miners are not as they were, and which are gone. */
+export function differences(
+  before: ReadonlyMap<number, Miner>,
+  after: ReadonlyMap<number, Miner>,
+): { readonly changed: Miner[]; readonly removed: Miner[] } {
+  return {
+    changed: [...after.values()].filter((miner) => !sameButTime(before.get(miner.id), miner)),
+    removed: [...before.values()].filter(({ id }) => !after.has(id)),
+  };
+}
+
+/** A miner whose service cannot be reached: nothing is known of it now, and it keeps its shape. */
+export function outOfReach(miner: Miner, why: string): Miner {
+  const { readings } = miner;
+  const { boards, fans, controls } = emptied({ ...readings, controls: miner.controls });
+  return {
+    ...miner,
+    temperature: "",
+    maxTemperatureValue: 0,
+    avgTemperatureValue: 0,
+    statusInfo: { statusDisplay: "Disconnected", statusLine3: null, secondsSinceStart: 0 },
+    isRunning: false,
+    isOffline: true,
+    hasValidStatus: false,
+    speedInfo: {
+      ...miner.speedInfo,
+      hashrate: "0 H/s",
+      avgHashrate: "0 H/s",
+      workUtility: "0",
+      hashrateValue: 0,
+      avgHashrateValue: 0,
+      line2: null,
+      line3: null,
+    },
+    coinInfo: { ...miner.coinInfo, ...noMoney, powerUsageValue: 0, isActualPowerUsage: false },
+    poolList: [],
+    gpuList: [],
+    pgaList: [],
+    asicList: [],
+    cpuList: [],
+    hasPool: false,
+    hasGpu: false,
+    hasPga: false,
+    hasAsic: false,
+    hasCpu: false,
+    canReboot: false,
+    canStop: false,
+    canRestart: false,
+    canStart: false,
+    canPool: false,
+    canPoolSwitch: false,
+    canPoolSave: false,
+    readings: {
+      ...unknownReadings(),
+      at: readings.at,
+      stale: true,
+      energy: readings.energy,
+      efficiency: null,
+      startedAt: null,
+      boards,
+      fans,
+      notes: [why],
+    },
+    controls,
+  };
+}
+
+/** What is not reached earns nothing. */
+const noMoney = {
+  revenuePerDay: "0",
+  revenuePerDayValue: 0,
+  revenuePerMonth: "0",
+  revenuePerDayValueDisplayCurrency: 0,
+  revenuePerDayValueBtc: 0,
+  profitPerDay: "0",
+  profitPerDayValue: 0,
+  profitPerMonth: "0",
+  profitPerDayValueBtc: 0,
+} as const;

@@ -1,0 +1,164 @@
+import { type Miner, type MinerStatus, minerStatuses } from "../contract/resources.ts";
+import type { Parser } from "../units/parse.ts";
+import { outOfReach } from "./changes.ts";
+import { Display, type Tally } from "./display.ts";
+import type { Fields } from "./fields.ts";
+import { type ForeignDevice, readDevice, readLines, readMinerPool, readSpeed, whole } from "./foreign-devices.ts";
+import { controlsOf, readingsOf } from "./foreign-readings.ts";
+import type { MinerMemory, Shape } from "./miner-memory.ts";
+import type { Uids } from "./uids.ts";
+
+/** What reading a foreign server's miners needs beside their JSON. */
+export interface MinerReading {
+  readonly parser: Parser;
+  readonly locale: string;
+  readonly uids: Uids;
+  readonly memory: MinerMemory;
+  readonly now: () => number;
+}
+
+/**
+ * A miner of the reference product, filled up to our full shape. What it does not say is empty, null or what the
+ * document's own words make of it; a miner that cannot be reached has no readings. Throws `service.garbled`.
+ */
+export function readMiner(fields: Fields, groupId: number, reading: MinerReading, tally: Tally): Miner {
+  const { parser } = reading;
+  const id = fields.id();
+  const name = fields.textOrNull("name") ?? `Miner ${id}`;
+  const display = new Display(reading.locale, tally);
+  const statusInfo = fields.object("statusInfo");
+  const speedInfo = fields.object("speedInfo");
+  const status = statusOf(fields, statusInfo, display);
+  const isLive = status !== "Disconnected" && status !== "Disabled";
+  // What an unreachable miner shows is old or 0, and tells nothing of the locale.
+  const seen = isLive ? display : new Display(reading.locale, { telling: 0, wrong: 0 });
+  const speed = readSpeed(speedInfo, parser, seen);
+  const devices = {
+    gpu: readDevices(fields, "gpuList", parser, seen),
+    pga: readDevices(fields, "pgaList", parser, seen),
+    asic: readDevices(fields, "asicList", parser, seen),
+    cpu: readDevices(fields, "cpuList", parser, seen),
+  };
+  const at = instantOf(fields.text("updatedUtc")) ?? reading.now();
+  const { readings, temperatures } = readingsOf({ fields, status, isLive, at, speed, devices, display: seen }, reading);
+  const poolList = fields.objects("poolList").map((pool) => readMinerPool(pool, id, name));
+  const group = fields.integerOrNull("groupId") ?? fields.integerOrNull("groupID") ?? groupId;
+  const miner: Miner = {
+    id,
+    uid: reading.uids.of(id),
+    name,
+    hostname: fields.text("hostname"),
+    hostDescription: fields.text("hostDescription"),
+    groupId: group,
+    groupID: group,
+    hardware: fields.text("hardware"),
+    softwareType: fields.text("softwareType"),
+    macAddress: fields.text("macAddress"),
+    pool: fields.text("pool"),
+    temperature: fields.text("temperature"),
+    maxTemperatureValue: whole(temperatures.max),
+    avgTemperatureValue: whole(temperatures.average),
+    statusInfo: {
+      statusDisplay: status,
+      statusLine3: statusInfo.textOrNull("statusLine3"),
+      secondsSinceStart: whole(readings.uptime),
+    },
+    isRunning: fields.flagOrNull("isRunning") ?? status === "Mining",
+    isOffline: status === "Disconnected",
+    hasValidStatus: fields.flagOrNull("hasValidStatus") ?? isLive,
+    progressInfo: {
+      ...readLines(fields.object("progressInfo")),
+      acceptedValue: readings.shares.accepted ?? 0,
+      rejectedValue: readings.shares.rejected ?? 0,
+      hwErrorsValue: readings.shares.hardwareErrors ?? 0,
+    },
+    speedInfo: {
+      ...speed.shown,
+      line2: speedInfo.textOrNull("line2"),
+      line3: speedInfo.textOrNull("line3"),
+    },
+    coinInfo: readCoin(fields.object("coinInfo"), readings.power, parser, seen),
+    updatedUtc: new Date(at).toISOString(),
+    updated: fields.text("updated"),
+    poolList,
+    gpuList: devices.gpu.map(({ shown }) => shown),
+    pgaList: devices.pga.map(({ shown }) => shown),
+    asicList: devices.asic.map(({ shown }) => shown),
+    cpuList: devices.cpu.map(({ shown }) => shown),
+    hasPool: fields.flagOrNull("hasPool") ?? poolList.length > 0,
+    hasGpu: fields.flagOrNull("hasGpu") ?? devices.gpu.length > 0,
+    hasPga: fields.flagOrNull("hasPga") ?? devices.pga.length > 0,
+    hasAsic: fields.flagOrNull("hasAsic") ?? devices.asic.length > 0,
+    hasCpu: fields.flagOrNull("hasCpu") ?? devices.cpu.length > 0,
+    canReboot: fields.flag("canReboot"),
+    canStop: fields.flag("canStop"),
+    canRestart: fields.flag("canRestart"),
+    canStart: fields.flag("canStart"),
+    canPool: fields.flag("canPool"),
+    canPoolSwitch: fields.flagOrNull("canPoolSwitch") ?? fields.flag("canPool"),
+    canPoolSave: fields.flagOrNull("canPoolSave") ?? fields.flag("canPool"),
+    location: { site: null, container: null, rack: null, slot: null },
+    tags: [],
+    readings,
+    controls: controlsOf(fields, status),
+  };
+  if (!isLive) return unreached(miner, reading.memory.shape(id));
+  reading.memory.keep(id, { ...readings, controls: miner.controls });
+  return miner;
+}
+
+/** Nothing but its shape; one that is disabled is not asked, and said to be so. */
+function unreached(miner: Miner, { boards, fans, controls }: Shape): Miner {
+  const shaped = { ...miner, readings: { ...miner.readings, boards, fans }, controls: [...controls] };
+  const { statusInfo, ...rest } = outOfReach(shaped, "The service does not reach this miner");
+  const { isOffline } = miner;
+  return { ...rest, isOffline, statusInfo: { ...statusInfo, statusDisplay: miner.statusInfo.statusDisplay } };
+}
+
+const readDevices = (fields: Fields, key: string, parser: Parser, display: Display): ForeignDevice[] =>
+  fields.objects(key).map((device) => readDevice(device, parser, display));
+
+/** The set of values is not documented; a word that is not known is taken for what the other fields say. */
+function statusOf(fields: Fields, statusInfo: Fields, display: Display): MinerStatus {
+  const word = statusInfo.text("statusDisplay");
+  const known = minerStatuses.find((each) => each.toLowerCase() === word.toLowerCase());
+  const isValid = fields.flagOrNull("hasValidStatus") ?? true;
+  if (fields.flagOrNull("isOffline") === true) return "Disconnected";
+  if (known !== undefined) return isValid || !up.has(known) ? known : "Disconnected";
+  if (word !== "") display.notes.push(`${statusInfo.path("statusDisplay")} is a status that is not known`);
+  if (!isValid) return "Disconnected";
+  if (fields.flag("canStart") && !fields.flag("canStop")) return "Stopped";
+  const isHashing = (fields.object("speedInfo").numberOrNull("hashrateValue") ?? 0) > 0;
+  return (fields.flagOrNull("isRunning") ?? isHashing) ? "Mining" : "Idle";
+}
+
+/** What a miner cannot be while it cannot be reached. */
+const up: ReadonlySet<MinerStatus> = new Set(["Mining", "Idle", "Starting", "Stopped"]);
+
+/** Epoch ms; a time without a zone is UTC, as the field's name says. */
+export function instantOf(text: string): number | undefined {
+  const time = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function readCoin(fields: Fields, power: number | null, parser: Parser, display: Display): Miner["coinInfo"] {
+  const revenue = display.number(fields, "revenuePerDay", fields.numberOrNull("revenuePerDayValue"), parser.money) ?? 0;
+  const profit = display.number(fields, "profitPerDay", fields.numberOrNull("profitPerDayValue"), parser.money) ?? 0;
+  return {
+    displayName: fields.text("displayName"),
+    shortName: fields.text("shortName"),
+    algorithm: fields.text("algorithm"),
+    coinClass: fields.text("coinClass"),
+    revenuePerDay: fields.text("revenuePerDay"),
+    revenuePerDayValue: revenue,
+    revenuePerMonth: fields.text("revenuePerMonth"),
+    revenuePerDayValueDisplayCurrency: fields.numberOrNull("revenuePerDayValueDisplayCurrency") ?? revenue,
+    revenuePerDayValueBtc: fields.numberOrNull("revenuePerDayValueBtc") ?? 0,
+    profitPerDay: fields.text("profitPerDay"),
+    profitPerDayValue: profit,
+    profitPerMonth: fields.text("profitPerMonth"),
+    profitPerDayValueBtc: fields.numberOrNull("profitPerDayValueBtc") ?? 0,
+    powerUsageValue: whole(power),
+    isActualPowerUsage: fields.flag("isActualPowerUsage"),
+  };
+}

@@ -1,0 +1,237 @@
+import type { z } from "zod";
+import type { OperationName, operations } from "../contract/operations.ts";
+import type {
+  ActionReply,
+  Host,
+  ManagedMiner,
+  ManualAction,
+  MetaData,
+  Miner,
+  MinerGroup,
+  MinerList,
+  Notification,
+  Pool,
+  Summary,
+} from "../contract/resources.ts";
+import type { CallName, Input, Reply } from "../contract/service.ts";
+import { garbled } from "./answers.ts";
+import type { Tally } from "./display.ts";
+import { Fields } from "./fields.ts";
+import { readMinerPool } from "./foreign-devices.ts";
+import { instantOf, type MinerReading, readMiner } from "./foreign-miner.ts";
+import { oneLine } from "./secrets.ts";
+
+/** The operations of the document, and of these those that read. */
+export type DocumentedName = {
+  [K in CallName]: (typeof operations)[K] extends { readonly ours: true } ? never : K;
+}[CallName];
+export type ReadName = {
+  [K in DocumentedName]: (typeof operations)[K]["method"] extends "GET" ? K : never;
+}[DocumentedName];
+
+type Reader<K extends OperationName & CallName> = (json: unknown, input: Input<K>, userId?: number) => Reply<K>;
+export type Readers = { readonly [K in ReadName]: Reader<K> };
+
+/**
+ * Readers of everything that the reference product answers reads with (`http-api` 2 and 4): tolerant of what is
+ * missing, and throwing `service.garbled` with the path of what has another type than documented.
+ */
+export function readersOf(reading: MinerReading): Readers {
+  return {
+    listMiners: (json, _, userId) => readMinerList(root(json), reading, userId),
+    getMiner: (json) => {
+      const fields = root(json);
+      reading.uids.assign([signsOf(fields)], false);
+      return { ...readMiner(fields, 0, reading, { telling: 0, wrong: 0 }), metaData: readMetaData(fields) };
+    },
+    listAddPools: (json) => ({
+      addPoolList: root(json)
+        .objects("addPoolList")
+        .map((entry) => ({
+          name: entry.text("name"),
+          type: entry.text("type") === "group" ? ("group" as const) : ("single" as const),
+          id: idText(entry),
+        })),
+    }),
+    getMinerPool: (json, { id }) => readMinerPool(root(json), id, ""),
+    listPools: (json) => ({ canAction: root(json).flag("canAction"), list: root(json).objects("list").map(readPool) }),
+    getPool: (json) => readPool(root(json)),
+    listPoolGroups: (json) =>
+      entries(json).map((group) => ({ id: idText(group), name: group.text("name"), pools: [] })),
+    listHosts: (json) => entries(json).map(readHost),
+    getHost: (json) => readHost(root(json)),
+    getHostSystemInfo: (json) => ({
+      gpuStatusList: root(json)
+        .objects("gpuStatusList")
+        .map((gpu) => ({
+          name: gpu.text("name"),
+          id: gpu.id(),
+          vendorId: gpu.integer("vendorId"),
+          pciBusId: gpu.integer("pciBusId"),
+        })),
+    }),
+    listManagedMiners: (json) => entries(json).map(readManagedMiner),
+    getManagedMiner: (json) => readManagedMiner(root(json)),
+    listMiningSoftware: (json) => entries(json).map(readEntry),
+    listAlgorithms: (json) => entries(json).map(readEntry),
+    listNotifications: (json) => {
+      const notificationList = root(json).objects("notificationList").map(readNotification(reading));
+      const unacknowledged = notificationList.filter(({ isAcknowledged }) => !isAcknowledged).length;
+      return {
+        notificationList,
+        notificationCount: root(json).integerOrNull("notificationCount") ?? notificationList.length,
+        unacknowledgedNotificationCount: root(json).integerOrNull("unacknowledgedNotificationCount") ?? unacknowledged,
+      };
+    },
+    listManagedTemplates: (json) => ({
+      managedTemplateList: root(json).objects("managedTemplateList").map(readNamed),
+      metaData: readMetaData(root(json)),
+    }),
+    getSummary: (json) => readSummary(root(json)),
+    getUser: (json) => ({ userId: root(json).id("userId") }),
+  };
+}
+
+const root = (json: unknown): Fields => new Fields(json, "the reply");
+
+/** A list that is the whole reply. */
+const entries = (json: unknown): Fields[] => root({ entries: json }).objects("entries");
+
+/** Groups in groups are followed this far. */
+const deepest = 32;
+
+function readMinerList(fields: Fields, reading: MinerReading, userId: number | undefined): MinerList {
+  const groups = fields.objects("groupList");
+  reading.uids.assign(allMiners(groups).map(signsOf), userId === undefined);
+  const tally = { telling: 0, wrong: 0 };
+  const groupList = groups.map((group) => readGroup(group, reading, tally));
+  if (tally.wrong * 2 > tally.telling)
+    throw garbled(
+      `This service does not write its numbers as ${reading.locale} (${tally.wrong} of ${tally.telling} do not fit); set the server's own locale`,
+    );
+  const manualActionList = fields.objects("manualActionList").map(readNamed);
+  return {
+    totalHashrate5s: fields.text("totalHashrate5s"),
+    hasManualAction: fields.flagOrNull("hasManualAction") ?? manualActionList.length > 0,
+    canManualAction: fields.flag("canManualAction"),
+    hasPoolOperations: fields.flag("hasPoolOperations"),
+    manualActionList,
+    groupList,
+    metaData: readMetaData(fields),
+  };
+}
+
+const allMiners = (groups: readonly Fields[], depth = 1): Fields[] =>
+  groups.flatMap((group) => {
+    if (depth > deepest) throw group.odd("groupList", "no further group");
+    return [...group.objects("minerList"), ...allMiners(group.objects("groupList"), depth + 1)];
+  });
+
+const signsOf = (miner: Fields) => ({ id: miner.id(), macAddress: miner.text("macAddress") });
+
+function readGroup(fields: Fields, reading: MinerReading, tally: Tally): MinerGroup {
+  const id = fields.id();
+  const inner = fields.objects("groupList").map((group) => readGroup(group, reading, tally));
+  const minerList = fields.objects("minerList").map((miner): Miner => readMiner(miner, id, reading, tally));
+  return { id, name: fields.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
+}
+
+const readNamed = (fields: Fields): z.infer<typeof ManualAction> => ({ id: fields.id(), name: fields.text("name") });
+
+/** Ids that are texts by the document; some servers send numbers. */
+function idText(fields: Fields, key = "id"): string {
+  const value = fields.raw(key);
+  if (typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value))) return String(value);
+  throw fields.odd(key, "a text");
+}
+
+const readEntry = (fields: Fields) => ({ id: idText(fields), name: fields.text("name") });
+
+function readMetaData(fields: Fields): MetaData {
+  const meta = fields.object("metaData");
+  return {
+    updated: meta.text("updated"),
+    edition: meta.text("edition"),
+    version: meta.text("version"),
+    infoList: [...meta.list("infoList")],
+    warningList: [...meta.list("warningList")],
+  };
+}
+
+export const readPool = (fields: Fields): Pool => ({
+  id: fields.id(),
+  description: fields.text("description"),
+  coinClass: fields.text("coinClass"),
+  coinShortName: fields.text("coinShortName"),
+  coinDisplayName: fields.text("coinDisplayName"),
+  coinAlgorithm: fields.text("coinAlgorithm"),
+  url: fields.text("url"),
+  workerName: fields.text("workerName"),
+  walletAddress: fields.text("walletAddress"),
+  plainWorkerPassword: fields.text("plainWorkerPassword"),
+});
+
+const readHost = (fields: Fields): Host => ({
+  id: fields.id(),
+  description: fields.text("description"),
+  hostname: fields.text("hostname"),
+});
+
+const readManagedMiner = (fields: Fields): ManagedMiner => ({
+  id: fields.id(),
+  description: fields.text("description"),
+  hostId: fields.integer("hostId"),
+  isPoolGroup: fields.flag("isPoolGroup"),
+  poolId: fields.integer("poolId"),
+  commandLineParams: fields.text("commandLineParams"),
+  softwareAutoDownload: fields.flag("softwareAutoDownload"),
+  softwareType: fields.text("softwareType"),
+  softwarePath: fields.text("softwarePath"),
+  algorithm: fields.text("algorithm"),
+  dualAlgorithm: fields.text("dualAlgorithm"),
+});
+
+const readNotification =
+  ({ now }: MinerReading) =>
+  (fields: Fields): Notification => ({
+    id: fields.id(),
+    minerName: fields.text("minerName"),
+    title: fields.textOrNull("title"),
+    timeUtc: new Date(instantOf(fields.text("timeUtc")) ?? now()).toISOString(),
+    time: fields.text("time"),
+    source: fields.text("source"),
+    message: fields.text("message"),
+    isAcknowledged: fields.flag("isAcknowledged"),
+    isWarning: fields.flag("isWarning"),
+  });
+
+function readSummary(fields: Fields): Summary {
+  const shares = (key: string) =>
+    fields.objects(key).map((entry) => ({
+      name: entry.text("name"),
+      activeCount: entry.integer("activeCount"),
+      hashRate5s: entry.text("hashRate5s"),
+      hashRateAvg: entry.text("hashRateAvg"),
+      revenue: entry.text("revenue"),
+    }));
+  return {
+    runningCount: fields.integer("runningCount"),
+    totalCount: fields.integer("totalCount"),
+    gpuCount: fields.integer("gpuCount"),
+    pgaCount: fields.integer("pgaCount"),
+    asicCount: fields.integer("asicCount"),
+    exchangeRate: fields.text("exchangeRate"),
+    revenuePerDay: fields.text("revenuePerDay"),
+    revenuePerMonth: fields.text("revenuePerMonth"),
+    coinList: shares("coinList"),
+    algorithmList: shares("algorithmList"),
+    metaData: readMetaData(fields),
+  };
+}
+
+/** What the reference product answers actions with is not documented: its words where it has some. */
+export function readDone(json: unknown, wordsWithout: string): ActionReply {
+  const words = typeof json === "object" && json !== null && "message" in json ? json.message : json;
+  const message = typeof words === "string" ? oneLine(words) : "";
+  return { success: true, message: message === "" ? wordsWithout : message };
+}

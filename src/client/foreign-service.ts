@@ -1,0 +1,64 @@
+import type { Caller, CallName } from "../contract/service.ts";
+import type { Parser } from "../units/parse.ts";
+import { tryJson } from "./answers.ts";
+import type { Connection } from "./connection.ts";
+import { type ForeignCalls, isWrite, writers } from "./foreign-actions.ts";
+import { type Readers, type ReadName, readersOf } from "./foreign-replies.ts";
+import { MinerMemory } from "./miner-memory.ts";
+import { unsupported } from "./server.ts";
+import { Uids } from "./uids.ts";
+
+export interface ForeignOptions {
+  readonly connection: Connection;
+  /** What the server is called. */
+  readonly name: string;
+  readonly locale: string;
+  readonly parser: Parser;
+  readonly now: () => number;
+}
+
+/** The document's operations on the reference product. */
+export class ForeignService {
+  readonly #connection: Connection;
+  readonly #readers: Readers;
+  #hasListed = false;
+
+  constructor({ connection, name, ...reading }: ForeignOptions) {
+    this.#connection = connection;
+    this.#readers = readersOf({ ...reading, uids: new Uids(name), memory: new MinerMemory() });
+  }
+
+  async call(name: CallName, input: object, caller: Caller): Promise<unknown> {
+    if (isRead(name, this.#readers)) {
+      // Of two miners with one MAC address only the list tells which of them has it as its uid.
+      if (name === "getMiner" && !this.#hasListed) await this.#read("listMiners", {}, caller);
+      return this.#read(name, input, caller);
+    }
+    if (isWrite(name)) return Reflect.apply(writers[name], writers, [input, this.#callsFor(caller)]);
+    throw unsupported(`the operation ${name}`, { wire: this.#connection.wire }, await this.#connection.server());
+  }
+
+  async #read(name: ReadName, input: object, caller: Caller): Promise<unknown> {
+    const { json } = await this.#connection.json(name, input, caller);
+    const reply: unknown = Reflect.apply(this.#readers[name], this.#readers, [json, input, caller.userId]);
+    if (name === "listMiners") this.#hasListed = true;
+    return reply;
+  }
+
+  #callsFor(caller: Caller): ForeignCalls {
+    const read = this.#readers;
+    const json = async (name: ReadName, input: object) => (await this.#connection.json(name, input, caller)).json;
+    return {
+      pool: async (id) => read.getPool(await json("getPool", { id }), { id }),
+      pools: async () => read.listPools(await json("listPools", {}), {}).list,
+      host: async (id) => read.getHost(await json("getHost", { id }), { id }),
+      hosts: async () => read.listHosts(await json("listHosts", {}), {}),
+      managedMiner: async (id) => read.getManagedMiner(await json("getManagedMiner", { id }), { id }),
+      managedMiners: async () => read.listManagedMiners(await json("listManagedMiners", {}), {}),
+      send: async (name, input) => tryJson((await this.#connection.answer(name, input, caller)).answer.body),
+      unsupported: async (what) => unsupported(what, { wire: this.#connection.wire }, await this.#connection.server()),
+    };
+  }
+}
+
+const isRead = (name: CallName, readers: Readers): name is ReadName => Object.hasOwn(readers, name);

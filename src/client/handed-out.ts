@@ -1,0 +1,46 @@
+import type { Miner, Summary } from "../contract/resources.ts";
+import type { Caller, Reply } from "../contract/service.ts";
+import { byId, minersIn } from "./changes.ts";
+
+/** What somebody was last told, from which a watch goes on. */
+export interface Told {
+  /** By id. */
+  readonly miners?: ReadonlyMap<number, Miner>;
+  /** Ids. */
+  readonly notifications?: ReadonlySet<number>;
+  readonly summary?: Summary;
+}
+
+/** Who is remembered; the one that was last heard of the longest time ago gives way. */
+const remembered = 16;
+
+/** The lists that were handed out last, by who asked: whoever lists first and then watches misses nothing. */
+export class HandedOut {
+  readonly #told = new Map<string, Told>();
+
+  of(caller: Caller): Told {
+    return this.#told.get(nameOf(caller)) ?? {};
+  }
+
+  miners(caller: Caller, { groupList }: Reply<"listMiners">): void {
+    this.#put(caller, { miners: byId(minersIn(groupList)) });
+  }
+
+  notifications(caller: Caller, { notificationList }: Reply<"listNotifications">): void {
+    this.#put(caller, { notifications: new Set(notificationList.map(({ id }) => id)) });
+  }
+
+  summary(caller: Caller, summary: Summary): void {
+    this.#put(caller, { summary });
+  }
+
+  #put(caller: Caller, told: Told): void {
+    const name = nameOf(caller);
+    const all = { ...this.of(caller), ...told };
+    this.#told.delete(name);
+    this.#told.set(name, all);
+    if (this.#told.size > remembered) this.#told.delete(this.#told.keys().next().value ?? "");
+  }
+}
+
+const nameOf = ({ actor, userId }: Caller): string => `${userId ?? ""} ${actor}`;

@@ -1,0 +1,111 @@
+import type { Logger } from "pino";
+import { operationNames, operations } from "../contract/operations.ts";
+import { invalid, RigbridgeError } from "../contract/problems.ts";
+import type { Caller, CallName, MiningService } from "../contract/service.ts";
+import { type Parser, parserFor } from "../units/parse.ts";
+import { Connection } from "./connection.ts";
+import { ForeignService } from "./foreign-service.ts";
+import { HandedOut } from "./handed-out.ts";
+import { checkedReply } from "./own-replies.ts";
+import { oneLine } from "./secrets.ts";
+import { watchServer } from "./watch.ts";
+import { openWire } from "./wire.ts";
+
+export interface ConnectOptions {
+  /** Like http://127.0.0.1:17790. */
+  readonly url: string;
+  /** What this server is called, for the uids of its miners; its host unless said. */
+  readonly name?: string;
+  readonly key?: string | undefined;
+  /** The reference product's own locale, in which it writes its display strings. */
+  readonly locale?: string;
+  /** s to wait for the answer to a read; 10 unless said. */
+  readonly timeout?: number;
+  /** s between two looks at a server that has no events of its own; 15 unless said. */
+  readonly poll?: number;
+  readonly log?: Pick<Logger, "info" | "warn">;
+  /** Epoch ms. */
+  readonly now?: () => number;
+}
+
+/**
+ * A mining service over HTTP: another Rigbridge, or the reference product. Nothing is opened before the first call.
+ *
+ * A miner of the reference product is filled up to the full shape: readings come from its `...Value` fields, else from
+ * its display strings; what it does not say is null, energy always. Watched, a server that cannot be reached for three
+ * polls has all its miners told once as Disconnected, without readings; when it is back they are told anew, or the
+ * stream says `reset`. A watcher starts from the lists that were last handed out to the same actor.
+ *
+ * Throws `input.invalid` where the URL or the locale is none; calls reject with a RigbridgeError that holds no key.
+ */
+export function connectService(options: ConnectOptions): MiningService {
+  const { url, key, locale = "en-US", timeout = 10, poll = 15, log, now = Date.now } = options;
+  const wire = openWire(url, key);
+  const name = options.name ?? new URL(url).hostname;
+  const connection = new Connection({ wire, key, timeout, log });
+  const handedOut = new HandedOut();
+  const foreign = new ForeignService({ connection, name, locale, parser: parserOf(locale), now });
+  const closing = new AbortController();
+  /** Told when something has been changed, so that polls need not wait their time. */
+  const changes = new EventTarget();
+
+  const calls = callsOf(async (operation, input, caller) => {
+    const server = await connection.serverFor(operation);
+    const reply =
+      server.kind === "reference"
+        ? await foreign.call(operation, input, caller)
+        : await connection
+            .json(operation, input, caller)
+            .then(({ json, asked }) => checkedReply(operation, json, asked));
+    if (operations[operation].method !== "GET") changes.dispatchEvent(new Event("change"));
+    return reply;
+  });
+  const remembering = async <T>(reply: Promise<T>, remember: (reply: T) => void): Promise<T> => {
+    remember(await reply);
+    return reply;
+  };
+  return {
+    ...calls,
+    listMiners: (input, caller) =>
+      remembering(calls.listMiners(input, caller), (list) => handedOut.miners(caller, list)),
+    listNotifications: (input, caller) =>
+      remembering(calls.listNotifications(input, caller), (list) => handedOut.notifications(caller, list)),
+    getSummary: (input, caller) =>
+      remembering(calls.getSummary(input, caller), (summary) => handedOut.summary(caller, summary)),
+    watchEvents: (input, caller, signal) =>
+      watchServer(
+        { connection, poll, log, changes, calls, told: () => handedOut.of(caller) },
+        input,
+        caller,
+        AbortSignal.any([signal, closing.signal]),
+      ),
+    features: async () => (await connection.server()).features,
+    close: async () => {
+      closing.abort();
+      wire.close();
+    },
+  };
+}
+
+function parserOf(locale: string): Parser {
+  try {
+    return parserFor({ locale });
+  } catch {
+    throw invalid("locale", `"${oneLine(locale, 40)}" is no language tag like en-US or sv-SE`);
+  }
+}
+
+type Calls = Pick<MiningService, CallName>;
+
+const callNames = operationNames.filter((name): name is CallName => operations[name].kind === "call");
+
+/** A method for each operation, all of which do the same: the ties between input and reply are those of the table. */
+function callsOf(call: (name: CallName, input: object, caller: Caller) => Promise<unknown>): Calls {
+  const calls = Object.fromEntries(
+    callNames.map((name) => [name, (input: object, caller: Caller) => call(name, input, caller)]),
+  );
+  if (hasAll(calls)) return calls;
+  throw new RigbridgeError("internal", "An operation has no method");
+}
+
+const hasAll = (calls: object): calls is Calls => callNames.every((name) => Object.hasOwn(calls, name));

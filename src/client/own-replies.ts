@@ -1,0 +1,97 @@
+import type { z } from "zod";
+import { type Operation, type OperationName, operations } from "../contract/operations.ts";
+import { Miner, type MinerGroup, MinerList } from "../contract/resources.ts";
+import { type Asked, garbled } from "./answers.ts";
+import { Fields } from "./fields.ts";
+import { oneLine } from "./secrets.ts";
+
+/**
+ * What a Rigbridge answered, checked. Replies go through their schema, which drops what a newer version sends beside;
+ * the list of miners, of which the schema would take as long as the reading of its JSON, is looked over instead: its
+ * groups, each miner's parts that are objects or lists, and the first miner of each group in full.
+ * Throws `service.garbled` with the path.
+ */
+export function checkedReply(name: OperationName, json: unknown, asked: Asked): unknown {
+  const operation: Operation = operations[name];
+  if (name === "listMiners") return lookedOver(json, asked);
+  return parsed(operation.reply, json, asked);
+}
+
+function parsed<S extends z.ZodType>(schema: S, json: unknown, { wire, request }: Asked, root = ""): z.output<S> {
+  const { data, error } = schema.safeParse(json);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  const path = [root, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
+  const where = path === "" ? "the reply" : oneLine(path, 120);
+  const what = wire.scrub(oneLine(issue?.message ?? ""));
+  throw garbled(`${wire.origin} answers ${request} with something else than documented: ${where}: ${what}`);
+}
+
+const Head = MinerList.omit({ groupList: true });
+
+function lookedOver(json: unknown, asked: Asked): MinerList {
+  const head = parsed(Head, json, asked);
+  const groupList = new Fields(json, "the reply").objects("groupList").map((group) => lookOverGroup(group, asked, 1));
+  return { ...head, groupList };
+}
+
+/** Groups in groups are followed this far. */
+const deepest = 32;
+
+function lookOverGroup(group: Fields, asked: Asked, depth: number): MinerGroup {
+  if (depth > deepest) throw group.odd("groupList", "no further group");
+  const minerList = group.list("minerList").map((miner, index) => {
+    if (index === 0) return parsed(Miner, miner, asked, group.path("minerList[0]"));
+    if (isMiner(miner)) return miner;
+    return parsed(Miner, miner, asked, group.path(`minerList[${index}]`));
+  });
+  const inner = group.objects("groupList").map((each) => lookOverGroup(each, asked, depth + 1));
+  return { id: group.id(), name: group.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
+}
+
+type Kind = "number" | "string" | "boolean" | "list" | "object" | "uid";
+
+const kinds = new Map<string, Kind>(
+  Object.entries({
+    id: "number",
+    uid: "uid",
+    name: "string",
+    hostname: "string",
+    groupId: "number",
+    statusInfo: "object",
+    progressInfo: "object",
+    speedInfo: "object",
+    coinInfo: "object",
+    location: "object",
+    readings: "object",
+    poolList: "list",
+    gpuList: "list",
+    pgaList: "list",
+    asicList: "list",
+    cpuList: "list",
+    tags: "list",
+    controls: "list",
+  }),
+);
+const readingKinds = new Map<string, Kind>(
+  Object.entries({ boards: "list", fans: "list", errors: "list", notes: "list", shares: "object", stale: "boolean" }),
+);
+
+/** Everything that is reached into is there; single figures are taken as they are. */
+const isMiner = (value: unknown): value is Miner =>
+  isObject(value) && hasKinds(value, kinds) && isObject(value.readings) && hasKinds(value.readings, readingKinds);
+
+function hasKinds(value: Readonly<Record<string, unknown>>, wanted: ReadonlyMap<string, Kind>): boolean {
+  for (const [key, kind] of wanted) if (!isOf(kind, value[key])) return false;
+  return true;
+}
+
+function isOf(kind: Kind, value: unknown): boolean {
+  if (kind === "list") return Array.isArray(value);
+  if (kind === "object") return isObject(value);
+  if (kind === "uid") return value === null || typeof value === "string";
+  return typeof value === kind;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

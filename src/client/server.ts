@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import { type Asked, garbled, isPage, jsonOf, problemIn, refusal, succeeded, tryJson } from "./answers.ts";
+import type { Answer, Wire } from "./wire.ts";
+
+/** What a server is, and how it takes the key. */
+export interface Server {
+  readonly kind: "rigbridge" | "reference";
+  readonly features: ReadonlySet<OperationName>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** Bytes. The OpenAPI document of a Rigbridge, or a summary. */
+const longest = 8_000_000;
+
+export interface Place {
+  readonly wire: Wire;
+  readonly key: string | undefined;
+  /** ms */
+  readonly timeout: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Finds out what a server is. The key goes in the header to what has shown itself to be a Rigbridge, and in the query,
+ * the only place that the reference product knows, to what has shown that it is something else that answers like one.
+ * Throws `service.unreachable`, `service.garbled`, `service.refused`, and the refusals of the server, as `key.wrong`.
+ */
+export async function learn(place: Place): Promise<Server> {
+  return (await askRigbridge(place)) ?? (await askReference(place));
+}
+
+const OpenApi = z.object({
+  info: z.object({ "x-rigbridge": z.literal(true) }),
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+
+async function askRigbridge(place: Place): Promise<Server | undefined> {
+  const path = "/openapi.json";
+  const headers = place.key === undefined ? {} : { "x-api-key": place.key };
+  const asked = { wire: place.wire, request: `GET ${path}` };
+  let answer = await get(place, path, {}, {});
+  const problem = problemIn(answer, asked);
+  if (problem?.status === 401 && place.key !== undefined) answer = await get(place, path, headers, {});
+  if (succeeded(answer)) {
+    const document = OpenApi.safeParse(tryJson(answer.body)).data;
+    if (document === undefined) return undefined;
+    return { kind: "rigbridge", features: featuresIn(document.paths), headers, query: {} };
+  }
+  if (problem !== undefined || redirects(answer) || isOff(answer)) throw refusal(answer, asked);
+  return undefined;
+}
+
+const redirects = ({ status }: Answer): boolean => status >= 300 && status < 400;
+
+/** A proxy or a server that is starting says nothing of what is behind it. */
+const isOff = ({ status }: Answer): boolean => status === 502 || status === 503 || status === 504;
+
+function featuresIn(paths: z.infer<typeof OpenApi>["paths"]): ReadonlySet<OperationName> {
+  const ids = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).map(operationId)));
+  return new Set(operationNames.filter((name) => ids.has(name)));
+}
+
+const operationId = (entry: unknown): unknown =>
+  typeof entry === "object" && entry !== null && "operationId" in entry ? entry.operationId : undefined;
+
+/** What the document has, and events, which come from comparing polls. */
+const documented: ReadonlySet<OperationName> = new Set(
+  operationNames.filter((name) => !("ours" in operations[name]) || name === "watchEvents"),
+);
+
+const Summary = z.object({ totalCount: z.number(), coinList: z.array(z.unknown()) });
+
+async function askReference(place: Place): Promise<Server> {
+  const { wire, key } = place;
+  const { path } = operations.getSummary;
+  const asked = { wire, request: `GET ${path}` };
+  const query = key === undefined ? {} : { key };
+  const server = { kind: "reference", features: documented, headers: {}, query } as const;
+  const open = await get(place, path, {}, {});
+  if (isSummary(open, asked)) return server;
+  if (isOther(open) || key === undefined) throw notTheApi(open, asked);
+  const keyed = await get(place, path, {}, query);
+  if (isSummary(keyed, asked)) return server;
+  throw notTheApi(keyed, asked);
+}
+
+/** What is certainly no mining service is never shown the key. */
+const isOther = (answer: Answer): boolean =>
+  answer.status === 404 || redirects(answer) || isOff(answer) || (succeeded(answer) && isPage(answer));
+
+const isSummary = (answer: Answer, asked: Asked): boolean =>
+  succeeded(answer) && !isPage(answer) && Summary.safeParse(jsonOf(answer, asked)).success;
+
+function notTheApi(answer: Answer, asked: Asked): RigbridgeError {
+  const { wire, request } = asked;
+  if (answer.status === 404)
+    return garbled(`What answers at ${wire.origin} has no ${request}: it is no mining service`);
+  if (!succeeded(answer)) return refusal(answer, asked);
+  if (!isPage(answer)) return garbled(`${wire.origin} answers ${request}, but not with a dashboard summary`);
+  return garbled(`${wire.origin} answers ${request} with a web page: it is no mining service`);
+}
+
+const get = (
+  { wire, timeout, signal }: Place,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string>>,
+): Promise<Answer> => wire.exchange({ method: "GET", path, query, headers, deadline: timeout, longest, signal });
+
+/** Asked for what a server does not offer. */
+export const unsupported = (what: string, { wire }: Pick<Asked, "wire">, { kind }: Server): RigbridgeError =>
+  new RigbridgeError(
+    "service.unsupported",
+    kind === "rigbridge"
+      ? `The Rigbridge at ${wire.origin} does not offer ${what}; it is of another version`
+      : `The service at ${wire.origin} is no Rigbridge and does not offer ${what}`,
+  );

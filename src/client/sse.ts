@@ -1,0 +1,100 @@
+import type { Readable } from "node:stream";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { ServiceEvent } from "../contract/events.ts";
+import { operations } from "../contract/operations.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Caller } from "../contract/service.ts";
+import { garbled, refusal } from "./answers.ts";
+import type { Connection } from "./connection.ts";
+
+/** Characters of an event: a miner's is some thousands. */
+const longestEvent = 4_000_000;
+/** s. The server says something at least every 15. */
+const longestSilence = 45;
+
+/**
+ * The server's own events behind the one with this number. Resolves once the server has begun to answer.
+ * Throws what refuses the request, `service.unreachable`, and `service.garbled` where these are no events.
+ */
+export async function openEvents(
+  connection: Connection,
+  after: number | undefined,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<Received>> {
+  const { wire } = connection;
+  const { status, type, stream } = await connection.events(after, caller, signal);
+  if (status === 200 && type.startsWith("text/event-stream")) return serverSentEvents(stream, wire.origin);
+  const asked = { wire, request: `GET ${operations.watchEvents.path}` };
+  // Another server may have taken the place of the one that was learnt.
+  connection.forget();
+  const body = await beginningOf(stream);
+  if (status !== 200) throw refusal({ status, type, location: "", retryAfter: "", body }, asked);
+  throw garbled(`${wire.origin} answers ${asked.request} with something else than events`);
+}
+
+/** Bytes of a refusal. */
+const longestRefusal = 100_000;
+
+async function beginningOf(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream) {
+      chunks.push(Buffer.from(chunk));
+      length += chunks.at(-1)?.length ?? 0;
+      if (length > longestRefusal) break;
+    }
+  } catch {
+    // What came until then has to do.
+  }
+  return Buffer.concat(chunks);
+}
+
+/** An event, or that one came which cannot be read. */
+export type Received = ServiceEvent | "unreadable";
+
+/**
+ * The events of a stream as they come; those of a type that is not known are left out, for a newer server may have more.
+ * Throws `service.unreachable` when it breaks off or falls silent, `service.garbled` where an event has no end.
+ */
+async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerator<Received> {
+  const events: Received[] = [];
+  let isEndless = false;
+  const parser = createParser({
+    maxBufferSize: longestEvent,
+    onEvent: (message) => events.push(...eventIn(message)),
+    onError: ({ type }) => {
+      isEndless ||= type === "max-buffer-size-exceeded";
+    },
+  });
+  const decoder = new TextDecoder();
+  const silence = setTimeout(() => stream.destroy(), longestSilence * 1000);
+  try {
+    for await (const chunk of stream) {
+      silence.refresh();
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      yield* events.splice(0);
+      if (isEndless) throw garbled(`${origin} sends an event without an end`);
+    }
+  } catch (error) {
+    if (error instanceof RigbridgeError) throw error;
+    // What the stream throws has the request in it.
+    throw new RigbridgeError("service.unreachable", `The events of ${origin} broke off`);
+  } finally {
+    clearTimeout(silence);
+    stream.destroy();
+  }
+}
+
+const types: ReadonlySet<unknown> = new Set(ServiceEvent.options.map(({ shape }) => shape.type.value));
+
+function eventIn({ event, id, data }: EventSourceMessage): Received[] {
+  if (!types.has(event)) return [];
+  try {
+    const json: unknown = JSON.parse(data);
+    return [ServiceEvent.parse({ id: Number(id), type: event, data: json })];
+  } catch {
+    return ["unreadable"];
+  }
+}

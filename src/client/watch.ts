@@ -1,0 +1,258 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { ServiceEvent } from "../contract/events.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Miner } from "../contract/resources.ts";
+import type { Caller, CallName, Input, MiningService } from "../contract/service.ts";
+import { byId, differences, minersIn, outOfReach, sameButTime } from "./changes.ts";
+import type { Connection } from "./connection.ts";
+import type { Told } from "./handed-out.ts";
+import type { Server } from "./server.ts";
+import { openEvents } from "./sse.ts";
+
+export interface WatchContext {
+  readonly connection: Connection;
+  readonly calls: Pick<MiningService, CallName>;
+  /** s between two looks. */
+  readonly poll: number;
+  readonly log: Pick<Logger, "warn"> | undefined;
+  /** Says `change` when something was changed through this client. */
+  readonly changes: EventTarget;
+  /** What the watcher was told last by the lists it asked for. */
+  readonly told: () => Told;
+}
+
+/** What only a person can mend. */
+const final: ReadonlySet<string> = new Set([
+  "key.missing",
+  "key.wrong",
+  "user.forbidden",
+  "address.forbidden",
+  "host.unknown",
+  "input.invalid",
+  "service.unsupported",
+]);
+const isFinal = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
+  final.has(code) || (code === "not.found" && userId !== undefined);
+
+/** How many polls may be missed until nothing is known any more; a hair less, as a timer may be early. */
+const missable = 1.9;
+
+/**
+ * What changes at a server, until aborted: its own events, or what comparing polls gives. While it cannot be reached the
+ * stream goes on; after three missed polls' time each miner is told once as out of reach. Throws what only a person can
+ * mend, as `key.wrong`.
+ */
+export async function* watchServer(
+  context: WatchContext,
+  input: Input<"watchEvents">,
+  caller: Caller,
+  signal: AbortSignal,
+): AsyncGenerator<ServiceEvent> {
+  const watch = new Watch(context, caller, signal, input.after);
+  while (!signal.aborted) {
+    try {
+      yield* watch.session();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof RigbridgeError) || isFinal(error, caller)) throw error;
+      yield* watch.missed(error);
+    }
+    await watch.pause();
+  }
+}
+
+class Watch {
+  readonly #context: WatchContext;
+  readonly #caller: Caller;
+  readonly #signal: AbortSignal;
+  /** The server's events up to this one are told. */
+  #last: number | undefined;
+  /** Counts what the server did not number itself. */
+  #count: number;
+  #kind: Server["kind"] | undefined;
+  /** What the watcher knows by now; undefined where that is what it was told last. */
+  #miners: Map<number, Miner> | undefined;
+  #notifications: ReadonlySet<number> | undefined;
+  #summary: Told["summary"];
+  /** The list that `#miners` began with. */
+  #base: Told["miners"];
+  /** ms, since when the server is missed; its tries since then, and whether the watcher knows. */
+  #lostAt: number | undefined;
+  #tries = 0;
+  #isAway = false;
+  /** Something was missed that the server will not tell again. */
+  #hasMissed = false;
+  /** ms */
+  #resetAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: WatchContext, caller: Caller, signal: AbortSignal, after: number | undefined) {
+    this.#context = context;
+    this.#caller = caller;
+    this.#signal = signal;
+    this.#last = after;
+    this.#count = after ?? 0;
+  }
+
+  /** One stream of the server's own events until it ends, or one look at a server that has none. */
+  async *session(): AsyncGenerator<ServiceEvent> {
+    const { kind } = await this.#unlessAborted(this.#context.connection.serverFor("watchEvents"));
+    const isOther = this.#kind !== undefined && this.#kind !== kind;
+    this.#kind = kind;
+    if (isOther) yield this.#reset();
+    if (kind === "reference") yield* this.#look();
+    else yield* this.#stream();
+  }
+
+  /** The server could not be asked, or broke off. */
+  *missed(error: RigbridgeError): Generator<ServiceEvent> {
+    const { poll, log } = this.#context;
+    if (this.#lostAt === undefined) log?.warn({ code: error.code }, error.message);
+    this.#lostAt ??= performance.now();
+    this.#tries += 1;
+    this.#hasMissed ||= error.code === "service.garbled";
+    if (this.#isAway || performance.now() - this.#lostAt < missable * poll * 1000) return;
+    this.#isAway = true;
+    const known = this.#known();
+    for (const miner of [...known.values()]) {
+      const gone = outOfReach(miner, error.message);
+      known.set(miner.id, gone);
+      yield { id: this.#next(), type: "miner", data: gone };
+    }
+  }
+
+  /** Until the next look, or the next try: twice as long each time, up to two polls, with some chance. */
+  async pause(): Promise<void> {
+    const { poll, changes } = this.#context;
+    const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
+    const tried = Math.min((poll / 15) * 2 ** this.#tries, poll) * (0.5 + Math.random() / 2);
+    const changed = new AbortController();
+    const wake = () => changed.abort();
+    if (!isTry) changes.addEventListener("change", wake, { once: true });
+    const signal = AbortSignal.any([this.#signal, changed.signal]);
+    await pause((isTry ? tried : poll) * 1000, undefined, { signal }).catch(() => undefined);
+    changes.removeEventListener("change", wake);
+  }
+
+  async *#stream(): AsyncGenerator<ServiceEvent> {
+    const done = new AbortController();
+    const signal = AbortSignal.any([this.#signal, done.signal]);
+    try {
+      const isResumed = this.#last !== undefined;
+      const events = await openEvents(this.#context.connection, this.#last, this.#caller, signal);
+      // What the watcher was told of rigs that were away is undone only by reading anew.
+      if (this.#found() || this.#hasMissed) yield this.#reset();
+      else if (!isResumed) yield* this.#catchUp();
+      for await (const event of events) {
+        if (event === "unreadable") yield* this.#resetNowAndThen();
+        else yield this.#taken(event);
+      }
+    } finally {
+      done.abort();
+    }
+  }
+
+  #taken(event: ServiceEvent): ServiceEvent {
+    this.#last = event.id;
+    if (event.type === "miner") this.#known().set(event.data.id, event.data);
+    if (event.type === "miner-removed") this.#known().delete(event.data.id);
+    return event;
+  }
+
+  /** A newer server may send many events that cannot be read, and reading all lists anew for each is too much. */
+  *#resetNowAndThen(): Generator<ServiceEvent> {
+    if (performance.now() - this.#resetAt < this.#context.poll * 1000) return;
+    this.#resetAt = performance.now();
+    const last = this.#last;
+    yield this.#reset();
+    this.#last = last;
+  }
+
+  /** What changed between the list that the watcher has and the beginning of the events. */
+  async *#catchUp(): AsyncGenerator<ServiceEvent> {
+    const before = this.#miners ?? this.#context.told().miners;
+    if (before === undefined) return;
+    const { groupList } = await this.#unlessAborted(this.#context.calls.listMiners({}, this.#caller));
+    yield* this.#changesOf(before, byId(minersIn(groupList)));
+  }
+
+  async *#look(): AsyncGenerator<ServiceEvent> {
+    const { calls, told } = this.#context;
+    // Nobody keeps the events of an earlier watch.
+    if (this.#last !== undefined) yield this.#reset();
+    const [list, { notificationList }, summary] = await this.#unlessAborted(
+      Promise.all([
+        calls.listMiners({}, this.#caller),
+        calls.listNotifications({}, this.#caller),
+        calls.getSummary({}, this.#caller),
+      ]),
+    );
+    this.#found();
+    const before = told();
+    const notifications = this.#notifications ?? before.notifications;
+    const shown = this.#summary ?? before.summary;
+    this.#notifications = new Set(notificationList.map(({ id }) => id));
+    this.#summary = summary;
+    yield* this.#changesOf(this.#miners ?? before.miners, byId(minersIn(list.groupList)));
+    for (const each of notificationList)
+      if (notifications?.has(each.id) === false) yield { id: this.#next(), type: "notification", data: each };
+    if (shown !== undefined && !sameButTime(shown, summary)) yield { id: this.#next(), type: "summary", data: summary };
+  }
+
+  *#changesOf(before: ReadonlyMap<number, Miner> | undefined, after: Map<number, Miner>): Generator<ServiceEvent> {
+    this.#miners = after;
+    this.#base = this.#context.told().miners;
+    if (before === undefined) return;
+    const { changed, removed } = differences(before, after);
+    for (const { id, uid } of removed) yield { id: this.#next(), type: "miner-removed", data: { id, uid } };
+    for (const miner of changed) yield { id: this.#next(), type: "miner", data: miner };
+  }
+
+  /** What the watcher knows: the list that it asked for last, and the events since. */
+  #known(): Map<number, Miner> {
+    const { miners } = this.#context.told();
+    if (this.#miners === undefined || miners !== this.#base) {
+      this.#base = miners;
+      this.#miners = new Map(miners);
+    }
+    return this.#miners;
+  }
+
+  /** As `promise`, and over at once when the watch is. */
+  async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
+    const over = Promise.withResolvers<never>();
+    const end = () => over.reject(new RigbridgeError("service.unreachable", "The watch is over"));
+    this.#signal.addEventListener("abort", end);
+    try {
+      return await Promise.race([promise, over.promise]);
+    } finally {
+      this.#signal.removeEventListener("abort", end);
+    }
+  }
+
+  /** The server answers; whether it had been given up. */
+  #found(): boolean {
+    const wasAway = this.#isAway;
+    this.#lostAt = undefined;
+    this.#isAway = false;
+    this.#tries = 0;
+    return wasAway;
+  }
+
+  /** What was told before holds no longer. */
+  #reset(): ServiceEvent {
+    this.#last = undefined;
+    this.#miners = undefined;
+    this.#notifications = undefined;
+    this.#summary = undefined;
+    this.#hasMissed = false;
+    return { id: this.#next(), type: "reset", data: {} };
+  }
+
+  /** Of an event that is not the server's: that of its last one, to resume from, else a number that counts up. */
+  #next(): number {
+    if (this.#last !== undefined) return this.#last;
+    this.#count += 1;
+    return this.#count;
+  }
+}

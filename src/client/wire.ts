@@ -1,0 +1,188 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { Readable } from "node:stream";
+import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from "axios";
+import { invalid, RigbridgeError } from "../contract/problems.ts";
+import { oneLine, withoutKey } from "./secrets.ts";
+
+export interface WireRequest {
+  readonly method: string;
+  /** Behind the server's URL, with a slash in front. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** ms until the answer must have come as a whole. */
+  readonly deadline: number;
+  /** Bytes that the answer may have, unpacked. */
+  readonly longest: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a server answered, whatever its status. */
+export interface Answer {
+  readonly status: number;
+  /** Lower case; "" where it says none. */
+  readonly type: string;
+  readonly location: string;
+  readonly retryAfter: string;
+  readonly body: Buffer;
+}
+
+export interface AnswerStream {
+  readonly status: number;
+  readonly type: string;
+  readonly stream: Readable;
+}
+
+export interface Wire {
+  /** As errors quote it: never with a path, a user or a key. */
+  readonly origin: string;
+  /** Throws `service.unreachable`, and `service.garbled` where what answers speaks no HTTP or says too much. */
+  exchange(request: WireRequest): Promise<Answer>;
+  /** The body as it comes; the deadline is for its beginning. */
+  open(request: WireRequest): Promise<AnswerStream>;
+  /** Takes the key out of a text. */
+  scrub(text: string): string;
+  close(): void;
+  isClosed(): boolean;
+}
+
+/** Connections at once; a server of a home need not bear more. */
+const maxSockets = 8;
+
+/**
+ * Requests to one server: no proxy, no redirect, few sockets that are kept. Nothing that axios throws goes further
+ * than this file, for its errors hold the request with its key. Throws `input.invalid` where the URL is none.
+ */
+export function openWire(url: string, key: string | undefined): Wire {
+  const base = baseOf(url);
+  const scrub = withoutKey(key);
+  const origin = scrub(base.origin);
+  const closing = new AbortController();
+  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets });
+  const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets });
+  const http = axios.create({
+    proxy: false,
+    maxRedirects: 0,
+    httpAgent,
+    httpsAgent,
+    validateStatus: () => true,
+    transformResponse: (data: unknown) => data,
+  });
+  const root = base.href.replace(/\/$/, "");
+
+  const send = async <T>(
+    request: WireRequest,
+    responseType: "arraybuffer" | "stream",
+    signal: AbortSignal,
+  ): Promise<AxiosResponse<T>> => {
+    try {
+      return await ask<T>(http, root, request, responseType, signal);
+    } catch (error) {
+      if (closing.signal.aborted) throw unreachable("The client is closed");
+      throw failure(error, origin, request);
+    }
+  };
+  return {
+    origin,
+    scrub,
+    exchange: async (request) => {
+      const signals = [closing.signal, AbortSignal.timeout(request.deadline), request.signal];
+      const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
+      const { status, headers, data } = await send<Buffer>(request, "arraybuffer", signal);
+      const header = (name: string) => String(headers[name] ?? "");
+      return {
+        status,
+        type: header("content-type").toLowerCase(),
+        location: header("location"),
+        retryAfter: header("retry-after"),
+        body: data,
+      };
+    },
+    open: async (request) => {
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), request.deadline);
+      const signals = [closing.signal, late.signal, request.signal];
+      const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
+      try {
+        const { status, headers, data } = await send<Readable>(request, "stream", signal);
+        return { status, type: String(headers["content-type"] ?? "").toLowerCase(), stream: data };
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    isClosed: () => closing.signal.aborted,
+    close: () => {
+      closing.abort();
+      httpAgent.destroy();
+      httpsAgent.destroy();
+    },
+  };
+}
+
+function baseOf(url: string): URL {
+  const base = URL.canParse(url) ? new URL(url) : undefined;
+  const plain = base?.username === "" && base.password === "" && base.search === "" && base.hash === "";
+  if (base !== undefined && plain && /^https?:$/.test(base.protocol)) return base;
+  throw invalid("url", "must be like http://127.0.0.1:17790, without a user name, a password or a query");
+}
+
+function ask<T>(
+  http: AxiosInstance,
+  root: string,
+  { method, path, query, body, headers, deadline, longest }: WireRequest,
+  responseType: "arraybuffer" | "stream",
+  signal: AbortSignal,
+): Promise<AxiosResponse<T>> {
+  const text = new URLSearchParams(query).toString();
+  return http.request<T>({
+    url: `${root}${path}${text === "" ? "" : `?${text}`}`,
+    method,
+    headers: {
+      accept: responseType === "stream" ? "text/event-stream" : "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    data: body === undefined ? undefined : JSON.stringify(body),
+    responseType,
+    // A stream has no end; its lines have a cap of their own.
+    ...(responseType === "stream" ? {} : { timeout: deadline, maxContentLength: longest }),
+    signal,
+  });
+}
+
+const unreachable = (message: string) => new RigbridgeError("service.unreachable", message);
+
+/** Why there is no connection, in words; the codes are those of Node and OpenSSL. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, "no program listens there"],
+  [/^(ENOTFOUND|EAI_)/, "the host name is not known"],
+  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "there is no way to it"],
+  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "it broke the connection off"],
+  [/^(ETIMEDOUT|ECONNABORTED|ERR_CANCELED)$/, "it did not answer in time"],
+  [/CERT|SELF_SIGNED|ISSUER|ALTNAME|UNABLE_TO_/, "its certificate is not trusted"],
+  [/^(EPROTO|ERR_SSL|ERR_TLS)/, "no TLS connection came about"],
+];
+
+/** Axios's error as one of ours: only its code is kept. */
+function failure(error: unknown, origin: string, { longest, deadline, method, path }: WireRequest): RigbridgeError {
+  const { code, message } = codeOf(error);
+  if (/^(HPE_|Z_|ERR_BUFFER|ERR__)/.test(code) || /^(incorrect header|unexpected end of file)/.test(message))
+    return garbled(`What answers at ${origin} speaks broken HTTP (${code})`);
+  if (/maxContentLength/.test(message))
+    return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(longest / 1e6)} MB`);
+  const reason = reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
+  const within = reason === "it did not answer in time" ? `within ${deadline / 1000} s` : code;
+  return unreachable(`The service at ${origin} cannot be reached: ${reason} (${within})`);
+}
+
+const garbled = (message: string) => new RigbridgeError("service.garbled", message);
+
+function codeOf(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Error)) return { code: "", message: "" };
+  const own = "code" in error && typeof error.code === "string" ? error.code : "";
+  const inner = isAxiosError(error) && error.cause instanceof Error ? codeOf(error.cause) : { code: "", message: "" };
+  const code = inner.code === "" ? own : inner.code;
+  return { code: oneLine(code, 60), message: error.message };
+}

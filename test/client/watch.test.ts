@@ -1,0 +1,200 @@
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { minersIn } from "../../src/client/changes.ts";
+import { connectService } from "../../src/client/index.ts";
+import { startTwin } from "../../src/simulator/index.ts";
+import { answering, closeServers, sendJson } from "./servers.ts";
+import { isType, watching } from "./watching.ts";
+
+const caller = { actor: "test" };
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+  await closeServers();
+});
+
+const summary = {
+  runningCount: 1,
+  totalCount: 1,
+  gpuCount: 0,
+  pgaCount: 0,
+  asicCount: 1,
+  exchangeRate: "0",
+  revenuePerDay: "0",
+  revenuePerMonth: "0",
+  coinList: [],
+  algorithmList: [],
+  metaData: { updated: "", edition: "", version: "", infoList: [], warningList: [] },
+};
+
+/** A Rigbridge that sends what a test writes, and knows behind which event each connection asked to go on. */
+async function eventServer(begin: (stream: ServerResponse, connection: number) => void, port = 0) {
+  const resumed: (string | undefined)[] = [];
+  const server = await answering((request, response) => {
+    if (request.url === "/openapi.json")
+      return sendJson(response, {
+        info: { "x-rigbridge": true },
+        paths: {
+          "/api/events": { get: { operationId: "watchEvents" } },
+          "/x": { get: { operationId: "fromTheFuture" } },
+        },
+      });
+    if (request.url !== "/api/events") return sendJson(response, {}, 404);
+    const after = request.headers["last-event-id"];
+    resumed.push(typeof after === "string" ? after : undefined);
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    response.flushHeaders();
+    begin(response, resumed.length);
+  }, port);
+  return { ...server, resumed };
+}
+
+const send = (stream: ServerResponse, id: number, type: string, data: unknown) =>
+  stream.write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+
+function watched(url: string, after?: number) {
+  const service = connectService({ url, poll: 0.15 });
+  const watch = watching(service, caller, after);
+  ends.push(async () => {
+    await watch.end();
+    await service.close();
+  });
+  return { service, watch };
+}
+
+describe("a Rigbridge's own events", () => {
+  test("come as they are; those of a kind that is not known are left out", async () => {
+    const { url } = await eventServer((stream) => {
+      stream.write(": comment\n\n");
+      send(stream, 5, "from-the-future", { a: 1 });
+      send(stream, 6, "summary", { ...summary, more: 1 });
+    });
+    expect(await watched(url).watch.next()).toEqual({ id: 6, type: "summary", data: summary });
+  });
+
+  test("go on behind the last one after the stream broke off", async () => {
+    const { url, resumed } = await eventServer((stream, connection) => {
+      send(stream, connection * 10, "summary", summary);
+      if (connection < 3) stream.end();
+    });
+    const { watch } = watched(url, 4);
+    expect([(await watch.next()).id, (await watch.next()).id, (await watch.next()).id]).toEqual([10, 20, 30]);
+    expect(resumed).toEqual(["4", "10", "20"]);
+  });
+
+  test("an event that cannot be read is told as reset", async () => {
+    const { url } = await eventServer((stream) => send(stream, 1, "summary", { totalCount: "many" }));
+    expect(await watched(url).watch.next()).toMatchObject({ type: "reset" });
+  });
+
+  test("an event without an end is cut, and told as reset on the next connection", async () => {
+    const { url, resumed } = await eventServer((stream, connection) => {
+      if (connection > 1) return;
+      send(stream, 3, "summary", summary);
+      stream.write(`id: 4\nevent: miner\ndata: "${"x".repeat(5_000_000)}`);
+    });
+    const { watch } = watched(url);
+    expect(await watch.next()).toMatchObject({ id: 3 });
+    expect(await watch.next()).toMatchObject({ type: "reset" });
+    expect(resumed).toEqual([undefined, "3"]);
+  });
+
+  test("a wrong key ends the watch", async () => {
+    const { url } = await answering((request, response) => {
+      if (request.url === "/openapi.json")
+        return sendJson(response, {
+          info: { "x-rigbridge": true },
+          paths: { "/api/events": { get: { operationId: "watchEvents" } } },
+        });
+      response.writeHead(401, { "content-type": "application/problem+json" });
+      response.end(JSON.stringify({ type: "urn:rigbridge:problem:key.wrong", code: "key.wrong", detail: "Wrong" }));
+    });
+    const service = connectService({ url, key: "an-invented-wrong-key" });
+    const events = service.watchEvents({}, caller, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(events.next()).rejects.toMatchObject({ code: "key.wrong", message: "Wrong" });
+    await service.close();
+  });
+});
+
+describe("a server without events is compared with how it was", () => {
+  async function twinWatched() {
+    let passed = 0;
+    const start = Date.now();
+    // Only what a test lets pass: readings stand still.
+    const clock = () => start + passed;
+    const twin = await startTwin({ miners: 4, clock });
+    ends.push(() => twin.close());
+    const { service, watch } = watched(twin.url);
+    return {
+      twin,
+      service,
+      watch,
+      pass: (seconds: number) => {
+        passed += seconds * 1000;
+      },
+    };
+  }
+
+  test("between the list and the watch nothing is lost: new, changed and removed miners", async () => {
+    const { twin, service, watch } = await twinWatched();
+    const before = minersIn((await service.listMiners({}, caller)).groupList);
+    const added = twin.addMiner();
+    const [first] = before;
+    twin.removeMiner(first?.id ?? 0);
+    expect(await watch.next()).toMatchObject({ type: "miner-removed", data: { id: first?.id, uid: first?.uid } });
+    expect(await watch.next()).toMatchObject({ type: "miner", data: { id: added.id } });
+  });
+
+  test("new notifications and another summary are told", async () => {
+    const { service, watch, twin, pass } = await twinWatched();
+    await service.listNotifications({}, caller);
+    await service.getSummary({}, caller);
+    const miner = twin.miners.find(({ online }) => online);
+    miner?.switchOff();
+    pass(120);
+    expect((await watch.until(isType("notification"))).data.minerName).toBe(miner?.name);
+    expect((await watch.until(isType("summary"))).data.totalCount).toBe(twin.miners.length);
+  });
+
+  test("who resumes is told to read anew, for nobody has kept what was", async () => {
+    const { twin } = await twinWatched();
+    expect(await watched(twin.url, 77).watch.next()).toMatchObject({ type: "reset" });
+  });
+});
+
+test("while the server is away its miners are out of reach, and back when it is back", async () => {
+  const clock = () => 1_790_000_000_000;
+  const first = await startTwin({ miners: 4, clock });
+  const port = Number(new URL(first.url).port);
+  const { service, watch } = watched(first.url);
+  const miners = minersIn((await service.listMiners({}, caller)).groupList);
+  const mining = miners.filter(({ isRunning }) => isRunning);
+  expect(mining.length).toBeGreaterThan(0);
+  await first.close();
+  const gone = [];
+  for (const _ of miners) gone.push(await watch.until(isType("miner")));
+  expect(gone.map(({ data }) => data.id).toSorted()).toEqual(miners.map(({ id }) => id).toSorted());
+  for (const { data } of gone) {
+    expect(data).toMatchObject({ isOffline: true, isRunning: false, speedInfo: { hashrateValue: 0 } });
+    expect(data.readings).toMatchObject({ stale: true, hashrate: null, power: null, temperature: null, uptime: null });
+    expect(data.controls.every(({ value }) => value === null)).toBe(true);
+    expect(data.readings.boards).toHaveLength(miners.find(({ id }) => id === data.id)?.readings.boards.length ?? -1);
+  }
+  const second = await startTwin({ miners: 4, clock, port });
+  ends.push(() => second.close());
+  const back = [];
+  for (const _ of mining) back.push((await watch.until(isType("miner"))).data);
+  expect(back.every(({ isRunning, readings }) => isRunning && (readings.hashrate ?? 0) > 0)).toBe(true);
+});
+
+test("a server that turns into one of another kind is told as reset", async () => {
+  const twin = await startTwin({ miners: 2 });
+  const port = Number(new URL(twin.url).port);
+  const { service, watch } = watched(twin.url);
+  await service.listMiners({}, caller);
+  await service.getSummary({}, caller);
+  const told = watch.until(isType("reset"));
+  await twin.close();
+  await eventServer(() => {}, port);
+  expect((await told).data).toEqual({});
+});
