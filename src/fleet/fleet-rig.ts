@@ -1,12 +1,12 @@
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Identity } from "../contract/readings.ts";
+import type { Control, Identity } from "../contract/readings.ts";
 import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials, RigAddress } from "../link/link.ts";
 import { phaseOf } from "./schedule.ts";
-import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState } from "./state.ts";
+import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState, same } from "./state.ts";
 import { Turns } from "./turns.ts";
 import { uidOf } from "./uid.ts";
 
@@ -51,7 +51,7 @@ export class FleetRig {
   #state: RigState;
   #rig: Rig | null = null;
   /** What was last written down of the rig. */
-  #shape: string;
+  #written: RigState;
   /** Failures of the present driver in a row that were no silence. */
   #doubts = 0;
   /** Whether the next connection asks what is there, whatever is remembered. */
@@ -63,7 +63,7 @@ export class FleetRig {
     this.phase = phaseOf(declared.id);
     this.#context = context;
     this.#state = beforeFirstRead(remembered);
-    this.#shape = shapeOf(this.#state);
+    this.#written = this.#state;
   }
 
   get id(): number {
@@ -181,12 +181,12 @@ export class FleetRig {
 
   /** Written down only when something of it is new. */
   async #rememberShape(): Promise<void> {
-    const shape = shapeOf(this.#state);
-    if (shape === this.#shape) return;
-    const { driver, identity, software, controls, layout, startedAt } = this.#state;
+    const state = this.#state;
+    if (sameShape(state, this.#written)) return;
+    const { driver, identity, software, controls, layout, startedAt } = state;
     const silent = controls.map((control) => ({ ...control, value: null }));
     const written = await this.#write({ driver, identity, software, controls: silent, layout, startedAt });
-    if (written) this.#shape = shape;
+    if (written) this.#written = state;
   }
 
   /** A full disk keeps nobody from reading: false, and it is tried again after the next read. Throws `in.use`. */
@@ -220,13 +220,20 @@ export class FleetRig {
 const differ = (known: string | null, read: string | null): boolean =>
   known !== null && read !== null && known !== read;
 
-/** What is worth remembering of a state; values move with every read and are not. */
-const shapeOf = ({ driver, identity, software, controls, layout, startedAt }: RigState): string =>
-  JSON.stringify([
-    driver,
-    identity,
-    software,
-    controls.map(({ key, kind, min, max, step, options }) => [key, kind, min, max, step, options]),
-    layout,
-    startedAt,
-  ]);
+/** Whether what is worth remembering of a rig is the same; values move with every read and are not. */
+const sameShape = (a: RigState, b: RigState): boolean =>
+  a.driver === b.driver &&
+  a.software === b.software &&
+  a.startedAt === b.startedAt &&
+  same(a.identity, b.identity) &&
+  same(a.layout, b.layout) &&
+  a.controls.length === b.controls.length &&
+  a.controls.every((control, index) => sameControl(control, b.controls[index]));
+
+const sameControl = (a: Control, b: Control | undefined): boolean =>
+  a.key === b?.key &&
+  a.kind === b.kind &&
+  a.min === b.min &&
+  a.max === b.max &&
+  a.step === b.step &&
+  same(a.options, b.options);

@@ -137,18 +137,16 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
 }
 
 /** Whether two reads say the same: passing time alone is no change. */
-export function sameButTime(a: Reading, b: Reading): boolean {
-  return same(a, b);
-}
+export const sameButTime = (a: Reading, b: Reading): boolean => same(a, b, "uptime");
 
-/** Without a copy of anything: it is done with every read, and most of all where nothing has changed. */
-function same(a: unknown, b: unknown): boolean {
+/** Without a copy of anything, since it is done with every read. A field called `except` does not count. */
+export function same(a: unknown, b: unknown, except?: string): boolean {
   if (Object.is(a, b)) return true;
   if (!isObject(a) || !isObject(b)) return false;
   let keys = 0;
   for (const key in a) {
     keys += 1;
-    if (key !== "uptime" && !same(a[key], b[key])) return false;
+    if (key !== except && !same(a[key], b[key], except)) return false;
   }
   for (const _ in b) keys -= 1;
   return keys === 0;
