@@ -241,10 +241,9 @@ describe("a rig that is broken", () => {
         if (shown.readings.stale) expect(shown.readings.notes.length).toBeGreaterThan(0);
       }
       for (const rig of bench.farm.rigs) rig.fault = null;
-      for (let read = 0; read < 2; read += 1) await Promise.all(ids.map((id) => bench.poll(id)));
-      const well = await Promise.all(ids.map((id) => bench.poll(id)));
-      const ill = names.filter((_, index) => well[index]?.readings.stale !== false);
-      expect(ill).toEqual([]);
+      // One after the other: on a busy machine half a second is short for all of them at once.
+      const isWell = async (id: number): Promise<boolean> => !(await bench.poll(id)).readings.stale;
+      for (const id of ids) for (let reads = 1; !(await isWell(id)); reads += 1) expect(reads).toBeLessThan(5);
     },
   );
 });
