@@ -322,6 +322,9 @@ export const DiscoveryBody = z.object({
 
 const some = z.array(z.int().min(0)).min(1).max(100_000);
 
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 export type MinerActionInput = z.output<typeof MinerActionQuery>;
 
 const actionParameterNames = Object.keys(actionParameters);
@@ -373,7 +376,10 @@ export const BulkBody = z
       for (const { path, message } of bulkAction(body).mistakes)
         context.addIssue({ code: "custom", path: path.split("."), message });
     },
-    { when: ({ issues }) => !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters") },
+    {
+      when: ({ value, issues }) =>
+        isObject(value) && !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters"),
+    },
   )
   .refine(
     ({ miners, groups, all }) => [miners, groups, all].filter((each) => each !== undefined).length === 1,
