@@ -6,6 +6,7 @@ export default {
   transform: {
     "\\.ts$": ["@swc/jest", { jsc: { target: "es2024", parser: { syntax: "typescript" } }, module: { type: "es6" } }],
   },
-  testTimeout: 30_000,
+  // Only against hanging: a busy machine may be several times slower.
+  testTimeout: 120_000,
   maxWorkers: 2,
 };
