@@ -8,12 +8,13 @@
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
-COPY package.json package-lock.json tsconfig.json README.md CHANGELOG.md LICENSE ./
+COPY package.json package-lock.json tsconfig.json README.md CHANGELOG.md LICENSE NOTICE SECURITY.md ./
 COPY nodes nodes
 COPY homebridge homebridge
 COPY docs docs
+COPY examples examples
 COPY src src
-RUN npm install --no-audit --no-fund --ignore-scripts \
+RUN npm ci --no-audit --no-fund --ignore-scripts \
     && npm run build \
     && npm pack
 

@@ -1,7 +1,8 @@
 /** What other programs, and the front ends of the house, build on: the contract. */
+export * from "./contract/events.ts";
 export { type Operation, type OperationName, operations } from "./contract/operations.ts";
 export { type Mistake, type ProblemCode, problems, RigbridgeError } from "./contract/problems.ts";
 export * from "./contract/readings.ts";
 export * from "./contract/resources.ts";
-export type { Caller, Encoded, Input, MiningService, Reply } from "./contract/service.ts";
+export type { Caller, Encoded, EncodedEvent, Input, KeyHolder, MiningService, Reply } from "./contract/service.ts";
 export { version } from "./version.ts";

@@ -30,6 +30,8 @@ import { presentSummary, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
 import { keyHolders, namedCaller, userOperations } from "./users.ts";
 
+export { Config, defaultConfig, readConfig } from "../config/index.ts";
+export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./roster.ts";
 
 export interface ServiceOptions {
@@ -80,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const notify = (notification: NewNotification): void => {
     store.notifications.add(notification).then(
       (added) => events.notification(shown(added), added.minerId),
-      (error: unknown) => log.error({ error }, "a notification was lost"),
+      (error: unknown) => log.error({ err: error }, "a notification was lost"),
     );
   };
   const roster = new Roster({
