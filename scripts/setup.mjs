@@ -49,8 +49,8 @@ const filesUnder = (folder) =>
     .sort();
 
 /**
- * null, or what npm said. The versions are those of the lock file, which is left as it is. `npm ci` would refuse a lock
- * file without the optional packages of other platforms, and so on each platform but the one that it was made on.
+ * null, or what npm said. The versions are those of the lock file, which is left as it is. Not `npm ci`, which would
+ * first throw away all that is installed, also when one package of many is new.
  */
 async function install() {
   const npm = process.env.npm_execpath ?? "";
