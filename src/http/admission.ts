@@ -3,8 +3,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
+import { type ChangeLimits, changeRate } from "./change-rate.ts";
+import { checkFraming } from "./framing.ts";
 import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
-import { isOpen, pathOf } from "./paths.ts";
+import { isOpen, isStream, pathOf } from "./paths.ts";
 import type { QueryText } from "./query.ts";
 import {
   type AddressSet,
@@ -25,20 +27,24 @@ export type Admission = (request: FastifyRequest, query: QueryText, reply: Fasti
 
 type KeyHolders = Pick<MiningService, "keyHolder">;
 
-export function admission(settings: HttpSettings, users: KeyHolders): Admission {
+export function admission(settings: HttpSettings, users: KeyHolders, limits: ChangeLimits): Admission {
   const proxies = addressSet(settings.trustedProxies);
   const names = ownNames(settings);
   const address = addressRule(settings);
   const key = keyRule(settings, users);
+  const pace = changeRule(limits);
 
   return (request, query, reply) => {
+    checkFraming(request.raw);
     checkHost(request, names);
     const peer = peerOf(request, proxies);
     address(request, peer);
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
     if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return undefined;
-    return key(request, peer, query, reply);
+    const holder = key(request, peer, query, reply);
+    if (!reads(request)) pace(holder, peer, reply);
+    return holder;
   };
 }
 
@@ -115,6 +121,21 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   };
 }
 
+/** A user is the same from everywhere, and many users may sit behind the address of one proxy. */
+function changeRule(limits: ChangeLimits): (holder: KeyHolder | undefined, peer: Peer, reply: FastifyReply) => void {
+  const rate = changeRate(limits);
+
+  return (holder, { address }, reply) => {
+    const seconds = rate.wait(holder === undefined ? address : `user ${holder.id}`);
+    if (seconds === 0) return;
+    reply.header("retry-after", String(seconds));
+    throw new RigbridgeError(
+      "too.many",
+      "Too many requests that change something came at once; wait and try again, or act on many miners with POST /api/actions",
+    );
+  };
+}
+
 /** The key of the query, else of the header. Throws `input.invalid` when it is given twice or broken. */
 export function presentedKey(request: FastifyRequest, query: QueryText): string | undefined {
   const flaw = query.repeated.has("key")
@@ -128,7 +149,10 @@ export function presentedKey(request: FastifyRequest, query: QueryText): string 
   return query.values.get("key") ?? (typeof header === "string" ? header : undefined);
 }
 
-/** Refuses what another site makes a browser send (actions have no body, so any page could), and answers CORS. */
+/**
+ * Refuses what another site makes a browser send (actions have no body, so any page could; and streams, which it could
+ * hold without reading them), and answers CORS.
+ */
 function checkOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers;
   if (origins.length > 0) reply.header("vary", "Origin, accept-encoding");
@@ -137,7 +161,8 @@ function checkOrigin(request: FastifyRequest, reply: FastifyReply, origins: read
   const own = `${request.protocol}://${request.host}`;
   if (origin !== undefined && origins.includes(origin)) allow(request, reply, origin);
   const site = typeof fetchSite === "string" ? fetchSite : undefined;
-  if (!reads(request) && crossSite({ origin, fetchSite: site, own }, origins))
+  const guarded = !reads(request) || isStream(pathOf(request.url));
+  if (guarded && crossSite({ origin, fetchSite: site, own }, origins))
     throw new RigbridgeError(
       "request.cross-site",
       "This request was sent by a web page of another site; list its origin under http.origins to allow it",

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { constants } from "node:zlib";
 import compress from "@fastify/compress";
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
@@ -67,9 +68,12 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   });
   app.server.maxConnections = limits.connections;
   app.server.on("request", (request, response) => underWay.set(request.socket, response));
+  // Without these, a client is told to send its body before anybody has looked at the request.
+  for (const event of ["checkContinue", "checkExpectation"])
+    app.server.on(event, (request, response) => app.server.emit("request", request, response));
   takeOverBodies(app);
-  await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 } });
-  addHooks(app, settings, service);
+  await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 }, brotliOptions: quickBrotli });
+  addHooks(app, { settings, service, limits });
   logAnswers(app, log);
   app.setErrorHandler(fail);
   app.setNotFoundHandler(notFound);
@@ -97,19 +101,28 @@ function takeOverBodies(app: FastifyInstance): void {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 }
 
+/** The quality that is usual for answers costs three times as much as gzip, and for a list of miners saves little. */
+const quickBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+
 const always = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   vary: "accept-encoding",
 } as const;
 
-function addHooks(app: FastifyInstance, settings: HttpSettings, service: MiningService): void {
-  const admit = admission(settings, service);
+type Admitting = Pick<AppOptions, "settings" | "service" | "limits">;
+
+const readsOnly: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting): void {
+  const admit = admission(settings, service, limits);
   let closing = false;
   app.decorateRequest("asked");
   app.decorateRequest("holder");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
+    // Nobody reads what comes with these; it may be endless.
+    if (hasBody(request.raw) && readsOnly.has(request.method)) reply.header("connection", "close");
     request.asked = readQuery(request.url);
     request.holder = admit(request, request.asked, reply);
     done();

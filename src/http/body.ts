@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { RigbridgeError } from "../contract/problems.ts";
 import { parseBody } from "./json.ts";
 
@@ -9,13 +9,14 @@ export interface BodyLimits {
   readonly depth: number;
 }
 
-/** The JSON body of a request. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
-export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+/** The JSON body of the request that this answers. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
+export async function readJson(response: ServerResponse, limits: BodyLimits): Promise<unknown> {
+  const request = response.req;
   const type = request.headers["content-type"];
   if (type !== undefined && !isJson(type)) throw notJson();
   if (!/^(identity)?$/i.test(request.headers["content-encoding"] ?? ""))
     throw new RigbridgeError("body.not-json", "Send the body uncompressed");
-  const bytes = await readBody(request, limits.body);
+  const bytes = await readBody(response, limits.body);
   if (bytes.length === 0)
     throw new RigbridgeError("input.invalid", "The body is empty; this operation takes a JSON object");
   if (type === undefined) throw notJson();
@@ -23,8 +24,8 @@ export async function readJson(request: IncomingMessage, limits: BodyLimits): Pr
 }
 
 /** Reads away what came with an operation that takes no body, whatever it is: `curl -d POST` is in the wild. */
-export async function skipBody(request: IncomingMessage, limits: BodyLimits): Promise<void> {
-  await readBody(request, limits.body);
+export async function skipBody(response: ServerResponse, limits: BodyLimits): Promise<void> {
+  await readBody(response, limits.body);
 }
 
 export const hasBody = (request: IncomingMessage): boolean =>
@@ -37,10 +38,12 @@ const isJson = (type: string): boolean =>
   /^\s*application\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(type) &&
   /^("?)(utf-?8|us-ascii)\1$/i.test(/;\s*charset\s*=\s*([^;\s]*)/i.exec(type)?.[1] ?? "utf-8");
 
-function readBody(request: IncomingMessage, longest: number): Promise<Buffer> {
+function readBody(response: ServerResponse, longest: number): Promise<Buffer> {
+  const request = response.req;
   if (!hasBody(request)) return Promise.resolve(Buffer.alloc(0));
   const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${longest} bytes`);
   if (Number(request.headers["content-length"] ?? 0) > longest) return Promise.reject(tooLarge());
+  if (/100-continue/i.test(request.headers.expect ?? "")) response.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

@@ -23,7 +23,10 @@ export const httpLimits = {
   eventStreams: 256,
   /** Between two comments on a stream of events; a client that reads nothing for that long, or twice, is cut off. */
   eventComment: 15_000,
+  /** Requests that change something, of one user or one address: so many at once, and so many a second from then on. */
+  changesAtOnce: 1_000,
+  changesPerSecond: 100,
   /** What requests under way get when the server stops. */
-  closeTimeout: 5_000,
+  closeTimeout: 3_000,
 };
 export type HttpLimits = typeof httpLimits;

@@ -29,6 +29,11 @@ export function methodsAt(path: string): readonly string[] {
 /** Needs no key. */
 export const isOpen = (path: string): boolean => openPages.some((segments) => isAt(segments, path));
 
+const streams = Object.values(operations).flatMap(({ kind, path }) => (kind === "stream" ? [segmentsOf(path)] : []));
+
+/** Goes on for as long as the client wants. */
+export const isStream = (path: string): boolean => streams.some((segments) => isAt(segments, path));
+
 /** As the router does, tolerant of case and a last slash. */
 function isAt(route: readonly string[], path: string): boolean {
   const segments = segmentsOf(path.toLowerCase());

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
@@ -31,7 +32,7 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
   const reads = operation.method === "GET";
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const body = await bodyOf(operation, request, limits);
+    const body = await bodyOf(operation, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.asked, body });
     const caller = callerOf(request, userId);
     const encoded = reads ? service.encoded?.(name, input, caller) : undefined;
@@ -42,9 +43,9 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
   };
 }
 
-async function bodyOf(operation: Operation, request: FastifyRequest, limits: HttpLimits): Promise<unknown> {
+async function bodyOf(operation: Operation, response: ServerResponse, limits: HttpLimits): Promise<unknown> {
   if (operation.method === "GET") return undefined;
-  return operation.body === undefined ? skipBody(request.raw, limits) : readJson(request.raw, limits);
+  return operation.body === undefined ? skipBody(response, limits) : readJson(response, limits);
 }
 
 /** 202 for an action whose end is not known yet. */

@@ -77,5 +77,5 @@ export function originAllowed(origin: string, own: string, origins: readonly str
 /** A request that changes something and that another web site made a browser send. */
 export function crossSite({ origin, fetchSite, own }: Provenance, origins: readonly string[]): boolean {
   if (origin !== undefined) return !originAllowed(origin, own, origins);
-  return fetchSite === "cross-site" || fetchSite === "same-site";
+  return fetchSite !== undefined && fetchSite !== "none" && fetchSite !== "same-origin";
 }

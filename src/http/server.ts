@@ -11,7 +11,7 @@ export interface HttpServer {
   /** Where a client on this machine reaches it. */
   readonly url: string;
   readonly address: { readonly host: string; readonly port: number };
-  /** Stops listening, lets what is under way end within 5 s, then cuts. */
+  /** Stops listening, lets what is under way end within 3 s, then cuts. */
   close(): Promise<void>;
 }
 

@@ -383,6 +383,59 @@ test("what a user may not see is answered as what is not there", async () => {
   }
 });
 
+test("an id of another farm gets who may steer their own nothing, and changes nothing", async () => {
+  const { id: alphaJob } = await alphaBulk();
+  const before = await service.listCommands({}, asService);
+  const cases: (readonly [string, string])[] = [
+    ["GET", `/api/miners/${bitaxe}`],
+    ["GET", `/api/miners/${ant}/history`],
+    ["GET", `/api/miners/${ant}/pools`],
+    ["GET", `/api/miners/${ant}/pools/${activePool}`],
+    ["POST", `/api/miners/${ant}?action=stop`],
+    ["POST", `/api/miners/${ant}/poll`],
+    ["POST", `/api/miners/${ant}/pools/${activePool}?action=remove`],
+    ["POST", `/api/miners/${bravoAnt}?action=change_pool&pool_id=1&pool_type=single`],
+    ["POST", "/api/notifications/1?action=clear"],
+    ["GET", "/api/pools/1"],
+    ["GET", "/api/user/anna"],
+    ["GET", `/api/actions/${alphaJob}`],
+    ["DELETE", `/api/actions/${alphaJob}`],
+    ["GET", "/api/summary?user_id=1"],
+    ["GET", "/api/events?user_id=1"],
+    ["GET", "/metrics?user_id=1"],
+  ];
+  for (const [method, path] of cases) {
+    const { status, text } = await ask(method, `${path}${path.includes("?") ? "&" : "?"}${columns.bert}`);
+    expect([method, path, status]).toEqual([method, path, 404]);
+    expect(text).not.toMatch(/alpha/);
+  }
+  for (const [unseen, absent] of [
+    [{ miners: [ant] }, { miners: [77] }],
+    [{ groups: [1] }, { groups: [77] }],
+  ]) {
+    const start = (which: object | undefined) =>
+      ask("POST", `/api/actions?${columns.bert}`, { action: "stop", ...which });
+    const bare = ({ status, text }: Answer) => [status, text.replaceAll(new RegExp(`\\b(${ant}|1|77)\\b`, "g"), "n")];
+    expect(bare(await start(unseen))).toEqual(bare(await start(absent)));
+    expect((await start(unseen)).status).toBe(400);
+  }
+  expect(await service.listCommands({}, asService)).toEqual(before);
+});
+
+const alphaBulk = () => service.startBulkAction({ ...dryRun, miners: [ant, bitaxe] }, asService);
+
+test("lists that are asked for another farm's things by id are empty", async () => {
+  const { uid } = await service.getMiner({ id: ant }, asService);
+  for (const miner of [ant, uid]) {
+    const list = (column: Column) =>
+      ask("GET", `/api/commands?miner=${encodeURIComponent(miner ?? "")}&${columns[column]}`);
+    expect(JSON.parse((await list("service")).text).commandList.length).toBeGreaterThan(0);
+    const ofBert = await list("bert");
+    expect([200, 404]).toContain(ofBert.status);
+    expect(ofBert.text).not.toMatch(/alpha|"stop"/);
+  }
+});
+
 test("totals are made of what the user sees", async () => {
   const at = async (path: string, column: Column) => (await ask("GET", `${path}?${columns[column]}`)).text;
   for (const [column, totalCount] of [

@@ -18,44 +18,16 @@ beforeEach(() => {
 const act = "/api/miners/1?action=reboot";
 const evil = { origin: "http://evil.example" };
 
-describe("an action that another site makes a browser send", () => {
-  test.each<[string, Record<string, string>, string | undefined, string]>([
-    ["with its Origin", evil, undefined, "request.cross-site"],
-    ["with Origin null", { origin: "null" }, undefined, "request.cross-site"],
-    ["with Sec-Fetch-Site cross-site", { "sec-fetch-site": "cross-site" }, undefined, "request.cross-site"],
-    ["with Sec-Fetch-Site same-site", { "sec-fetch-site": "same-site" }, undefined, "request.cross-site"],
-    ["as a form", { ...evil, "content-type": "application/x-www-form-urlencoded" }, "a=b", "request.cross-site"],
-    ["as text", { ...evil, "content-type": "text/plain" }, "{}", "request.cross-site"],
-    ["without a body", { ...evil, "content-length": "0" }, undefined, "request.cross-site"],
-    ["under a rebound name", { host: "attacker.rebind.example" }, undefined, "host.unknown"],
-    [
-      "under a rebound name of its own origin",
-      { host: "evil.example", origin: "http://evil.example" },
-      undefined,
-      "host.unknown",
-    ],
-  ])("%s is refused", async (_how, headers, body, code) => {
-    const answer = await served.ask("POST", act, body === undefined ? { headers } : { headers, body });
-    expect([answer.status, answer.json.code]).toEqual([code === "host.unknown" ? 421 : 403, code]);
-    expect(served.calls).toEqual([]);
-  });
-
-  test("to an absolute target is refused", async () => {
-    for (const [target, host] of [
-      ["http://evil.example", "evil.example"],
-      ["http://evil.example", "127.0.0.1"],
-      ["http://127.0.0.1", "192.168.0.1"],
-    ]) {
-      const answer = await served.raw(`POST ${target}${act} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-      expect(answer).toMatch(/^HTTP\/1.1 421 /);
-    }
-    expect(served.calls).toEqual([]);
-  });
-
-  test("as DELETE or PATCH is refused too", async () => {
-    expect((await served.ask("DELETE", "/api/pools/1", { headers: evil })).status).toBe(403);
-    expect((await served.ask("PATCH", "/api/miners/1", { headers: evil })).status).toBe(403);
-  });
+test("an action to an absolute target that is not ours is refused", async () => {
+  for (const [target, host] of [
+    ["http://evil.example", "evil.example"],
+    ["http://evil.example", "127.0.0.1"],
+    ["http://127.0.0.1", "192.168.0.1"],
+  ]) {
+    const answer = await served.raw(`POST ${target}${act} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 421 /);
+  }
+  expect(served.calls).toEqual([]);
 });
 
 describe("an action", () => {

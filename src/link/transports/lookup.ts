@@ -13,6 +13,17 @@ forbidden.addAddress("255.255.255.255", "ipv4");
 forbidden.addAddress("::", "ipv6");
 forbidden.addSubnet("fe80::", 10, "ipv6");
 forbidden.addSubnet("ff00::", 8, "ipv6");
+// Clouds answer here as they do at 169.254.169.254.
+forbidden.addAddress("100.100.100.200", "ipv4");
+forbidden.addAddress("fd00:ec2::254", "ipv6");
+// Link-local and multicast IPv4 addresses behind a translator (RFC 6052, RFC 2765), in the old compatible form, and 6to4.
+for (const prefix of ["64:ff9b::", "::ffff:0:", "::"]) {
+  forbidden.addSubnet(`${prefix}169.254.0.0`, 112, "ipv6");
+  forbidden.addSubnet(`${prefix}224.0.0.0`, 100, "ipv6");
+}
+forbidden.addSubnet("64:ff9b::", 104, "ipv6");
+forbidden.addSubnet("2002:a9fe::", 32, "ipv6");
+forbidden.addSubnet("2002:e000::", 20, "ipv6");
 
 export const isForbidden = (ip: string): boolean => forbidden.check(ip, isIPv4(ip) ? "ipv4" : "ipv6");
 

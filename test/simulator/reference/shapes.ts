@@ -20,14 +20,14 @@ const MetaData = z.strictObject({
 
 const lines = { line1: text, line2: text, line3: text };
 const bareCounts = z.strictObject({
-  line1: z.string().regex(/^[\d.,  ]+$/),
-  line2: z.string().regex(/^[\d.,  ]+$/),
-  line3: z.string().regex(/^[\d.,  ]+$/),
+  line1: z.string().regex(/^[\d.,\s]+$/),
+  line2: z.string().regex(/^[\d.,\s]+$/),
+  line3: z.string().regex(/^[\d.,\s]+$/),
 });
 const speed = {
   logInterval: int,
-  hashrate: z.string().regex(/^[\d.,  ]+ [kMGTPE]?(H|Sol|G)\/s$/),
-  avgHashrate: z.string().regex(/^[\d.,  ]+ [kMGTPE]?(H|Sol|G)\/s$/),
+  hashrate: z.string().regex(/^[\d.,\s]+ [kMGTPE]?(H|Sol|G)\/s$/),
+  avgHashrate: z.string().regex(/^[\d.,\s]+ [kMGTPE]?(H|Sol|G)\/s$/),
   workUtility: text,
   hashrateValue: int,
   avgHashrateValue: int,

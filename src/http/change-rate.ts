@@ -1,0 +1,33 @@
+/** How often one client may change something. */
+export interface ChangeLimits {
+  /** Requests at once. */
+  readonly changesAtOnce: number;
+  /** Requests a second from then on. */
+  readonly changesPerSecond: number;
+}
+
+export interface ChangeRate {
+  /** Takes a request of a client into account; seconds that it has to wait for the next one, 0 when this one may pass. */
+  wait(client: string): number;
+}
+
+/** Clients remembered; the one that was quiet for longest gives way. */
+const remembered = 10_000;
+
+/** A token bucket for each client. `now` is in ms and never goes back. */
+export function changeRate(limits: ChangeLimits, now: () => number = () => performance.now()): ChangeRate {
+  const { changesAtOnce, changesPerSecond } = limits;
+  const buckets = new Map<string, { left: number; at: number }>();
+
+  return {
+    wait: (client) => {
+      const { left, at } = buckets.get(client) ?? { left: changesAtOnce, at: now() };
+      const filled = Math.min(changesAtOnce, left + ((now() - at) / 1000) * changesPerSecond);
+      const passes = filled >= 1;
+      buckets.delete(client);
+      buckets.set(client, { left: passes ? filled - 1 : filled, at: now() });
+      if (buckets.size > remembered) buckets.delete(buckets.keys().next().value ?? "");
+      return passes ? 0 : Math.ceil((1 - filled) / changesPerSecond);
+    },
+  };
+}

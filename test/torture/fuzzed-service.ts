@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import { operations } from "../../src/contract/operations.ts";
+import { problems } from "../../src/contract/problems.ts";
+import { startFarm } from "../../src/simulator/index.ts";
+import { documented, type FuzzedRequest, fuzzedRequests } from "./fuzzed-requests.ts";
+import { type Answer, startProcess } from "./process.ts";
+
+export interface FuzzReport {
+  readonly requests: number;
+  /** Answers by status. */
+  readonly statuses: ReadonlyMap<number, number>;
+  /** Operations that never answered with 2xx, so that little was tried of them. */
+  readonly neverDone: readonly string[];
+  /** What was not as promised, a line each. */
+  readonly flaws: readonly string[];
+  /** Bytes, of the service's process. */
+  readonly memoryBefore: number;
+  readonly memoryAfter: number;
+  readonly seconds: number;
+}
+
+const key = "the-key-of-the-service";
+/** At work at once. */
+const lanes = 24;
+
+/** Throws requests of all kinds at a real service with virtual rigs, and looks at every answer. */
+export async function fuzzService(count: number, seed: number): Promise<FuzzReport> {
+  const farm = await startFarm({
+    rigs: [
+      { kind: "cgminer", dialect: "bmminer", warm: true, host: "127.103.1.1" },
+      { kind: "axeos", warm: true, host: "127.103.1.2" },
+      { kind: "xmrig", warm: true, host: "127.103.1.3" },
+    ],
+  });
+  const miners = farm.rigs.map(({ address }, index) => ({ address, name: `rig ${index}` }));
+  const service = await startProcess({
+    config: {
+      http: { key },
+      miners,
+      groups: [{ name: "alpha" }],
+      pools: [{ name: "alpha", url: "stratum+tcp://alpha.example:1" }],
+      users: [{ name: "anna", groups: ["alpha"] }],
+      scan: { networks: ["127.103.9.0/30"] },
+    },
+  });
+  const ground = {
+    // The three rigs, and those that are added in between.
+    ids: Array.from({ length: 9 }, (_, index) => 1_000_000_001 + index),
+    addresses: ["127.103.2.1:1", "127.103.2.2:1", "http://127.103.2.3:1", ...farm.rigs.map(({ address }) => address)],
+    networks: ["127.103.9.0/30", "127.103.9.0/31:8080"],
+  };
+  const flaws: string[] = [];
+  const statuses = new Map<number, number>();
+  const done = new Set<string>();
+  const memoryBefore = await service.memory();
+  const start = performance.now();
+  const one = async (fuzzed: FuzzedRequest, from: string): Promise<void> => {
+    const { method, target, headers, body } = fuzzed;
+    try {
+      const answer = await service.ask(method, target, { headers, body, from });
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      if (answer.status < 300) done.add(fuzzed.operation);
+      const flaw = flawOf(fuzzed, answer);
+      if (flaw !== undefined) flaws.push(`${line(fuzzed)}: ${flaw}`);
+    } catch (error) {
+      flaws.push(`${line(fuzzed)}: no answer, ${String(error)}`);
+    }
+  };
+  const fuzzed = requestsFor(count, seed, ground);
+  // Each lane comes from an address of its own, so that none is asked to wait.
+  const lane = async (number: number): Promise<void> => {
+    for (const each of fuzzed) await one(each, `127.103.4.${number + 1}`);
+  };
+  try {
+    await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
+    const seconds = (performance.now() - start) / 1000;
+    const health = await service.ask("GET", "/api/summary");
+    if (health.status !== 200) flaws.push(`afterwards GET /api/summary is answered with ${health.status}`);
+    const memoryAfter = await service.memory();
+    const neverDone = Object.keys(operations).filter((name) => !done.has(name));
+    return { requests: count, statuses, neverDone, flaws, memoryBefore, memoryAfter, seconds };
+  } finally {
+    const code = await service.stop();
+    const [stdout, stderr] = [service.stdout(), service.stderr()];
+    await service.close();
+    await farm.close();
+    const said = stdout.split("\n").filter((said) => /"level":(50|60)/.test(said));
+    if (code !== 0 || stderr !== "") flaws.push(`the process ended with ${code}, and said: ${stderr.slice(0, 500)}`);
+    flaws.push(...said.map((each) => `the log says ${each.slice(0, 500)}`));
+  }
+}
+
+/** Made a thousand at a time, so that 50,000 of them are no matter of memory; shared by all lanes. */
+function* requestsFor(count: number, seed: number, ground: Parameters<typeof fuzzedRequests>[0]) {
+  const requests = fuzzedRequests(ground);
+  for (let made = 0; made < count; made += 1_000)
+    yield* fc.sample(requests, { numRuns: Math.min(1_000, count - made), seed: seed + made });
+}
+
+/** What is wrong with an answer, undefined when nothing is. */
+function flawOf({ operation, method }: FuzzedRequest, { status, headers, text }: Answer): string | undefined {
+  const type = headers["content-type"] ?? "";
+  if (headers["referrer-policy"] !== "no-referrer") return `${status} without Referrer-Policy`;
+  if (status >= 500 && !documented(operation, status)) return `${status}: ${text.slice(0, 300)}`;
+  if (status < 300) {
+    if (!documented(operation, status)) return `${status} is not documented`;
+    if (type.startsWith("text/event-stream")) return undefined;
+    const { success, error } = operations[operation].reply.safeParse(json(text));
+    return success ? undefined : `the reply does not match its schema: ${error.message.slice(0, 300)}`;
+  }
+  if (status < 400) return `${status} to ${method}`;
+  if (!type.startsWith("application/problem+json")) return `${status} as ${type}`;
+  const problem = json(text);
+  if (typeof problem !== "object" || problem === null) return `${status} without a problem document`;
+  const { code, status: said } = { code: "", status: 0, ...problem };
+  const known = Object.entries(problems).find(([each]) => each === code)?.[1];
+  return known?.status === status && said === status ? undefined : `${status} with the problem ${code} of ${said}`;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const line = ({ method, target, body }: FuzzedRequest): string =>
+  `${method} ${target.slice(0, 300)}${body === undefined ? "" : ` ${body.slice(0, 300)}`}`;
