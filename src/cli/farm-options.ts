@@ -3,13 +3,14 @@ import { type Mistake, RigbridgeError } from "../contract/problems.ts";
 import {
   type FarmLayout,
   type FarmOptions,
-  type FaultName,
   farmOf,
-  faults,
   knownLocale,
   type RigKind,
+  type RigSpec,
+  rigName,
   type TwinOptions,
 } from "../simulator/index.ts";
+import { chosenRigs, faultNamed } from "./fault-choice.ts";
 
 /** The options of `rigbridge simulate`, as typed. */
 export interface SimulateOptions {
@@ -17,7 +18,7 @@ export interface SimulateOptions {
   readonly mix?: string;
   readonly basePort?: string;
   readonly addresses?: string | true;
-  readonly fault?: string;
+  readonly fault?: readonly string[];
   readonly seed?: string;
   readonly reference?: true;
   readonly locale?: string;
@@ -27,7 +28,6 @@ export interface SimulateOptions {
 }
 
 const kinds: readonly RigKind[] = ["cgminer", "axeos", "xmrig"];
-export const faultNames = Object.keys(faults);
 export const usualMix = "cgminer=3,axeos=1,xmrig=1";
 export const usualPort = 20_001;
 export const mostRigs = 40_000;
@@ -44,10 +44,10 @@ export function farmFrom(options: SimulateOptions): FarmOptions {
   const count = wholeNumber(options.count ?? `${all}`, "--count", 1, mostRigs, mistakes);
   const layout = layoutFrom(options, count, mistakes);
   const seed = seedFrom(options, mistakes);
-  const fault = faultFrom(options.fault, mistakes);
-  if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "No rig was started:", { errors: mistakes });
   const farm = farmOf(count, mix, layout);
-  return { ...farm, seed, rigs: fault === null ? farm.rigs : farm.rigs.map((rig) => ({ ...rig, fault })) };
+  const rigs = withFaults(farm.rigs, options.fault ?? [], mistakes);
+  if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "No rig was started:", { errors: mistakes });
+  return { ...farm, seed, rigs };
 }
 
 /** The reference server that the options describe. Throws `input.invalid` with every option that is wrong. */
@@ -93,16 +93,21 @@ function layoutFrom({ addresses, basePort }: SimulateOptions, count: number, mis
   return { ports: addresses === true ? {} : kindNumbers(addresses, "--addresses", 65_535, mistakes) };
 }
 
-function faultFrom(name: string | undefined, mistakes: Mistake[]): FaultName | null {
-  if (name === undefined || isFault(name)) return name ?? null;
-  mistakes.push({
-    path: "--fault",
-    message: `there is no "${name}"${didYouMean(name, faultNames) || "; --help lists them"}`,
-  });
-  return null;
+/** `silent` for all, `silent:30%`, `silent=cgminer-3,axeos-4`; of two that mean the same rig the later one holds. */
+function withFaults(specs: readonly RigSpec[], options: readonly string[], mistakes: Mistake[]): RigSpec[] {
+  const rigs = specs.map((spec, index) => ({ name: rigName(spec, index), spec }));
+  for (const option of options) {
+    const [, name = "", which = "all"] = /^([^:=]*)(?:[:=](.*))?$/s.exec(option) ?? [];
+    const known = faultNamed(name);
+    const picked = chosenRigs(which, rigs);
+    for (const said of [known, picked]) {
+      if ("mistake" in said) mistakes.push({ path: "--fault", message: said.mistake });
+    }
+    if ("mistake" in known || "mistake" in picked) continue;
+    for (const rig of picked.chosen) rig.spec = { ...rig.spec, fault: known.fault };
+  }
+  return rigs.map(({ spec }) => spec);
 }
-
-const isFault = (name: string): name is FaultName => Object.hasOwn(faults, name);
 
 /** `cgminer=3,axeos=1`. */
 function kindNumbers(text: string, option: string, max: number, mistakes: Mistake[]): Partial<Record<RigKind, number>> {

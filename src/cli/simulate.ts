@@ -3,9 +3,9 @@ import { Command } from "commander";
 import { farmToken, type SimulatedRig, startFarm, startTwin, type Twin, type TwinOptions } from "../simulator/index.ts";
 import { counted } from "./config.ts";
 import { failing } from "./failure.ts";
+import { answerLines, linesHelp } from "./farm-lines.ts";
 import {
   farmFrom,
-  faultNames,
   mostRigs,
   mostTwinMiners,
   type SimulateOptions,
@@ -15,6 +15,7 @@ import {
   usualTwinMiners,
   usualTwinPort,
 } from "./farm-options.ts";
+import { faultNames } from "./fault-choice.ts";
 import { indented, pairs, table } from "./table.ts";
 
 export function simulateCommand(): Command {
@@ -27,7 +28,11 @@ export function simulateCommand(): Command {
       "--addresses [ports]",
       "each at an address of its own, 127.1.0.1 and on, at its kind's usual port or as given: axeos=8081",
     )
-    .option("--fault <name>", `what is wrong with them: ${faultNames.join(", ")}`)
+    .option(
+      "--fault <fault>",
+      "what is wrong with them, as below: silent, or silent:30%, or silent=cgminer-3,axeos-4; may be said several times",
+      (fault: string, before: readonly string[] = []) => [...before, fault],
+    )
     .option("--seed <n>", "the same seed gives the same rigs (default: 1)")
     .option(
       "--reference",
@@ -37,13 +42,17 @@ export function simulateCommand(): Command {
     .option("--miners <n>", `how many miners it has, up to ${mostTwinMiners} (default: ${usualTwinMiners})`)
     .option("--key <key>", "the API key that it asks for in ?key= (default: none)")
     .option("--port <port>", `where it listens on 127.0.0.1, 0 = any free one (default: ${usualTwinPort})`)
+    .addHelpText("after", `\nWhile rigs run, type:\n${linesHelp}\n\nFaults:\n${wrapped(faultNames)}`)
     .action(failing(simulate));
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
   if (options.reference === undefined) {
     const farm = await startFarm(farmFrom(options));
-    await untilStopped(farmText(farm.rigs));
+    const stopped = untilStopped(farmText(farm.rigs));
+    const lines = answerLines(farm.rigs, (text) => console.log(text));
+    await stopped;
+    lines.close();
     await farm.close();
   } else {
     const settings = twinFrom(options);
@@ -51,6 +60,17 @@ async function simulate(options: SimulateOptions): Promise<void> {
     await untilStopped(twinText(twin, settings));
     await twin.close();
   }
+}
+
+/** Words one after the other, in lines of 80 columns. */
+function wrapped(words: readonly string[]): string {
+  const lines = [""];
+  for (const word of words) {
+    const line = lines.at(-1) ?? "";
+    if (line.length + word.length + 3 > 80) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return indented(lines.join("\n"));
 }
 
 async function untilStopped(text: string): Promise<void> {
@@ -77,6 +97,8 @@ function farmText(rigs: readonly SimulatedRig[]): string {
     indented(table(["Address", "Kind", "Name", "Token"], rows) + more),
     "\nFor rigbridge.yaml:\n",
     indented(["miners:", ...miners].join("\n")),
+    "\nWhile they run, type:\n",
+    linesHelp,
     "\nCtrl-C ends them.",
   ].join("\n");
 }

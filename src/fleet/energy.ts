@@ -17,11 +17,27 @@ export function addEnergy(
 /** How far two computations of one start may lie apart: clocks drift, and uptimes are whole seconds. */
 const drift = (uptime: number): number => Math.max(30_000, uptime * 10);
 
-/** When mining started, epoch ms: kept as long as the uptime agrees with it, so that it moves only on a restart. */
-export function startOf(known: number | null, at: number, uptime: number | null): number | null {
+/** The read before this one: its uptime in seconds, and the ms of a monotonic clock that have passed since. */
+export interface EarlierUptime {
+  readonly uptime: number;
+  readonly elapsed: number;
+}
+
+/**
+ * When mining started, epoch ms. It moves only on a restart, whatever the clocks of this machine and of the rig do:
+ * who has an uptime that has not fallen, and that is longer than what has passed since it was last read, has not
+ * restarted. Where nothing was read before, it is kept as long as the uptime agrees with it.
+ */
+export function startOf(
+  known: number | null,
+  at: number,
+  uptime: number | null,
+  before: EarlierUptime | null,
+): number | null {
   if (uptime === null) return known;
   const start = at - uptime * 1000;
   // No rig has run since before 1970, and a date that far back cannot be written.
   if (start < 0) return known;
-  return known !== null && Math.abs(start - known) <= drift(uptime) ? known : start;
+  if (known === null || Math.abs(start - known) <= drift(uptime)) return known ?? start;
+  return before !== null && uptime >= before.uptime && uptime * 1000 > before.elapsed ? known : start;
 }

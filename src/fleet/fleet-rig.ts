@@ -56,6 +56,10 @@ export class FleetRig {
   #doubts = 0;
   /** Whether the next connection asks what is there, whatever is remembered. */
   #anew = false;
+  /** Whether the next read has to say which rig answers. */
+  #doubted = false;
+  /** What the last good read said of the uptime, and when by the monotonic clock. */
+  #uptime: { readonly seconds: number; readonly at: number } | null = null;
   #closed = false;
 
   constructor(declared: Declared, remembered: Remembered, context: RigContext) {
@@ -91,11 +95,7 @@ export class FleetRig {
       this.#checkOpen();
       this.#checkIdentity(reading.identity);
       await this.#name(reading.identity);
-      this.#state = afterRead(this.#state, reading, {
-        at: this.#context.now(),
-        nameplate: this.declared.powerNameplate,
-        longestGap: Math.max(30_000, 3 * this.declared.interval),
-      });
+      this.#take(reading);
       this.#doubts = 0;
       await this.#rememberShape();
     } catch (error) {
@@ -113,10 +113,29 @@ export class FleetRig {
     return this.#rig;
   }
 
+  /** The next read makes sure that it is still the rig that is known: for what is sent after it. */
+  doubt(): void {
+    this.#doubted = true;
+    this.#rig?.doubt?.();
+  }
+
   /** For good: what is under way is cut. */
   close(): void {
     this.#closed = true;
     this.#disconnect();
+  }
+
+  #take(reading: Reading): void {
+    const ticks = performance.now();
+    const before = this.#uptime === null ? null : { uptime: this.#uptime.seconds, elapsed: ticks - this.#uptime.at };
+    this.#state = afterRead(this.#state, reading, {
+      at: this.#context.now(),
+      nameplate: this.declared.powerNameplate,
+      longestGap: Math.max(30_000, 3 * this.declared.interval),
+      before,
+    });
+    const { uptime } = reading.readings;
+    this.#uptime = uptime === null ? null : { seconds: uptime, at: ticks };
   }
 
   #disconnect(): void {
@@ -152,22 +171,26 @@ export class FleetRig {
       signal,
       drivers.find(({ id }) => id === known),
     );
+    if (found.driver.id !== this.#state.driver) this.#doubted = true;
     this.#state = { ...this.#state, driver: found.driver.id, identity: this.#state.identity ?? found.identity };
     return found.rig;
   }
 
   /** The device may have been swapped by DHCP: what is known of one rig is never shown of another. */
   #checkIdentity(read: Identity): void {
-    const known = this.#state.identity;
-    const other =
-      this.#state.uid !== null && known !== null && (differ(known.mac, read.mac) || differ(known.serial, read.serial));
-    if (other) {
+    const known = this.#state.uid === null ? null : this.#state.identity;
+    if (known !== null && (differ(known.mac, read.mac) || differ(known.serial, read.serial))) {
       const address = formatAddress(this.declared.address);
       throw new RigbridgeError(
         "rig.other",
         `Another rig answers at ${address}: ${read.mac ?? read.serial} instead of ${known.mac ?? known.serial}`,
       );
     }
+    if (this.#doubted && known !== null && isNamed(known) && !isNamed(read)) {
+      const address = formatAddress(this.declared.address);
+      throw new RigbridgeError("rig.garbled", `What answers at ${address} does not say which rig it is`);
+    }
+    this.#doubted = false;
   }
 
   async #name(read: Identity): Promise<void> {
@@ -219,6 +242,8 @@ export class FleetRig {
 
 const differ = (known: string | null, read: string | null): boolean =>
   known !== null && read !== null && known !== read;
+
+const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;
 
 /** Whether what is worth remembering of a rig is the same; values move with every read and are not. */
 const sameShape = (a: RigState, b: RigState): boolean =>

@@ -24,10 +24,20 @@ export interface FleetOptions {
   readonly ownership?: Ownership;
 }
 
-/** Sockets at once for rigs that answer: rate × latency, 4,000 a second at 100 ms. */
-const livePlaces = 512;
-/** Sockets at once for rigs that failed last time: in a common queue they would starve the others. */
-const slowPlaces = 256;
+/**
+ * Rigs read at once that answered last time: rate × latency, 4,000 a second at 100 ms. Who has not answered after a
+ * second is waited for beside them: many rigs that fall silent at once would else keep the others waiting.
+ */
+const live = { places: 512, slack: { patience: 1_000, beside: 1_024 } };
+/**
+ * Rigs read at once that were never read. Such a read asks many things, and with more of them that answer at once the
+ * API would have to wait; who is silent among them nobody knows yet, so they are waited for beside even sooner.
+ */
+const fresh = { places: 96, slack: { patience: 200, beside: 1_024 } };
+/** Those that failed last time: 6,000 silent ones are asked within the longest back-off. */
+const slowPlaces = 512;
+/** ms for which a rig that is refused once more is not told of again: two that share an address answer in turn. */
+const refusalHolds = 3_600_000;
 /** First reads a second after the start, so that a small fleet is there at once and a large one does not burst. */
 const firstReadsPerSecond = 1_000;
 
@@ -37,11 +47,14 @@ export class Fleet {
   readonly #ownership: Ownership;
   readonly #rigs = new Map<number, FleetRig>();
   readonly #due = new DueQueue<FleetRig>();
-  readonly #live = new Lane(livePlaces);
+  readonly #fresh = new Lane(fresh.places, fresh.slack);
+  readonly #live = new Lane(live.places, live.slack);
   readonly #slow = new Lane(slowPlaces);
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
+  /** When it was told last that a rig is refused, by the monotonic clock. */
+  readonly #refusals = new Map<number, number>();
   /** When the last of the first reads is due. */
   #firstRead = 0;
 
@@ -82,6 +95,7 @@ export class Fleet {
   remove(id: number): void {
     this.#rigs.get(id)?.close();
     this.#rigs.delete(id);
+    this.#refusals.delete(id);
   }
 
   /** Reads a rig now, after what is under way with it. */
@@ -99,6 +113,7 @@ export class Fleet {
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#timer);
+    this.#fresh.clear();
     this.#live.clear();
     this.#slow.clear();
     for (const rig of this.#rigs.values()) rig.close();
@@ -111,8 +126,16 @@ export class Fleet {
     listener.read(rig, isChange(before, state));
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
-    if (refused && state.trouble.code !== before.trouble?.code) listener.refused(rig, state.trouble.message);
+    if (refused && state.trouble.code !== before.trouble?.code) this.#tellRefusal(rig, state.trouble.message);
     if (!refused && state.missed === missesUntilDisconnected) listener.disconnected(rig);
+  }
+
+  #tellRefusal(rig: FleetRig, message: string): void {
+    const now = performance.now();
+    const told = this.#refusals.get(rig.id);
+    if (told !== undefined && now - told < refusalHolds) return;
+    this.#refusals.set(rig.id, now);
+    this.#options.listener.refused(rig, message);
   }
 
   #schedule(rig: FleetRig, at: number): void {
@@ -136,8 +159,12 @@ export class Fleet {
 
   #start(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
-    const lane = rig.state.missed === 0 ? this.#live : this.#slow;
-    lane.enter(() => this.#turn(rig));
+    this.#laneOf(rig.state).enter(() => this.#turn(rig));
+  }
+
+  #laneOf({ at, missed }: RigState): Lane {
+    if (missed > 0) return this.#slow;
+    return at === null ? this.#fresh : this.#live;
   }
 
   /** One turn of the schedule. A rig that is busy with a command is read by that. */

@@ -1,7 +1,7 @@
 import type { Control, Identity } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Reading } from "../link/driver.ts";
-import { addEnergy, startOf } from "./energy.ts";
+import { addEnergy, type EarlierUptime, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
 /** What is known of a rig whether or not it is on: kept over restarts, so that a rig that is off keeps its shape. */
@@ -61,10 +61,13 @@ export interface ReadContext {
   readonly nameplate: number | null;
   /** ms between two reads above which energy is not integrated. */
   readonly longestGap: number;
+  /** Of the last good read, however long ago; null before the first. */
+  readonly before: EarlierUptime | null;
 }
 
 /** After a good read. */
-export function afterRead(state: RigState, read: Reading, { at, nameplate, longestGap }: ReadContext): RigState {
+export function afterRead(state: RigState, read: Reading, context: ReadContext): RigState {
+  const { at, nameplate, longestGap } = context;
   const reading = withNameplate(read, nameplate);
   const { power, uptime, boards, fans } = reading.readings;
   const before =
@@ -76,7 +79,7 @@ export function afterRead(state: RigState, read: Reading, { at, nameplate, longe
     software: reading.software ?? state.software,
     controls: reading.controls,
     layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
-    startedAt: startOf(state.startedAt, at, uptime),
+    startedAt: startOf(state.startedAt, at, uptime, context.before),
     energy: addEnergy(state.energy, before, { at, power }, longestGap),
     reading,
     at,

@@ -10,20 +10,31 @@ export interface Driver {
   readonly id: string;
   /** For people: "AxeOS (Bitaxe)". */
   readonly name: string;
-  /** How it is asked for signs, and on which ports it usually listens, most usual first. Empty: it has no usual port. */
-  readonly transport: "http" | "rpc";
+  /** On which ports it usually listens, most usual first. Empty: it has no usual port. */
   readonly ports: readonly number[];
+  /** With what its maker ships it; used only where the owner allows that and has given nothing else. */
+  readonly makersLogin?: Login;
+  /** From what its readings and its controls are known, for the table of devices. */
+  readonly evidence: { readonly readings: Evidence; readonly controls: Evidence };
   /** Pure. What these signs say of the device; `ask` wants one more HTTP path fetched; undefined is "not mine". */
   recognise(signs: Signs): Partial<Identity> | Question | undefined;
   /** Opens no connection by itself. */
   connect(link: Link): Rig;
 }
 
-/** One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token. */
-export interface Question {
-  readonly ask: string;
-  readonly withToken?: boolean;
+export interface Login {
+  readonly username: string;
+  readonly password: string;
 }
+
+/** `ran`: tried with the real software; `recorded`: what a real device answered; else where it is described. */
+export type Evidence = "ran" | "recorded" | "vendor document" | "other source";
+
+/**
+ * One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token; or one more RPC
+ * command that reports.
+ */
+export type Question = { readonly ask: string; readonly withToken?: boolean } | { readonly command: string };
 
 /** What was gathered once from an address, before any driver was chosen. */
 export interface Signs {
@@ -33,6 +44,8 @@ export interface Signs {
   readonly version: unknown;
   /** Answers to what drivers asked for, by path. */
   readonly asked: Readonly<Record<string, HttpSign | null>>;
+  /** Answers to the RPC commands that drivers asked for, by command; null for what was not answered. */
+  readonly told: Readonly<Record<string, unknown>>;
 }
 
 export interface HttpSign {
@@ -53,6 +66,8 @@ export interface Rig {
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string>;
   /** What can be done to pools; `Reading.poolActions` says which of it the device allows now. */
   readonly pools: PoolControls;
+  /** The next read asks anew what the device has once said of itself: another may have its address by now. */
+  doubt?(): void;
   /** Cuts what is open. */
   close(): void;
 }

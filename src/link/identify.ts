@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { hostAndPort } from "./address.ts";
-import type { Driver, HttpSign, Rig, Signs } from "./driver.ts";
+import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { unknownIdentity } from "./identity.ts";
 import { type Credentials, openLink, type RigAddress } from "./link.ts";
@@ -56,8 +56,15 @@ function identified(
   credentials: Credentials,
   identity: Partial<Identity>,
 ): Identified {
-  const rig = driver.connect(openLink(address, credentials));
+  const rig = driver.connect(openLink(address, withMakersLogin(credentials, driver)));
   return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
+}
+
+/** What was given, else what the maker ships, where that is allowed. */
+function withMakersLogin(credentials: Credentials, { makersLogin }: Driver): Credentials {
+  const { username, password, token, makersLogin: allowed } = credentials;
+  const given = username !== undefined || password !== undefined || token !== undefined;
+  return given || allowed !== true || makersLogin === undefined ? credentials : { ...credentials, ...makersLogin };
 }
 
 /** Ports on which the web is to be expected, and asked first. */
@@ -66,7 +73,7 @@ const webPorts = new Set([80, 443, 8080]);
 const patience = 400;
 const signLength = 65_536;
 
-type Gathered = Omit<Signs, "asked">;
+type Gathered = Pick<Signs, "root" | "version">;
 
 class Search {
   readonly #address: RigAddress;
@@ -81,6 +88,9 @@ class Search {
   #refusals = 0;
   #questions = 0;
   readonly #asked: Record<string, HttpSign | null> = {};
+  readonly #told: Record<string, unknown> = {};
+  /** Where RPC was answered. */
+  #rpcPort: number | null = null;
 
   constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal) {
     this.#address = address;
@@ -142,25 +152,29 @@ class Search {
 
   async #recognise(gathered: Gathered): Promise<Identified | null> {
     for (const driver of drivers) {
-      let said = driver.recognise({ ...gathered, asked: this.#asked });
-      for (let questions = 0; said !== undefined && "ask" in said && questions < 3; questions += 1) {
-        this.#asked[said.ask] = await this.#sign(said.ask, said.withToken === true);
-        this.#refuseWrongToken(driver, said.ask, gathered);
-        said = driver.recognise({ ...gathered, asked: this.#asked });
+      let said = driver.recognise(this.#signs(gathered));
+      for (let questions = 0; isQuestion(said) && questions < 3; questions += 1) {
+        if ("ask" in said) {
+          this.#asked[said.ask] = await this.#sign(said.ask, said.withToken === true);
+          this.#refuseWrongToken(driver, said.ask, gathered);
+        } else this.#told[said.command] = await this.#report(said.command);
+        said = driver.recognise(this.#signs(gathered));
       }
-      if (said !== undefined && !("ask" in said)) {
-        return identified(driver, this.#address, this.#credentials, said);
-      }
+      if (said !== undefined && !isQuestion(said)) return identified(driver, this.#address, this.#credentials, said);
     }
     return null;
+  }
+
+  #signs(gathered: Gathered): Signs {
+    return { ...gathered, asked: this.#asked, told: this.#told };
   }
 
   /** A device that is recognised although it refused the question is known, but closed. */
   #refuseWrongToken(driver: Driver, path: string, gathered: Gathered): void {
     const status = this.#asked[path]?.status;
     if (status !== 401 && status !== 403) return;
-    const said = driver.recognise({ ...gathered, asked: this.#asked });
-    if (said === undefined || "ask" in said) return;
+    const said = driver.recognise(this.#signs(gathered));
+    if (said === undefined || isQuestion(said)) return;
     const { token } = this.#credentials;
     const what = token === undefined ? "wants its access token, and none was given" : "does not take this access token";
     throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, said);
@@ -187,6 +201,19 @@ class Search {
     }
   }
 
+  /** null where RPC is not answered, or not to this. */
+  async #report(command: string): Promise<unknown> {
+    if (this.#rpcPort === null) return null;
+    const { host } = this.#address;
+    const target = { host, port: this.#rpcPort, at: hostAndPort(host, this.#rpcPort) };
+    try {
+      return (await exchange(target, `${JSON.stringify({ command })}\n`, this.#signal, this.#never)).value;
+    } catch (error) {
+      if (error instanceof RigbridgeError) return null;
+      throw error;
+    }
+  }
+
   async #root(signal: AbortSignal): Promise<HttpSign | null> {
     const answered = await this.#question("web", this.#http.at, this.#http.call({ method: "GET", path: "/" }, signal));
     if (answered === null) return null;
@@ -203,6 +230,7 @@ class Search {
     const request = `${JSON.stringify({ command: "version" })}\n`;
     const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal, this.#never));
     if (answered === null) return null;
+    this.#rpcPort = port;
     this.#seen.push(`${at} answers RPC with something unknown`);
     return answered.value;
   }
@@ -221,6 +249,9 @@ class Search {
     }
   }
 }
+
+const isQuestion = (said: Partial<Identity> | Question | undefined): said is Question =>
+  said !== undefined && ("ask" in said || "command" in said);
 
 /** Makers by the realm that their web interface names. */
 const logins: readonly (readonly [RegExp, string])[] = [

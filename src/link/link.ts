@@ -1,3 +1,4 @@
+import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
 
@@ -13,12 +14,15 @@ export interface Credentials {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly token?: string | undefined;
+  /** Where none of these is given, the login that the maker gives each of its devices may be tried. */
+  readonly makersLogin?: boolean | undefined;
 }
 
 /** All that a driver may use to reach its device. */
 export interface Link {
   readonly http: HttpTransport;
   readonly rpc: RpcTransport;
+  readonly frames: FrameTransport;
   readonly credentials: Credentials;
 }
 
@@ -26,5 +30,6 @@ export interface Link {
 export const openLink = ({ host, port, tls }: RigAddress, credentials: Credentials): Link => ({
   http: httpTransport(host, port ?? (tls ? 443 : 80), tls),
   rpc: rpcTransport(host, port ?? 4028),
+  frames: frameTransport(host, port ?? 4433),
   credentials,
 });

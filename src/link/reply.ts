@@ -66,7 +66,7 @@ export class Reply {
     const value = this.#value(key);
     if (value === undefined || value === null) return null;
     if (typeof value !== "string" && typeof value !== "number") return this.#odd(key, "is not a text");
-    const clean = printable(String(value));
+    const clean = printable(String(value).slice(0, longestText));
     if (clean.length <= maxLength) return clean === "" ? null : clean;
     this.notes.add(`${this.#path(key)} is too long and was cut`);
     return clean.slice(0, maxLength).toWellFormed();
@@ -153,6 +153,8 @@ function scale(value: number, times: number): number {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Far more than any text that is kept; the rest of a longer one is not even looked at. */
+const longestText = 10_000;
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
 const truths = new Set(["true", "1", "y", "yes", "on"]);
 const falsehoods = new Set(["false", "0", "n", "no", "off"]);
@@ -171,10 +173,13 @@ const written =
   /^([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?\s*([kKMGTPE])?\s*(?:%|°?C|[WVA]|mV|RPM|rpm|B|[A-Za-z]{1,4}\/s)?$/;
 const prefixes: Readonly<Record<string, number>> = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
 
+/** The longest that a number is written; what is longer is none, and would keep the pattern busy for minutes. */
+const longestNumber = 64;
+
 /** A number as devices write it; null for what is none, "inf" and "nan" included. */
 export function parseNumber(text: string): number | null {
   const trimmed = text.trim();
-  const match = written.exec(trimmed);
+  const match = trimmed.length > longestNumber ? null : written.exec(trimmed);
   if (match === null) return null;
   const [, sign = "", whole = "", fraction = "", exponent = "0", prefix = ""] = match;
   if (whole === "" && fraction.length < 2) return null;

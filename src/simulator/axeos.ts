@@ -7,7 +7,7 @@ import { type Conversation, logWrite, type RigBody } from "./rig.ts";
 /** AxeOS (ESP-Miner) as a Bitaxe Gamma serves it on port 80: no credentials, JSON, the connection is kept. */
 export function axeos(body: RigBody, options: { pausable: boolean }): Conversation {
   const rig: AxeosRig = fresh(body);
-  return { transport: "http", answer: (request) => answer(rig, options.pausable, request) };
+  return { http: (request) => answer(rig, options.pausable, request) };
 }
 
 const page = "<!doctype html><html><head><title>AxeOS</title></head><body><app-root></app-root></body></html>";

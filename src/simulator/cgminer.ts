@@ -22,7 +22,7 @@ export function cgminer(body: RigBody, options: { dialect: DialectName; privileg
   const privileged = () => options.privileged && !body.denies();
   const savedPools = model.pools.map((pool) => ({ ...pool }));
   const rig: CgminerRig = { body, model, dialect: dialects[options.dialect], privileged, savedPools };
-  return { transport: "rpc", answer: (request) => (request === "" ? null : rpcReply(reply(rig, request))) };
+  return { rpc: (request) => (request === "" ? null : rpcReply(reply(rig, request))) };
 }
 
 interface Request {

@@ -44,9 +44,6 @@ export function withWrongTypes(text: string): string {
 export const garbage = (length: number): Buffer =>
   Buffer.from(Uint8Array.from({ length }, (_, index) => fraction(length, index) * 256));
 
-/** A hundred megabytes, valid JSON all the same. */
-export const vast = (text: string): string => text.replace("{", `{"padding":"${"x".repeat(100_000_000)}",`);
-
 /** 200,000 of them, 12 MB. */
 export const withManyDevices = (text: string): string =>
   text.replace("{", `{"DEVS":[${'{"ASC":0,"Name":"BTM","ID":0,"Enabled":"Y","Status":"Alive"},'.repeat(200_000)}{}],`);
@@ -107,3 +104,42 @@ export const withResetCounters = (text: string, turn: number): string =>
         /("(?:Accepted|Rejected|Stale|Hardware Errors|Difficulty Accepted|sharesAccepted|sharesRejected|shares_good|shares_total)":\s*)[\d.]+/g,
         "$10",
       );
+
+/** What a TLS server says to somebody who does not speak TLS: a fatal alert, "unexpected message". */
+export const tlsAlert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x0a]);
+
+/** Another device at the address. cgminer does not say which device it is. */
+export const withOtherIdentity = (text: string): string =>
+  text
+    .replace(/("(?:macAddr|MAC)":\s*")[^"]*/g, "$102:51:FF:FF:FF:FF")
+    .replace(/("id":\s*")[0-9a-f]{16}/g, "$1ffffffffffffffff");
+
+/** Ten years longer with every second answer, as where the clock of the rig was set. */
+export const withOtherUptime = (text: string, turn: number): string =>
+  turn % 2 === 0
+    ? text
+    : text.replace(/("(?:Elapsed|uptimeSeconds|uptime)":\s*)(\d+)/g, (_, key: string, seconds: string) => {
+        return `${key}${Number(seconds) + 315_360_000}`;
+      });
+
+/** Numbers as texts that begin like one and go on for long, and texts without an end in sight. */
+export function withLongTexts(text: string): string {
+  const number = `1${" ".repeat(20_000)}x`;
+  const word = "w".repeat(20_000);
+  let room = 20;
+  return text.replace(
+    /("(?!STATUS|Code|When|Msg)[^"]+":\s*)(-?\d+(?:\.\d+)?|"[^"]*")(?=\s*[,}])/g,
+    (all, key: string, value: string) => {
+      room -= 1;
+      if (room < 0) return all;
+      return value.startsWith('"') ? `${key}"${value.slice(1, -1)}${word}"` : `${key}"${number}"`;
+    },
+  );
+}
+
+/** 20,000 keys that nobody knows. */
+export const withManyKeys = (text: string): string =>
+  text.replace("{", `{${Array.from({ length: 20_000 }, (_, index) => `"key ${index}":${index},`).join("")}`);
+
+/** Halves of characters, which no UTF-8 can hold. */
+export const withHalfCharacters = (text: string): string => text.replace(named, "$1\\ud800\\udc00\\udbff");

@@ -54,23 +54,29 @@ class Connections {
 
 /** Every rig has its own listener. */
 class OwnPlug implements Plug {
-  readonly #servers = new Map<SimulatedRig, Server>();
+  readonly #servers = new Map<SimulatedRig, Server[]>();
   readonly #connections = new Connections();
 
   async plug(rig: SimulatedRig): Promise<void> {
     if (!rig.listening || this.#servers.has(rig)) return;
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#connections.take(socket, rig));
-    this.#servers.set(rig, server);
+    const servers: Server[] = [];
+    this.#servers.set(rig, servers);
     try {
-      rig.port = await listen(server, rig.port, rig.host);
+      const ports: number[] = [];
+      for (const port of rig.ports) {
+        const server = createServer({ allowHalfOpen: true }, (socket) => this.#connections.take(socket, rig));
+        ports.push(await listen(server, port, rig.host));
+        servers.push(server);
+      }
+      rig.ports = ports;
     } catch (error) {
-      this.#servers.delete(rig);
+      this.unplug(rig);
       throw error;
     }
   }
 
   unplug(rig: SimulatedRig): void {
-    this.#servers.get(rig)?.close();
+    for (const server of this.#servers.get(rig) ?? []) server.close();
     this.#servers.delete(rig);
   }
 
@@ -80,7 +86,7 @@ class OwnPlug implements Plug {
 
   async close(): Promise<void> {
     this.#connections.cut();
-    await Promise.all([...this.#servers.values()].map(closed));
+    await Promise.all([...this.#servers.values()].flat().map(closed));
     this.#servers.clear();
   }
 }
@@ -94,8 +100,10 @@ class SharedPlug implements Plug {
   readonly #connections = new Connections();
 
   async plug(rig: SimulatedRig): Promise<void> {
-    const { rigs } = this.#ports.get(rig.port) ?? (await this.#open(rig.port));
-    rigs.set(rig.host, rig);
+    for (const port of rig.ports) {
+      const { rigs } = this.#ports.get(port) ?? (await this.#open(port));
+      rigs.set(rig.host, rig);
+    }
   }
 
   unplug(): void {}

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import * as damage from "./damage.ts";
 import type { Reply } from "./reply.ts";
+import * as sending from "./sending.ts";
 
 /** What goes wrong. Each part is optional; what is left out goes as it should. `turn` counts up from 0. */
 export interface Fault {
@@ -23,13 +24,13 @@ export const faults = {
   close: { connect: taken((socket) => socket.resume().end()) },
   silent: { connect: taken((socket) => socket.resume()) },
   flapping: { connect: (socket, turn) => turn % 2 === 1 && socket.resetAndDestroy() !== undefined },
-  slow: { send: sendSlowly, ms: 500 },
-  delay: { send: sendLate, ms: 2900 },
+  slow: { send: sending.sendSlowly, ms: 500 },
+  delay: { send: sending.sendLate, ms: 2900 },
   open: { send: (socket, bytes) => socket.write(bytes) },
   truncated: { send: (socket, bytes) => socket.end(bytes.subarray(0, bytes.length / 2)) },
-  "reset-midway": { send: sendAndReset },
-  endless: { send: sendForEver },
-  "split-character": { change: text(damage.withAccent), send: sendSplit },
+  "reset-midway": { send: sending.sendAndReset },
+  endless: { send: sending.sendEndless },
+  "split-character": { change: text(damage.withAccent), send: sending.sendSplit },
   "no-nul": { change: (reply) => ({ ...reply, tail: "" }) },
   trailing: { change: (reply) => ({ ...reply, tail: `${reply.tail}\r\nOK\r\n` }) },
   "nul-inside": { change: text(damage.withNulInside) },
@@ -37,7 +38,10 @@ export const faults = {
   garbage: { change: (reply) => ({ ...reply, body: damage.garbage(8192) }) },
   gzip: { change: text((body) => gzipSync(body)) },
   huge: { change: text(damage.huge) },
-  vast: { change: text(damage.vast) },
+  vast: {
+    change: (reply) => ({ ...reply, head: (length) => reply.head(length + sending.vastLength) }),
+    send: sending.sendVast,
+  },
   "many-devices": { change: text(damage.withManyDevices) },
   deep: { change: text(damage.deep) },
   "missing-comma": { change: text(damage.withoutCommas) },
@@ -62,7 +66,21 @@ export const faults = {
   "http-401": { change: page("401 Unauthorized", 'WWW-Authenticate: Basic realm="rig"') },
   "http-302": { change: page("302 Found", "Location: http://127.0.0.1:1/elsewhere") },
   "http-500": { change: page("500 Internal Server Error") },
-  "http-continue": { send: sendContinue },
+  "http-continue": { send: sending.sendContinue },
+  twice: { change: (reply) => ({ ...reply, times: 2 * reply.times }) },
+  "reset-after": { send: (socket, bytes) => socket.write(bytes, () => socket.resetAndDestroy()) },
+  tls: { change: (reply) => ({ ...reply, head: () => "", body: damage.tlsAlert, tail: "" }) },
+  "other-rig": { change: text(damage.withOtherIdentity) },
+  "uptime-jumps": { change: text(damage.withOtherUptime) },
+  "long-texts": { change: text(damage.withLongTexts) },
+  "many-keys": { change: text(damage.withManyKeys) },
+  surrogates: { change: text(damage.withHalfCharacters) },
+  "http-upgrade": { change: page("101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket") },
+  "http-no-length": { change: (reply) => ({ ...reply, head: headWithoutLength(reply), close: true }) },
+  "http-two-lengths": { change: (reply) => ({ ...reply, head: headWith(reply, "Content-Length: 5") }) },
+  "http-bomb": { change: (reply) => ({ ...reply, head: headWith(reply, "Content-Encoding: gzip"), body: bomb() }) },
+  "http-endless-head": { send: sending.sendEndlessHead },
+  "http-endless-chunks": { send: sending.sendEndlessChunks },
   "http-length": { change: (reply) => ({ ...reply, head: (length) => reply.head(length + 10_000) }) },
 } as const satisfies Record<string, Fault>;
 
@@ -94,44 +112,18 @@ function page(status: string, ...headers: readonly string[]): (reply: Reply) => 
   return (reply) => ({ ...reply, head, body: `<!doctype html><title>${status}</title>`, tail: "" });
 }
 
-function sendAndReset(socket: Socket, bytes: Buffer): void {
-  socket.write(bytes.subarray(0, bytes.length / 2), () => socket.resetAndDestroy());
+/** With one more header; a reply without any is left as it is. */
+function headWith({ head }: Reply, header: string): Reply["head"] {
+  return (length) => head(length).replace("\r\n", `\r\n${header}\r\n`);
 }
 
-/** In two segments, the first of which ends in the middle of a character. */
-function sendSplit(socket: Socket, bytes: Buffer): void {
-  const middle = bytes.indexOf(0xc3) + 1;
-  socket.setNoDelay();
-  socket.write(bytes.subarray(0, middle), () => setTimeout(() => socket.end(bytes.subarray(middle)), 20));
+function headWithoutLength({ head }: Reply): Reply["head"] {
+  return (length) => head(length).replace(/Content-Length:[^\r]*\r\n|Connection: keep-alive\r\n/gi, "");
 }
 
-/** "Go on", for ever, and never an answer. */
-function sendContinue(socket: Socket): void {
-  const timer = setInterval(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"), 50);
-  socket.once("close", () => clearInterval(timer));
-}
-
-function sendSlowly(socket: Socket, bytes: Buffer, ms: number): void {
-  let sent = 0;
-  const timer = setInterval(() => {
-    socket.write(bytes.subarray(sent, sent + 1));
-    sent += 1;
-    if (sent >= bytes.length) socket.end();
-  }, ms);
-  socket.once("close", () => clearInterval(timer));
-  socket.once("finish", () => clearInterval(timer));
-}
-
-function sendLate(socket: Socket, bytes: Buffer, ms: number): void {
-  const timer = setTimeout(() => socket.end(bytes), ms);
-  socket.once("close", () => clearTimeout(timer));
-}
-
-/** The beginning of a reply, then more of it for as long as it is read. */
-function sendForEver(socket: Socket, bytes: Buffer): void {
-  const more = Buffer.alloc(65_536, "x");
-  const write = (error?: Error | null): void => {
-    if (!error) socket.write(more, write);
-  };
-  socket.write(bytes.subarray(0, bytes.length / 2), write);
+/** A hundred megabytes in a hundred kilobytes, made once. */
+let packed: Buffer | undefined;
+function bomb(): Buffer {
+  packed ??= gzipSync(Buffer.alloc(100_000_000));
+  return packed;
 }

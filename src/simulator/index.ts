@@ -7,6 +7,7 @@ export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
 export { type Pool, RigModel } from "./model.ts";
+export { fraction } from "./random.ts";
 export {
   knownLocale,
   type MinerStatus as TwinMinerStatus,
@@ -24,6 +25,7 @@ export {
   type PoolSpec,
   type RigKind,
   type RigSpec,
+  rigName,
   standardPorts,
   type XmrigSpec,
 } from "./rig-spec.ts";

@@ -37,11 +37,17 @@ function specOf(kind: RigKind, index: number, layout: FarmLayout): RigSpec {
   const place =
     "basePort" in layout
       ? { port: layout.basePort + index }
-      : { host: addressOf(index), port: layout.ports[kind] ?? standardPorts[kind] };
+      : { host: addressOf(index), ...portOf(kind, layout.ports[kind]) };
   return kind === "xmrig"
     ? { kind, ...place, warm: true, token: farmToken, restricted: false }
     : { kind, ...place, warm: true };
 }
+
+const portOf = (kind: RigKind, port: number | undefined): Pick<RigSpec, "port" | "usualPorts"> => {
+  if (port !== undefined) return { port };
+  const [only, ...others] = standardPorts[kind];
+  return others.length === 0 ? { port: only } : { usualPorts: true };
+};
 
 /** Many rigs for `startFarm`, all warmed up; one to 40,000 of them. */
 export function farmOf(

@@ -70,6 +70,8 @@ export class RigModel {
   voltage: number;
   /** 0 to 1; null lets the fan follow the temperature. */
   fanSetting: number | null = null;
+  /** 0 to 1, of its rated rate: what a limit of power or a throttle leaves it. */
+  level = 1;
   /** °C, that the fan works for. */
   temperatureTarget: number;
   /** Boards that were told not to hash, by number. */
@@ -155,6 +157,17 @@ export class RigModel {
     });
   }
 
+  /** W at this level, warm; and the level at which it takes so many. */
+  powerAt(level: number): number {
+    const { idlePower, power } = this.hardware;
+    return idlePower + (power - idlePower) * level;
+  }
+
+  levelAt(watts: number): number {
+    const { idlePower, power } = this.hardware;
+    return Math.min(1, Math.max(0, (watts - idlePower) / (power - idlePower)));
+  }
+
   /** Sets the counters back. */
   zero(): void {
     this.hashes = 0;
@@ -184,7 +197,7 @@ export class RigModel {
 
   /** H/s that it should reach at its settings. */
   get ratedHashrate(): number {
-    return (this.hardware.hashrate * this.#boardsOn * this.frequency) / this.hardware.frequency;
+    return (this.hardware.hashrate * this.#boardsOn * this.level * this.frequency) / this.hardware.frequency;
   }
 
   /** H/s over the last so many seconds. */
@@ -276,7 +289,7 @@ export class RigModel {
   #power(load: number): number {
     const { idlePower, power, frequency, voltage } = this.hardware;
     const drive = (this.frequency / frequency) * (this.voltage / voltage) ** 2;
-    return idlePower + (power - idlePower) * load * this.#boardsOn * drive;
+    return idlePower + (power - idlePower) * load * this.#boardsOn * this.level * drive;
   }
 
   /** 0 to 1. */

@@ -21,6 +21,8 @@ interface CommonSpec {
   readonly host?: string;
   /** 0, any free one, when left out. */
   readonly port?: number;
+  /** In place of one port for all that it speaks: its usual ones, so that its address needs none. */
+  readonly usualPorts?: true;
   /** Made from the place in the farm when left out; always locally administered. */
   readonly mac?: string;
   readonly hardware?: HardwareName;
@@ -57,8 +59,15 @@ export type RigSpec = CgminerSpec | AxeosSpec | XmrigSpec;
 
 export type RigKind = RigSpec["kind"];
 
+/** What a rig is called, by its place in the farm where it has no name of its own. */
+export const rigName = ({ name, kind }: RigSpec, index: number): string => name ?? `${kind}-${index + 1}`;
+
 /** Where each kind listens by custom; XMRig has no port of its own, so this is our choice. */
-export const standardPorts: Readonly<Record<RigKind, number>> = { cgminer: 4028, axeos: 80, xmrig: 8080 };
+export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number[]]>> = {
+  cgminer: [4028],
+  axeos: [80],
+  xmrig: [8080],
+};
 
 const dialectHardware = {
   cgminer: "boards",

@@ -2,14 +2,17 @@ import type { HttpRequest } from "./http-message.ts";
 import type { RigModel } from "./model.ts";
 import type { Reply } from "./reply.ts";
 
-/** How a rig answers, on top of its model. */
-export type Conversation =
-  | {
-      readonly transport: "rpc";
-      /** Null: no answer at all, the connection stays. */
-      readonly answer: (request: string) => Reply | null;
-    }
-  | { readonly transport: "http"; readonly answer: (request: HttpRequest) => Reply };
+/**
+ * How a rig answers, on top of its model: in each protocol that it speaks. At a port of its own it speaks all of them,
+ * and the first byte tells which is meant.
+ */
+export interface Conversation {
+  /** One request a connection. Null: no answer at all, the connection stays. */
+  readonly rpc?: (request: string) => Reply | null;
+  readonly http?: (request: HttpRequest) => Reply;
+  /** JSON behind its length in four bytes; the connection stays. Null: no answer at all. */
+  readonly frames?: (request: string) => Reply | null;
+}
 
 /** What was asked of a rig. */
 export interface RequestLog {

@@ -2,12 +2,13 @@ import type { Socket } from "node:net";
 import { axeos } from "./axeos.ts";
 import { cgminer } from "./cgminer.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
+import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import type { RigModel } from "./model.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
-import { modelOf, type RigKind, type RigSpec } from "./rig-spec.ts";
+import { modelOf, type RigKind, type RigSpec, rigName, standardPorts } from "./rig-spec.ts";
 import { xmrig } from "./xmrig.ts";
 
 /** How a rig is put on the network and taken off it; who opens the listeners decides. */
@@ -29,8 +30,8 @@ export class SimulatedRig implements RigBody {
   readonly requests: RequestLog = { count: 0, writes: [] };
   readonly restartSeconds: number;
   readonly host: string;
-  /** Known once the farm has started. */
-  port: number;
+  /** Where it listens; known once the farm has started. */
+  ports: readonly number[];
   /** Switched on. */
   powered = true;
   #fault: FaultSetting;
@@ -41,10 +42,10 @@ export class SimulatedRig implements RigBody {
   constructor(spec: RigSpec, index: number, options: { now: () => number; seed: number; plug: Plug }) {
     const seed = mix(options.seed, index + 1);
     this.kind = spec.kind;
-    this.name = spec.name ?? `${spec.kind}-${index + 1}`;
+    this.name = rigName(spec, index);
     this.mac = spec.mac ?? macOf(index);
     this.host = spec.host ?? "127.0.0.1";
-    this.port = spec.port ?? 0;
+    this.ports = spec.usualPorts ? standardPorts[spec.kind] : [spec.port ?? 0];
     this.restartSeconds = spec.restartSeconds ?? 3;
     this.#fault = spec.fault ?? null;
     this.#plug = options.plug;
@@ -52,9 +53,14 @@ export class SimulatedRig implements RigBody {
     this.#conversation = conversationOf(this, spec);
   }
 
-  /** As it is typed: `127.0.0.1:40123`. */
+  /** The first one. */
+  get port(): number {
+    return this.ports[0] ?? 0;
+  }
+
+  /** As it is typed: `127.0.0.1:40123`; without a port where it has several. */
   get address(): string {
-    return `${this.host}:${this.port}`;
+    return this.ports.length > 1 ? this.host : `${this.host}:${this.port}`;
   }
 
   /**
@@ -114,8 +120,25 @@ export class SimulatedRig implements RigBody {
     });
     this.#connections += 1;
     if (fault?.connect?.(socket, this.#connections) === true) return;
-    if (this.#conversation.transport === "rpc") this.#rpc(socket, this.#conversation.answer);
-    else this.#http(socket, this.#conversation.answer);
+    const [only, ...others] = protocols.filter((protocol) => this.#conversation[protocol] !== undefined);
+    if (only !== undefined && others.length === 0) this.#converse(socket, only);
+    else socket.once("readable", () => this.#converseByFirstByte(socket));
+  }
+
+  #converseByFirstByte(socket: Socket): void {
+    const first: Buffer | null = socket.read(1);
+    const [byte] = first ?? [];
+    if (first === null || byte === undefined) return;
+    socket.unshift(first);
+    this.#converse(socket, protocolOf(byte));
+  }
+
+  #converse(socket: Socket, protocol: (typeof protocols)[number]): void {
+    const { rpc, http, frames } = this.#conversation;
+    if (protocol === "rpc" && rpc !== undefined) this.#rpc(socket, rpc);
+    else if (protocol === "http" && http !== undefined) this.#http(socket, http);
+    else if (protocol === "frames" && frames !== undefined) this.#frames(socket, frames);
+    else socket.resetAndDestroy();
   }
 
   get #awake(): boolean {
@@ -142,13 +165,30 @@ export class SimulatedRig implements RigBody {
     });
   }
 
-  #send(socket: Socket, reply: Reply): void {
+  #frames(socket: Socket, answer: (request: string) => Reply | null): void {
+    readFrames(socket, (request) => {
+      this.requests.count += 1;
+      const reply = answer(request);
+      if (reply !== null) this.#send(socket, reply);
+    });
+  }
+
+  #send(socket: Socket, healthy: Reply): void {
     const fault = faultOf(this.#fault);
-    const bytes = bytesOf(fault?.change?.(reply, this.requests.count) ?? reply);
+    const reply = fault?.change?.(healthy, this.requests.count) ?? healthy;
+    const bytes = bytesOf(reply);
     if (fault?.send !== undefined) fault.send(socket, Buffer.from(bytes), fault.ms ?? 0);
     else if (reply.close) socket.end(bytes);
     else socket.write(bytes);
   }
+}
+
+const protocols = ["rpc", "http", "frames"] as const;
+
+/** HTTP begins with a method in capitals; JSON and the words of cgminer do not, and no frame is as long as these. */
+function protocolOf(byte: number): (typeof protocols)[number] {
+  if (byte >= 0x41 && byte <= 0x5a) return "http";
+  return byte === 0x7b || (byte >= 0x61 && byte <= 0x7a) ? "rpc" : "frames";
 }
 
 /** A rig with a fault may owe an answer after the other side has said its last word; it may not stay for ever. */

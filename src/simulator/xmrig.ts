@@ -15,7 +15,7 @@ export interface XmrigOptions {
 /** The HTTP API of XMRig 6.26: a reply ends its connection, and those to JSON-RPC are sent twice. */
 export function xmrig(body: RigBody, { token, restricted }: XmrigOptions): Conversation {
   const rig: XmrigRig = { body, model: body.model, token, restricted, stopped: false, config: {} };
-  return { transport: "http", answer: (request) => answer(rig, request) };
+  return { http: (request) => answer(rig, request) };
 }
 
 const methods = ["GET", "POST", "PUT", "DELETE", "HEAD"];

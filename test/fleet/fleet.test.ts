@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { Fleet, type FleetOptions } from "../../src/fleet/fleet.ts";
 import type { Declared } from "../../src/fleet/fleet-rig.ts";
@@ -8,6 +8,7 @@ import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/
 
 const closers: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
+  jest.restoreAllMocks();
   for (const close of closers.splice(0).reverse()) await close();
 });
 
@@ -180,6 +181,53 @@ describe("a fleet", () => {
     expect(moved.state).toMatchObject({ driver: "cgminer", missed: 0, trouble: null });
     expect(named.state).toMatchObject({ driver: "cgminer", missed: 0 });
     expect(misled.state).toMatchObject({ driver: "axeos", missed: 4 });
+  });
+
+  test("says once that another rig answers, though two answer there in turn", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    const told: string[] = [];
+    const fleet = openFleet({
+      listener: {
+        read: () => undefined,
+        disconnected: () => void told.push("disconnected"),
+        refused: (_, message) => void told.push(message),
+      },
+    });
+    const miner = fleet.put(declared(1, rig));
+    for (let turn = 0; turn < 3; turn += 1) {
+      rig.fault = null;
+      await fleet.poll(miner);
+      expect(miner.state).toMatchObject({ missed: 0, trouble: null });
+      rig.fault = "other-rig";
+      await fleet.poll(miner);
+      expect(miner.state).toMatchObject({ reading: null, trouble: { code: "rig.other" } });
+    }
+    expect(told).toEqual([expect.stringContaining("02:51:FF:FF:FF:FF")]);
+    const later = performance.now() + 3_600_000;
+    rig.fault = null;
+    await fleet.poll(miner);
+    rig.fault = "other-rig";
+    jest.spyOn(performance, "now").mockReturnValue(later);
+    await fleet.poll(miner);
+    expect(told).toHaveLength(2);
+  });
+
+  test("takes a reading that does not say of which rig it is, but not where a command hangs on it", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    const fleet = openFleet();
+    const miner = fleet.put(declared(1, rig));
+    await fleet.poll(miner);
+    rig.fault = "wrong-types";
+    await fleet.poll(miner);
+    expect(miner.state.trouble).toBeNull();
+    miner.doubt();
+    await fleet.poll(miner);
+    expect(miner.state.trouble).toMatchObject({ code: "rig.garbled", message: expect.stringContaining("which rig") });
+    rig.fault = null;
+    await fleet.poll(miner);
+    expect(miner.state.trouble).toBeNull();
   });
 
   test("recognises a rig anew when it was silent for long", async () => {

@@ -75,7 +75,25 @@ describe("the start of mining", () => {
     ["is unknown while nobody said", null, at, null, null],
     ["is not before there were rigs", at - hour, at, 9e18, at - hour],
     ["is unknown when only nonsense was said", null, at, 1e14, null],
-  ])("%s", (_, known, now, uptime, expected) => expect(startOf(known, now, uptime)).toBe(expected));
+  ])("%s", (_, known, now, uptime, expected) => expect(startOf(known, now, uptime, null)).toBe(expected));
+
+  const day = 86_400;
+  test.each([
+    [
+      "stays when this machine's clock is set an hour ahead",
+      at + hour,
+      day + 10,
+      { uptime: day, elapsed: 10_000 },
+      true,
+    ],
+    ["stays when it is set back by ten years", at - 87_600 * hour, day, { uptime: day, elapsed: 10_000 }, true],
+    ["stays when the rig's own clock is set ten years ahead", at, 315_360_000, { uptime: day, elapsed: 10_000 }, true],
+    ["moves when the uptime has fallen", at, 5, { uptime: day, elapsed: 10_000 }, false],
+    ["moves after a silence in which it restarted", at, 2 * day, { uptime: day, elapsed: 3 * day * 1000 }, false],
+  ])("%s", (_, now, uptime, before, stays) => {
+    const known = at - day * 1000;
+    expect(startOf(known, now, uptime, before) === known).toBe(stays);
+  });
 });
 
 const reading = (readings: Partial<RigReadings> = {}, rest: Partial<Reading> = {}): Reading => ({
@@ -91,7 +109,7 @@ const reading = (readings: Partial<RigReadings> = {}, rest: Partial<Reading> = {
   ...rest,
 });
 
-const context = { at: 1_800_000_000_000, nameplate: null, longestGap: gap };
+const context = { at: 1_800_000_000_000, nameplate: null, longestGap: gap, before: null };
 const fresh = beforeFirstRead(unknownRig);
 const read = (readings: Partial<RigReadings>, rest: Partial<Reading> = {}): RigState =>
   afterRead(fresh, reading(readings, rest), context);

@@ -5,6 +5,7 @@ import { axeos } from "../../src/link/drivers/axeos.ts";
 import { cgminer } from "../../src/link/drivers/cgminer.ts";
 import { xmrig } from "../../src/link/drivers/xmrig.ts";
 import { type Farm, type FaultName, faults, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { endingOf } from "./fault-endings.ts";
 import { deadline, rigAt } from "./rigs.ts";
 
 const token = "geheim";
@@ -36,7 +37,7 @@ const simulatedOf = (kind: string): SimulatedRig => {
 /** Reads a rig with a fault as a poll would, over a driver that has just been connected. */
 async function readWith(kind: string, driver: Driver, fault: FaultName | null): Promise<Reading | string> {
   const simulated = simulatedOf(kind);
-  const late = fault !== null && endings[fault] === "rig.timeout";
+  const late = fault !== null && endingOf(fault, kind) === "rig.timeout";
   simulated.fault = fault;
   try {
     return await rigAt(driver, simulated.address, { token }).read(deadline(late ? 200 : 5_000));
@@ -47,61 +48,10 @@ async function readWith(kind: string, driver: Driver, fault: FaultName | null): 
   }
 }
 
-/** How each fault ends: "same" is the clean reply's record, "notes" a record with notes, else the error's code. */
-const endings: Readonly<Record<FaultName, string | Readonly<Record<string, string>>>> = {
-  off: "rig.unreachable",
-  reset: "rig.garbled",
-  close: "rig.garbled",
-  silent: "rig.timeout",
-  slow: "rig.timeout",
-  delay: "rig.timeout",
-  open: "same",
-  truncated: "rig.garbled",
-  endless: "rig.garbled",
-  "no-nul": "same",
-  trailing: "same",
-  "nul-inside": "same",
-  garbage: "rig.garbled",
-  huge: "rig.garbled",
-  deep: "rig.garbled",
-  "missing-comma": "same",
-  "trailing-comma": "same",
-  nan: "same",
-  bom: "same",
-  "two-documents": "same",
-  "wrong-types": "notes",
-  latin1: "record",
-  denied: "record",
-  flapping: { cgminer: "rig.garbled", axeos: "same", xmrig: "same" },
-  "reset-midway": "rig.garbled",
-  "split-character": "record",
-  "only-nul": "rig.garbled",
-  gzip: "rig.garbled",
-  vast: "rig.garbled",
-  "many-devices": "rig.garbled",
-  "duplicate-keys": "same",
-  prototype: "same",
-  "numbers-as-text": "record",
-  absurd: "notes",
-  names: "record",
-  wildcards: "record",
-  "clock-jumps": "same",
-  "counters-reset": "record",
-  "empty-object": "rig.garbled",
-  plain: "rig.garbled",
-  "http-page": "rig.garbled",
-  "http-401": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.refused" },
-  "http-302": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.refused" },
-  "http-500": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.refused" },
-  "http-continue": { cgminer: "rig.timeout", axeos: "rig.timeout", xmrig: "rig.timeout" },
-  "http-length": { cgminer: "same", axeos: "rig.timeout", xmrig: "rig.garbled" },
-};
-
 describe.each(kinds)("%s", (kind, driver) => {
   test.each(Object.entries(faults).map(([name]) => name))("%s", async (name) => {
     const fault = Object.keys(faults).find((each): each is FaultName => each === name) ?? "off";
-    const ending = endings[fault];
-    const expected = typeof ending === "string" ? ending : ending[kind];
+    const expected = endingOf(fault, kind);
     const clean = await readWith(kind, driver, null);
     const got = await readWith(kind, driver, fault);
     if (typeof got === "string" || typeof clean === "string") {

@@ -17,7 +17,7 @@ import { deviceOf, identityOf, readingsOf } from "./axeos-readings.ts";
 export const axeos: Driver = {
   id: "axeos",
   name: "AxeOS (Bitaxe, NerdAxe, LuckyMiner)",
-  transport: "http",
+  evidence: { readings: "recorded", controls: "vendor document" },
   ports: [80],
   recognise: (signs) => recognise(signs),
   connect: ({ http }) => new AxeosRig(http),

@@ -30,18 +30,18 @@ export class Access {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Asks what is due until `until` (epoch ms); goes on where it stopped with the next call. */
+  /** Asks what is due until `until` (of the monotonic clock); goes on where it stopped with the next call. */
   async refresh(rpc: RpcTransport, commands: readonly string[], until: number, signal: AbortSignal): Promise<void> {
-    if (Date.now() - this.#askedAt >= askAgainAfter) {
+    if (performance.now() - this.#askedAt >= askAgainAfter) {
       // Whatever becomes of the question, it is not asked with every read.
-      this.#askedAt = Date.now() - askAgainAfter + unansweredAgainAfter;
+      this.#askedAt = performance.now() - askAgainAfter + unansweredAgainAfter;
       this.#privileged = await isPrivileged(rpc, signal);
-      this.#askedAt = Date.now();
+      this.#askedAt = performance.now();
       this.#due = this.#privileged ? [...commands] : [];
     } else if (this.#privileged === true) {
       this.#due.push(...commands.filter((command) => !this.#allowed.has(command) && !this.#due.includes(command)));
     }
-    while (Date.now() < until) {
+    while (performance.now() < until) {
       const command = this.#due.shift();
       if (command === undefined) return;
       // A question that goes unanswered is not put again at once; until it is answered, nothing is allowed.

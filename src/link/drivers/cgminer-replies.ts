@@ -15,8 +15,8 @@ export function statusOf(value: unknown): Status | null {
   if (!isRecord(value)) return null;
   const listed: unknown = Array.isArray(value.STATUS) ? value.STATUS[0] : value;
   if (!isRecord(listed) || typeof listed.STATUS !== "string") return null;
-  const letter = printable(listed.STATUS).slice(0, 20);
-  const words = typeof listed.Msg === "string" ? printable(listed.Msg).slice(0, 200) : letter;
+  const letter = printable(listed.STATUS.slice(0, 200)).slice(0, 20);
+  const words = typeof listed.Msg === "string" ? printable(listed.Msg.slice(0, 1_000)).slice(0, 200) : letter;
   return { letter, code: typeof listed.Code === "number" ? listed.Code : null, words };
 }
 

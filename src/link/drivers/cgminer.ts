@@ -18,7 +18,7 @@ import { accepted, isRefusal, poolsOf, statusOf } from "./cgminer-replies.ts";
 export const cgminer: Driver = {
   id: "cgminer",
   name: "cgminer RPC (cgminer, bfgminer, sgminer, Antminer)",
-  transport: "rpc",
+  evidence: { readings: "ran", controls: "ran" },
   ports: [4028],
   recognise: ({ version }) => kindOf(version, null)?.identity,
   connect: ({ rpc }) => new CgminerRig(rpc),
@@ -46,6 +46,8 @@ class CgminerRig implements Rig {
   /** Whether `a+b` works; null until it was tried. */
   #joins: boolean | null = null;
   #kind: Kind | undefined;
+  /** Seconds, of the last read. */
+  #uptime: number | null = null;
   /** undefined until it was asked. */
   #algorithm: string | null | undefined;
   #steers: readonly Steer[] | undefined;
@@ -58,6 +60,7 @@ class CgminerRig implements Rig {
     const notes = new Notes();
     const sections = await this.#sections(signal, notes);
     const parts = partsOf(sections, notes);
+    this.#noticeRestart(parts.summary.number("Elapsed"));
     await this.#ask(parts, sections, signal);
     if (this.#access.deniedAll) notes.add(this.#kind?.software ? readOnlyNote : deniedNote);
     const steers = this.#offers(parts);
@@ -110,8 +113,22 @@ class CgminerRig implements Rig {
     },
   };
 
+  doubt(): void {
+    this.#kind = undefined;
+  }
+
   close(): void {
     this.#rpc.close();
+  }
+
+  /** What mines there now may be another firmware, with other options, or another rig. */
+  #noticeRestart(uptime: number | null): void {
+    if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) {
+      this.#kind = undefined;
+      this.#algorithm = undefined;
+      this.#access.doubt();
+    }
+    this.#uptime = uptime ?? this.#uptime;
   }
 
   /** The four reports, joined where the rig takes that: separate ones cost more than twice as much. */
@@ -169,7 +186,7 @@ class CgminerRig implements Rig {
 
   /** What is asked once, or now and then; a read never fails for it. */
   async #ask(parts: Parts, sections: Sections, signal: AbortSignal): Promise<void> {
-    const until = Date.now() + questionTime;
+    const until = performance.now() + questionTime;
     try {
       if (this.#kind === undefined) {
         this.#kind = kindOf((await this.#question("version", signal)) ?? sections.stats, sections.stats);
@@ -274,7 +291,7 @@ const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undef
 
 /** WhatsMiner says its MAC in every summary. */
 function macOf(summary: Reply, kind: Kind | undefined): Pick<Identity, "mac"> {
-  return { mac: kind?.identity.mac ?? normalMac(summary.text("MAC")) };
+  return { mac: normalMac(summary.text("MAC")) ?? kind?.identity.mac ?? null };
 }
 
 /** null when the rig does not know the command. */

@@ -19,7 +19,7 @@ import { activeOnly, type Config, edit, poolsOf } from "./xmrig-pools.ts";
 export const xmrig: Driver = {
   id: "xmrig",
   name: "XMRig",
-  transport: "http",
+  evidence: { readings: "ran", controls: "ran" },
   ports: [],
   recognise: (signs) => recognise(signs),
   connect: (link) => new XmrigRig(link),
@@ -155,10 +155,11 @@ class XmrigRig implements Rig {
   /** A processor's backend is asked for now and then, a card's each time: its temperature stands there. */
   async #readBackends(signal: AbortSignal, notes: Notes): Promise<unknown> {
     const last = this.#backends;
-    if (last !== undefined && !hasGraphics(last.value) && Date.now() - last.at < askAgainAfter) return last.value;
+    if (last !== undefined && !hasGraphics(last.value) && performance.now() - last.at < askAgainAfter)
+      return last.value;
     try {
       const value = await this.#get("/2/backends", signal, notes);
-      this.#backends = { at: Date.now(), value };
+      this.#backends = { at: performance.now(), value };
       return value;
     } catch (error) {
       return missed(error, "its backends could not be read", notes);
@@ -167,13 +168,13 @@ class XmrigRig implements Rig {
 
   /** Whether the configuration may be read, which is whether anything may be changed. */
   async #readConfig(signal: AbortSignal, notes: Notes): Promise<boolean> {
-    if (this.#config === undefined || Date.now() - this.#config.at >= askAgainAfter) {
+    if (this.#config === undefined || performance.now() - this.#config.at >= askAgainAfter) {
       try {
-        this.#config = { at: Date.now(), value: await this.#get("/2/config", signal, notes), allowed: true };
+        this.#config = { at: performance.now(), value: await this.#get("/2/config", signal, notes), allowed: true };
       } catch (error) {
         missed(error, "its configuration could not be read", notes);
         const refused = error instanceof RigbridgeError && error.code === "rig.refused";
-        if (refused) this.#config = { at: Date.now(), value: null, allowed: false };
+        if (refused) this.#config = { at: performance.now(), value: null, allowed: false };
         return !refused;
       }
     }

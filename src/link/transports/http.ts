@@ -23,6 +23,8 @@ export interface HttpCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as a web page sends a form, in place of `body`. */
+  readonly form?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -40,6 +42,9 @@ export interface HttpTransport {
   /** Cuts what is open. */
   close(): void;
 }
+
+/** Answers of the kind "100 Continue" before the real one; none is asked for. */
+const mostAnnouncements = 8;
 
 export function httpTransport(host: string, port: number, tls: boolean): HttpTransport {
   const at = hostAndPort(host, port);
@@ -93,6 +98,18 @@ function exchange(target: Target, call: HttpCall, signal: AbortSignal): Promise<
     signal.addEventListener("abort", cut);
     request.on("socket", (socket) => socket.once("connect", () => clearTimeout(timer)));
     let answer: IncomingMessage | undefined;
+    let announcements = 0;
+    request.on("information", () => {
+      announcements += 1;
+      if (announcements > mostAnnouncements) fail(garbled(at, "it announces an answer again and again"));
+    });
+    request.on("upgrade", (_, socket) => {
+      socket.destroy();
+      fail(garbled(at, "it answers in another protocol than HTTP"));
+    });
+    request.on("close", () => {
+      if (answer === undefined) fail(garbled(at, "closed without an answer"));
+    });
     request.on("error", (error: NodeJS.ErrnoException) => {
       // Bytes behind a whole reply are an error to the parser only; the reply is on its way.
       if (answer?.complete !== true) fail(httpError(at, error, request));
@@ -118,8 +135,14 @@ function exchange(target: Target, call: HttpCall, signal: AbortSignal): Promise<
   });
 }
 
+function bodyOf({ body, form }: HttpCall): { readonly type: string; readonly text: string } | undefined {
+  if (form !== undefined)
+    return { type: "application/x-www-form-urlencoded", text: new URLSearchParams(form).toString() };
+  return body === undefined ? undefined : { type: "application/json", text: JSON.stringify(body) };
+}
+
 function open(target: Target, call: HttpCall): ClientRequest {
-  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const body = bodyOf(call);
   const options = {
     host: target.host,
     port: target.port,
@@ -134,13 +157,13 @@ function open(target: Target, call: HttpCall): ClientRequest {
       accept: "application/json, */*",
       connection: "close",
       // XMRig takes exactly this type; with a charset behind it, it answers 415.
-      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+      ...(body === undefined ? {} : { "content-type": body.type, "content-length": Buffer.byteLength(body.text) }),
     },
   };
   // Rigs make their own certificates; nobody could verify them.
   const request = target.tls ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
   request.setNoDelay(true);
-  request.end(body);
+  request.end(body?.text);
   return request;
 }
 
@@ -202,4 +225,5 @@ export function words(body: string): string {
   return "";
 }
 
-const oneLine = (text: string): string => printable(text.replace(/\s+/g, " ")).slice(0, 200).toWellFormed();
+const oneLine = (text: string): string =>
+  printable(text.slice(0, 1_000).replace(/\s+/g, " ")).slice(0, 200).toWellFormed();

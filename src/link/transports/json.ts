@@ -1,4 +1,4 @@
-import { isRecord } from "../reply.ts";
+import { isRecord, printable } from "../reply.ts";
 import { limits } from "./limits.ts";
 
 /** A reply's text as a value, with the repairs that it took; or why it is no JSON even after repairs. */
@@ -251,7 +251,7 @@ class Repair {
   }
 }
 
-const quote = (text: string): string => JSON.stringify(text.slice(0, 32));
+const quote = (text: string): string => JSON.stringify(printable(text.slice(0, 32)));
 
 /** As JSON.parse does: `__proto__` becomes a key like any other. */
 function define(target: Record<string, unknown>, key: string, value: unknown): void {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { type Parsed, parseReply, parseStrict } from "./json.ts";
+import { parseReply, parseStrict } from "./json.ts";
 import { beginning, connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
 import { rigLookup } from "./lookup.ts";
 import { decode } from "./text.ts";
@@ -20,6 +20,8 @@ export interface RpcTransport {
    * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; what the answer says is the caller's to judge.
    */
   send(command: string, parameter: string | undefined, signal: AbortSignal): Promise<DeviceReply>;
+  /** The same with a request of the device's own form. */
+  ask(request: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<DeviceReply>;
   /** Cuts what is open. */
   close(): void;
 }
@@ -27,12 +29,12 @@ export interface RpcTransport {
 export function rpcTransport(host: string, port: number): RpcTransport {
   const at = hostAndPort(host, port);
   const closing = new AbortController();
+  const ask: RpcTransport["ask"] = (request, signal) =>
+    exchange({ host, port, at }, JSON.stringify(request), signal, closing.signal);
   return {
     at,
-    send: (command, parameter, signal) => {
-      const request = JSON.stringify(parameter === undefined ? { command } : { command, parameter });
-      return exchange({ host, port, at }, request, signal, closing.signal);
-    },
+    ask,
+    send: (command, parameter, signal) => ask(parameter === undefined ? { command } : { command, parameter }, signal),
     close: () => closing.abort(),
   };
 }
@@ -65,7 +67,7 @@ class Exchange {
   readonly #signal: AbortSignal;
   readonly #closing: AbortSignal;
   readonly #resolve: (reply: DeviceReply) => void;
-  readonly #reject: (error: Error) => void;
+  readonly #reject: (error: unknown) => void;
   #timer: NodeJS.Timeout;
   #received: Buffer[] = [];
   #bytes = 0;
@@ -79,7 +81,7 @@ class Exchange {
     signal: AbortSignal,
     closing: AbortSignal,
     resolve: (reply: DeviceReply) => void,
-    reject: (error: Error) => void,
+    reject: (error: unknown) => void,
   ) {
     this.#at = target.at;
     this.#request = request;
@@ -147,10 +149,12 @@ class Exchange {
       this.#fail(unanswered(this.#at));
       return;
     }
-    const { text, notes } = decode(this.#all());
-    const parsed = parseWithoutNul(text);
-    if ("value" in parsed) this.#succeed(parsed.value, [...notes, ...parsed.repairs]);
-    else this.#fail(garbled(this.#at, `${parsed.problem}; ${beginning(text)}`));
+    try {
+      const { value, notes } = replyOf(this.#at, this.#all());
+      this.#succeed(value, notes);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #all(): Buffer {
@@ -166,7 +170,7 @@ class Exchange {
     this.#resolve({ value, notes });
   }
 
-  #fail(error: Error): void {
+  #fail(error: unknown): void {
     if (this.#done) return;
     this.#stop();
     this.#reject(error);
@@ -182,9 +186,12 @@ class Exchange {
   }
 }
 
-/** One NUL at the end is the frame's and no repair. */
-function parseWithoutNul(text: string): Parsed {
-  return parseReply(text.endsWith("\0") ? text.slice(0, -1) : text);
+/** All that came, as JSON, repaired where it must be; one NUL at the end is the frame's and no repair. Throws `rig.garbled`. */
+export function replyOf(at: string, bytes: Buffer): DeviceReply {
+  const { text, notes } = decode(bytes);
+  const parsed = parseReply(text.endsWith("\0") ? text.slice(0, -1) : text);
+  if ("problem" in parsed) throw garbled(at, `${parsed.problem}; ${beginning(text)}`);
+  return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
 const unanswered = (at: string): Error =>

@@ -148,7 +148,8 @@ function linkSaying(answers: readonly unknown[]): Link {
   const http = async () => ({ status: 200, headers: {}, body: JSON.stringify(next()) ?? "null", notes: [] });
   return {
     credentials: {},
-    rpc: { at: "rig:4028", send: reply, close: () => {} },
+    rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
+    frames: { at: "rig:4433", ask: reply, close: () => {} },
     http: { at: "rig:80", getJson: reply, send: http, call: http, close: () => {} },
   };
 }

@@ -357,8 +357,8 @@ describe("what a rig allows", () => {
 
   test("is asked on with the next reads when it answers slowly", async () => {
     const { rig } = await start();
-    let now = 1.8e12;
-    jest.spyOn(Date, "now").mockImplementation(() => {
+    let now = performance.now();
+    jest.spyOn(performance, "now").mockImplementation(() => {
       now += 400;
       return now;
     });
@@ -374,8 +374,8 @@ describe("what a rig allows", () => {
     await rig.read(deadline());
     simulated.fault = "denied";
     expect((await rig.read(deadline())).poolActions).not.toEqual([]);
-    const later = Date.now() + 600_000;
-    jest.spyOn(Date, "now").mockReturnValue(later);
+    const later = performance.now() + 600_000;
+    jest.spyOn(performance, "now").mockReturnValue(later);
     expect((await rig.read(deadline())).poolActions).toEqual([]);
   });
 });
@@ -387,6 +387,38 @@ test("a question that a rig leaves unanswered is not put with every read, and wh
   expect([reading.controls, reading.poolActions]).toEqual([[], []]);
   await rig.read(deadline());
   expect(asked).toEqual([all, "version", "coin", "privileged", all]);
+});
+
+describe("which rig answers", () => {
+  const version = (serial: string): object => ({ ...ok, VERSION: [{ CGMiner: "4.9", DNA: serial }] });
+  const elapsed = (seconds: number): object => joined({ Elapsed: seconds });
+
+  test("is asked once, and again when its uptime has fallen", async () => {
+    const answers: Record<string, unknown> = { [all]: elapsed(100), version: version("one") };
+    const rig = await answering(answers);
+    expect((await rig.read(deadline())).identity.serial).toBe("one");
+    Object.assign(answers, { [all]: elapsed(110), version: version("other") });
+    expect((await rig.read(deadline())).identity.serial).toBe("one");
+    Object.assign(answers, { [all]: elapsed(5) });
+    expect((await rig.read(deadline())).identity.serial).toBe("other");
+  });
+
+  test("is asked again where that is doubted", async () => {
+    const answers: Record<string, unknown> = { [all]: elapsed(100), version: version("one") };
+    const rig = await answering(answers);
+    await rig.read(deadline());
+    Object.assign(answers, { [all]: elapsed(9_000), version: version("other") });
+    rig.doubt?.();
+    expect((await rig.read(deadline())).identity.serial).toBe("other");
+  });
+
+  test("is what it says with every read, where it does", async () => {
+    const answers: Record<string, unknown> = { [all]: joined({ MAC: "02:51:00:00:00:01" }), version: version("one") };
+    const rig = await answering(answers);
+    expect((await rig.read(deadline())).identity.mac).toBe("02:51:00:00:00:01");
+    Object.assign(answers, { [all]: joined({ MAC: "02:51:00:00:00:02" }) });
+    expect((await rig.read(deadline())).identity.mac).toBe("02:51:00:00:00:02");
+  });
 });
 
 describe("a rig that joins no commands", () => {

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { farmOf, farmToken, type RigKind } from "../../src/simulator/index.ts";
+
+/** `rigbridge simulate` as a process of its own: many rigs that cost this one nothing. */
+export interface FarmProcess {
+  readonly pid: number;
+  readonly rigs: readonly FarmRig[];
+  /** Types a line, as `fault 30% silent`; resolves with the first line of the answer. */
+  type(line: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface FarmRig {
+  readonly name: string;
+  readonly kind: RigKind;
+  readonly address: string;
+  readonly token: string | undefined;
+}
+
+const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+
+export type Ports = Readonly<Record<RigKind, number>>;
+
+/** So many rigs of the mix in turn, each with an address of its own. */
+export async function startFarmProcess(
+  count: number,
+  mix: Readonly<Record<RigKind, number>>,
+  ports: Ports,
+): Promise<FarmProcess> {
+  const text = (numbers: Readonly<Record<RigKind, number>>): string =>
+    Object.entries(numbers)
+      .filter(([, number]) => number > 0)
+      .map(([kind, number]) => `${kind}=${number}`)
+      .join(",");
+  const args = ["simulate", "--count", `${count}`, "--mix", text(mix), "--addresses", text(ports)];
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const lines = createInterface({ input: child.stdout });
+  let heard: (line: string) => void = () => {};
+  lines.on("line", (line) => heard(line));
+  await new Promise<void>((resolve, reject) => {
+    heard = (line) => {
+      if (line.startsWith("Ctrl-C")) resolve();
+    };
+    void ended.then(() => reject(new Error("the farm ended before it was ready")));
+  });
+  const { rigs } = farmOf(count, mix, { ports });
+  return {
+    pid: child.pid ?? 0,
+    rigs: rigs.map(({ kind, host = "", port = 0 }, index) => ({
+      name: `${kind}-${index + 1}`,
+      kind,
+      address: `${host}:${port}`,
+      token: kind === "xmrig" ? farmToken : undefined,
+    })),
+    type: (line) =>
+      new Promise((resolve) => {
+        heard = resolve;
+        child.stdin.write(`${line}\n`);
+      }),
+    close: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
