@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { createInterface, type Interface } from "node:readline";
+import { isatty } from "node:tty";
 import type { SimulatedRig } from "../simulator/index.ts";
 import { counted } from "./config.ts";
 import { chosenRigs, faultNamed, faultNames } from "./fault-choice.ts";
@@ -24,8 +26,12 @@ export const linesHelp = [
 const named = 20;
 const longestLine = 1_000;
 
-/** Answers every line that is typed, until the input ends or this is closed; without an input it answers none. */
-export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) => void): Interface {
+/**
+ * Answers every line that is typed, until the input ends or this is closed; without an input it answers none. null in
+ * the background of a terminal, where who reads what is typed is stopped by the system.
+ */
+export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) => void): Interface | null {
+  if (isatty(0) && inBackground()) return null;
   const lines = createInterface({ input: process.stdin });
   process.stdin.on("error", () => lines.close());
   let before: Promise<void> = Promise.resolve();
@@ -36,6 +42,12 @@ export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) =
     });
   });
   return lines;
+}
+
+/** As ps says it: a "+" stands for the foreground. Where there is no ps, there is no background either. */
+function inBackground(): boolean {
+  const { status, stdout } = spawnSync("ps", ["-o", "stat=", "-p", `${process.pid}`], { encoding: "utf8" });
+  return status === 0 && !stdout.includes("+");
 }
 
 /** Does what a line says, and what came of it in words; never rejects. */

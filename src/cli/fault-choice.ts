@@ -33,13 +33,13 @@ export function chosenRigs<T extends Callable>(
     if (Number(share) > 100) return { mistake: `${which} is more than there are` };
     return { chosen: shareOf(rigs, Number(share) / 100) };
   }
-  const chosen: T[] = [];
+  const chosen = new Set<T>();
   for (const name of which.split(",")) {
     const rig = rigs.find((each) => each.name === name.trim());
     if (rig === undefined) return { mistake: `there is no rig "${name}"${nearName(name, rigs)}` };
-    chosen.push(rig);
+    chosen.add(rig);
   }
-  return { chosen };
+  return { chosen: [...chosen] };
 }
 
 /** At least one, unless the share is nothing. */

@@ -52,7 +52,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     const stopped = untilStopped(farmText(farm.rigs));
     const lines = answerLines(farm.rigs, (text) => console.log(text));
     await stopped;
-    lines.close();
+    lines?.close();
     await farm.close();
   } else {
     const settings = twinFrom(options);

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -24,32 +26,54 @@ function start(args: readonly string[], { cwd, env = {} }: Place): ChildProcess 
   return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     cwd,
     env: { ...Object.fromEntries(base), NODE_COMPILE_CACHE: compiled, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
 }
 
 /** Runs the command to its end. */
-export const rigbridge = (args: readonly string[], place: Place = {}): Promise<Ended> => endOf(start(args, place));
+export function rigbridge(args: readonly string[], place: Place = {}): Promise<Ended> {
+  const child = start(args, place);
+  child.stdin?.end();
+  return endOf(child);
+}
 
 export interface Running {
   /** What it has said on stdout so far. */
   said(): string;
+  /** Types a line; resolves with what it has said since, once that is something like this. */
+  type(line: string, until: RegExp): Promise<string>;
   signal(name: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
 }
 
 /** Starts the command; resolves once it has said something like this, rejects when it ends before. */
-export function running(args: readonly string[], until: RegExp, place: Place = {}): Promise<Running> {
+export async function running(args: readonly string[], until: RegExp, place: Place = {}): Promise<Running> {
   const child = start(args, place);
   const ended = endOf(child);
   let stdout = "";
-  return new Promise((resolve, reject) => {
-    child.stdout?.on("data", (text: string) => {
-      stdout += text;
-      if (until.test(stdout)) resolve({ said: () => stdout, signal: (name) => child.kill(name), ended });
-    });
-    void ended.then((end) => reject(new Error(`ended before it was ready: ${end.stdout}${end.stderr}`)));
+  let heard = (): void => {};
+  child.stdout?.on("data", (text: string) => {
+    stdout += text;
+    heard();
   });
+  const saying = (what: RegExp, from: number): Promise<string> =>
+    new Promise((resolve, reject) => {
+      heard = () => {
+        if (what.test(stdout.slice(from))) resolve(stdout.slice(from));
+      };
+      void ended.then((end) => reject(new Error(`ended before it said ${what}: ${end.stdout}${end.stderr}`)));
+    });
+  await saying(until, 0);
+  return {
+    said: () => stdout,
+    type: (line, what) => {
+      const answer = saying(what, stdout.length);
+      child.stdin?.write(`${line}\n`);
+      return answer;
+    },
+    signal: (name) => child.kill(name),
+    ended,
+  };
 }
 
 function endOf(child: ChildProcess): Promise<Ended> {
@@ -62,4 +86,14 @@ function endOf(child: ChildProcess): Promise<Ended> {
     stderr += text;
   });
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
+}
+
+/** A port that nobody has just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "0.0.0.0");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -1,20 +1,8 @@
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { rigbridge, running } from "./command.ts";
-
-/** A port that nobody has just now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "0.0.0.0");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+import { freePort, rigbridge, running } from "./command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -100,7 +88,7 @@ describe("rigbridge simulate", () => {
       "  --count: must be a whole number from 1 to 40000",
       "  --base-port: must be a whole number from 1 to 65535",
       "  --seed: must be a whole number from 0 to 4294967295",
-      '  --fault: there is no "slwo"; did you mean "slow"?',
+      '  --fault: there is no fault "slwo"; did you mean "slow"?',
     ]);
   });
 });
