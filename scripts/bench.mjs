@@ -2,7 +2,11 @@ import { join } from "node:path";
 import { inPlace, nodeFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
-/** `npm run bench`, `npm run bench -- --json`. */
+/** `npm run bench`, `npm run bench -- --json`; `-- --help` says what there is. */
 process.exitCode = (await setUp())
-  ? await inPlace(nodeFile, [join(root, "test", "bench", "bench.ts"), ...process.argv.slice(2)])
+  ? await inPlace(nodeFile, [
+      "--disable-warning=ExperimentalWarning",
+      join(root, "test", "bench", "bench.ts"),
+      ...process.argv.slice(2),
+    ])
   : 1;

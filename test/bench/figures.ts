@@ -1,0 +1,145 @@
+/** What is measured, what for, and what it should reach. */
+export interface Figure {
+  readonly name: string;
+  readonly part: PartName;
+  readonly meaning: string;
+  readonly unit: string;
+  readonly aim: number | null;
+  readonly better: "more" | "less";
+}
+
+export const partNames = [
+  "poll",
+  "http",
+  "fleet",
+  "dead",
+  "large",
+  "list",
+  "summary",
+  "memory",
+  "start",
+  "store",
+  "events",
+] as const;
+export type PartName = (typeof partNames)[number];
+
+/** The names and their order are those of the JSON, which others follow. */
+export const figures: readonly Figure[] = [
+  {
+    name: "poll.ratio",
+    part: "poll",
+    meaning: "a read from socket to stored state, against a bare socket loop",
+    unit: "ratio",
+    aim: 0.7,
+    better: "more",
+  },
+  {
+    name: "poll.peer",
+    part: "poll",
+    meaning: "the same against the npm package cgminer-api",
+    unit: "ratio",
+    aim: 10,
+    better: "more",
+  },
+  {
+    name: "poll.http.ratio",
+    part: "http",
+    meaning: "a read of AxeOS or XMRig, against a bare HTTP loop",
+    unit: "ratio",
+    aim: 0.7,
+    better: "more",
+  },
+  {
+    name: "fleet.5000at10.cpu",
+    part: "fleet",
+    meaning: "CPU for 5,000 rigs, each read every 10 s",
+    unit: "cores",
+    aim: 0.2,
+    better: "less",
+  },
+  {
+    name: "fleet.40000at10.lateness.p99",
+    part: "large",
+    meaning: "from a poll's due time to its state, 40,000 rigs at 10 s",
+    unit: "s",
+    aim: 1,
+    better: "less",
+  },
+  {
+    name: "fleet.deadShare30.duePolls",
+    part: "dead",
+    meaning: "live rigs' polls done when due while 30 % are silent",
+    unit: "share",
+    aim: 0.99,
+    better: "more",
+  },
+  {
+    name: "list.10000.ratio",
+    part: "list",
+    meaning: "GET /api/miners of 10,000, against a bare server sending those bytes",
+    unit: "ratio",
+    aim: 0.8,
+    better: "more",
+  },
+  {
+    name: "list.10000.peer",
+    part: "list",
+    meaning: "the same against a bare server that makes the JSON anew",
+    unit: "ratio",
+    aim: 5,
+    better: "more",
+  },
+  {
+    name: "summary.ratio",
+    part: "summary",
+    meaning: "GET /api/summary with a key, against bare Fastify",
+    unit: "ratio",
+    aim: 0.5,
+    better: "more",
+  },
+  {
+    name: "memory.perMiner",
+    part: "memory",
+    meaning: "heap and external that a miner adds",
+    unit: "bytes",
+    aim: 20_000,
+    better: "less",
+  },
+  {
+    name: "start.seconds",
+    part: "start",
+    meaning: "from the start of the program to its first answers",
+    unit: "s",
+    aim: 1,
+    better: "less",
+  },
+  { name: "store.samples", part: "store", meaning: "samples stored", unit: "rows/s", aim: 200_000, better: "more" },
+  {
+    name: "store.history.ms",
+    part: "store",
+    meaning: "a day of one miner among 5,000",
+    unit: "ms",
+    aim: 20,
+    better: "less",
+  },
+  {
+    name: "events.p99.ms",
+    part: "events",
+    meaning: "from a rig's socket to a client of the events, 2,000 changes a second",
+    unit: "ms",
+    aim: null,
+    better: "less",
+  },
+];
+
+/** As in the JSON; at full length nobody can read it. */
+export const shown = (value: number): string =>
+  value >= 1000
+    ? Math.round(value).toLocaleString("en-US")
+    : value
+        .toPrecision(3)
+        .replace(/(\.\d*?)0+$/, "$1")
+        .replace(/\.$/, "");
+
+export const reached = ({ aim, better }: Figure, value: number): boolean | null =>
+  aim === null ? null : better === "more" ? value >= aim : value <= aim;

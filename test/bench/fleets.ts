@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { Service, startFarm, wait } from "./rigs.ts";
+import { type Measured, measured, median } from "./statistics.ts";
+
+const interval = 10;
+
+export async function fleet(quick: boolean): Promise<Measured[]> {
+  const rigs = quick ? 200 : 5000;
+  const farm = await startFarm(rigs);
+  const service = new Service();
+  await service.start(farm.rigs, { interval });
+  await service.readBy(rigs, quick ? 1 : 2);
+  const shares: number[] = [];
+  for (let run = 0; run < (quick ? 1 : 3); run += 1) {
+    const { cpu, seconds } = await service.watched(5);
+    shares.push(cpu / 1e6 / seconds);
+  }
+  await Promise.all([service.end(), farm.end()]);
+  const perRead = (Math.max(...shares) * 1e6 * interval) / rigs;
+  return [measured("fleet.5000at10.cpu", shares, `${Math.round(perRead)} µs a read at most`)];
+}
+
+const Lateness = z.object({ due: z.int(), met: z.int(), p50: z.number(), p99: z.number() });
+
+interface Watching {
+  readonly rigs: number;
+  readonly silentOfTen: number;
+  /** s of each window. */
+  readonly seconds: number;
+  readonly windows: number;
+}
+
+/**
+ * What became of the polls that were due, window by window, once every rig that answers has been read; at the latest
+ * after 90 s, since a service that has more to do than it can may never get there.
+ */
+async function lateness({ rigs, silentOfTen, seconds, windows }: Watching) {
+  const farm = await startFarm(rigs, { silentOfTen });
+  const service = new Service();
+  await service.start(farm.rigs, { interval });
+  const live = (rigs * (10 - silentOfTen)) / 10;
+  const read = await service.readWithin(90_000, live, 1);
+  await service.child.tell("record");
+  const from = Date.now();
+  const watched = await service.watched(seconds * windows);
+  // The last ones may be under way, and their samples are written up to 5 s later.
+  await wait(7_000);
+  const late = await service.child.ask(z.array(Lateness), "lateness", {
+    windows: Array.from({ length: windows }, (_, index) => from + 1000 * seconds * index),
+    length: 1000 * seconds,
+    interval: 1000 * interval,
+    silentOfTen,
+  });
+  await Promise.all([service.end(), farm.end()]);
+  const sum = (of: "due" | "met"): number => late.reduce((total, window) => total + window[of], 0);
+  const share = watched.cpu / 1e6 / watched.seconds;
+  const note = `${sum("met")} of ${sum("due")} due polls done in time, ${Math.round(100 * share)} % of a core`;
+  return { late, note: read < live ? `${note}, ${live - read} rigs never read before` : note };
+}
+
+const middle = (late: readonly { p50: number; p99: number }[]): string =>
+  `p50 ${Math.round(median(late.map(({ p50 }) => p50)))} ms, p99 ${Math.round(median(late.map(({ p99 }) => p99)))} ms`;
+
+export async function large(quick: boolean): Promise<Measured[]> {
+  const watching = quick ? { rigs: 200, seconds: 5, windows: 1 } : { rigs: 40_000, seconds: 7, windows: 3 };
+  const { late, note } = await lateness({ ...watching, silentOfTen: 0 });
+  const seconds = late.map(({ p99 }) => p99 / 1000);
+  return [measured("fleet.40000at10.lateness.p99", seconds, `${note}, ${middle(late)}`)];
+}
+
+export async function dead(quick: boolean): Promise<Measured[]> {
+  const watching = quick ? { rigs: 200, seconds: 5, windows: 1 } : { rigs: 5000, seconds: 10, windows: 3 };
+  const { late, note } = await lateness({ ...watching, silentOfTen: 3 });
+  const shares = late.map(({ due, met }) => met / due);
+  return [measured("fleet.deadShare30.duePolls", shares, `${note}, ${middle(late)}`)];
+}

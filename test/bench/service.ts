@@ -1,0 +1,116 @@
+import { pino } from "pino";
+import { z } from "zod";
+import { Config } from "../../src/config/schema.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { openStore, type Sample, type Store } from "../../src/store/index.ts";
+import { answering } from "./child.ts";
+import { latenessOf } from "./lateness.ts";
+import { quantile } from "./statistics.ts";
+
+/** The service as a process of its own: what `rigbridge serve` starts, with an eye on the samples that it stores. */
+
+export const ServiceSettings = z.object({
+  miners: z.array(z.object({ address: z.string(), token: z.string().nullable() })),
+  /** s */
+  interval: z.number(),
+  key: z.string().nullable(),
+  /** The store; null = in memory. */
+  file: z.string().nullable(),
+});
+export type ServiceSettings = z.infer<typeof ServiceSettings>;
+
+const Lateness = z.object({
+  /** Epoch ms at which each begins. */
+  windows: z.array(z.number()),
+  /** ms */
+  length: z.number(),
+  /** ms */
+  interval: z.number(),
+  silentOfTen: z.int(),
+});
+
+interface Running {
+  readonly store: Store;
+  readonly service: MiningService;
+  readonly http: HttpServer;
+}
+
+let running: Running | null = null;
+/** Good reads of each miner, by its place in the configuration. */
+let reads = new Uint32Array();
+/** While somebody asked for them: place and epoch ms of each good read. */
+let recorded: { place: number; time: number }[] | null = null;
+const firstId = 1_000_000_001;
+
+answering({
+  start: async (input) => {
+    const { miners, interval, key, file } = ServiceSettings.parse(input);
+    reads = new Uint32Array(miners.length);
+    const store = await openStore({ file: file ?? ":memory:", now: Date.now });
+    const append = store.samples.append.bind(store.samples);
+    store.samples.append = (rows) => {
+      count(rows);
+      append(rows);
+    };
+    const config = Config.parse({
+      http: { host: "127.0.0.1", port: 0, ...(key === null ? {} : { key }) },
+      poll: { interval },
+      miners: miners.map(({ address, token }) => (token === null ? { address } : { address, token })),
+    });
+    const log = pino({ level: "silent" });
+    const service = await startService({ config, store, log });
+    const http = await startHttpServer({ service, settings: config.http, log, version: "0" });
+    running = { store, service, http };
+    return http.url;
+  },
+  stop: async () => {
+    await running?.http.close();
+    await running?.service.close();
+    await running?.store.close();
+    running = null;
+  },
+  /** How many miners have been read at least so often. */
+  readAtLeast: (input) => {
+    const times = z.int().parse(input);
+    return reads.reduce((sum, count) => sum + (count >= times ? 1 : 0), 0);
+  },
+  /** Those that were not read yet. */
+  readRest: async () => {
+    for (const [place, times] of reads.entries())
+      if (times === 0) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });
+  },
+  record: () => {
+    recorded = [];
+  },
+  /** Of the polls that were due in each window: ms from the due time to the state being there. */
+  lateness: (input) => {
+    const { windows, length, interval, silentOfTen } = Lateness.parse(input);
+    const places = Array.from(reads.keys()).filter((place) => place % 10 >= silentOfTen);
+    const clock = Date.now() - performance.now();
+    const idOf = (place: number): number => firstId + place;
+    return windows.map((from) => {
+      const window = { places, idOf, interval, clock, from, to: from + length };
+      const late = latenessOf(recorded ?? [], window);
+      const met = late.filter((ms) => ms < interval).length;
+      // What never came is as late as was watched.
+      const watched = Date.now() - from;
+      const at = (share: number): number => Math.min(watched, quantile(late, share));
+      return { due: late.length, met, p50: at(0.5), p99: at(0.99) };
+    });
+  },
+  memory: () => {
+    for (let turn = 0; turn < 3; turn += 1) globalThis.gc?.();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  },
+});
+
+function count(rows: readonly Sample[]): void {
+  for (const { minerId, time } of rows) {
+    const place = minerId - firstId;
+    reads[place] = (reads[place] ?? 0) + 1;
+    recorded?.push({ place, time });
+  }
+}
