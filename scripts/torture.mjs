@@ -5,11 +5,14 @@ import { setUp } from "./setup.mjs";
 
 /**
  * `npm run torture [-- name ...]`: the long proofs, one program after the other. Each says what it did and measured,
- * and fails when a promise is broken; what it cannot have here (root, a tmpfs) it says and leaves out.
+ * and fails when a promise is broken; what it cannot have here (root, a tmpfs) it says and leaves out. Numbers go to the
+ * programs: `npm run soak -- 2` is two minutes.
  */
 async function main() {
   if (!(await setUp())) return 1;
-  const wanted = process.argv.slice(2);
+  const given = process.argv.slice(2);
+  const numbers = given.filter((word) => /^[0-9.]+$/.test(word));
+  const wanted = given.filter((word) => !numbers.includes(word));
   const folder = join(root, "test", "torture");
   const programs = readdirSync(folder).filter((file) => file.endsWith(".torture.ts"));
   const named = programs.filter((file) => wanted.length === 0 || wanted.includes(basename(file, ".torture.ts")));
@@ -18,7 +21,9 @@ async function main() {
     const name = basename(file, ".torture.ts");
     const start = performance.now();
     console.log(`\n== ${index + 1}/${named.length} ${name}`);
-    const code = await inPlace(nodeFile, ["--disable-warning=ExperimentalWarning", join(folder, file)], { cwd: root });
+    const code = await inPlace(nodeFile, ["--disable-warning=ExperimentalWarning", join(folder, file), ...numbers], {
+      cwd: root,
+    });
     if (code !== 0) failed.push(name);
     const seconds = Math.round((performance.now() - start) / 1000);
     console.log(`== ${name}: ${code === 0 ? "ok" : "FAILED"}, ${seconds} s`);

@@ -17,6 +17,8 @@ interface ActOptions {
   readonly property?: string;
   readonly value?: string;
   readonly watts?: string;
+  readonly temperature?: string;
+  readonly surplus?: string;
   readonly mode?: string;
   readonly on?: true;
   readonly off?: true;
@@ -39,6 +41,8 @@ export function actCommand(): Command {
     .option("--property <key>", "a control of the miner, for set")
     .option("--value <value>", "for set")
     .option("--watts <number>", "for set_power_limit")
+    .option("--temperature <number>", "°C, for set_target_temperature and set_room_temperature")
+    .option("--surplus <number>", "W, for set_surplus")
     .option("--mode <name>", "for set_mode")
     .option("--on", "for locate")
     .option("--off", "for locate")
@@ -81,6 +85,8 @@ const optionOf = {
   property: "--property",
   value: "--value",
   watts: "--watts",
+  temperature: "--temperature",
+  surplus: "--surplus",
   mode: "--mode",
   on: "--on or --off",
 } as const;
@@ -97,6 +103,8 @@ function queryOf(action: string, options: ActOptions): z.output<typeof MinerActi
     property: options.property,
     value: options.value,
     watts: options.watts,
+    temperature: options.temperature,
+    surplus: options.surplus,
     mode: options.mode,
     on: options.on ? "true" : options.off ? "false" : undefined,
   });

@@ -7,6 +7,7 @@ import {
   knownLocale,
   type RigKind,
   type RigSpec,
+  rigKinds,
   rigName,
   type TwinOptions,
 } from "../simulator/index.ts";
@@ -27,7 +28,6 @@ export interface SimulateOptions {
   readonly port?: string;
 }
 
-const kinds: readonly RigKind[] = ["cgminer", "axeos", "xmrig"];
 export const usualMix = "cgminer=3,axeos=1,xmrig=1";
 export const usualPort = 20_001;
 export const mostRigs = 40_000;
@@ -114,9 +114,13 @@ function kindNumbers(text: string, option: string, max: number, mistakes: Mistak
   const numbers: Partial<Record<RigKind, number>> = {};
   for (const part of text.split(",")) {
     const [word = "", number = ""] = part.trim().split("=");
-    const kind = kinds.find((known) => known === word);
+    const kind = rigKinds.find((known) => known === word);
     if (kind !== undefined) numbers[kind] = wholeNumber(number, `${option} ${kind}`, 1, max, mistakes);
-    else mistakes.push({ path: option, message: `knows ${kinds.join(", ")}, not "${word}"${didYouMean(word, kinds)}` });
+    else
+      mistakes.push({
+        path: option,
+        message: `knows ${rigKinds.join(", ")}, not "${word}"${didYouMean(word, rigKinds)}`,
+      });
   }
   return numbers;
 }

@@ -29,6 +29,7 @@ interface ReadOptions {
   readonly username?: string;
   readonly password?: string;
   readonly token?: string;
+  readonly makersLogin?: true;
   readonly json?: true;
 }
 
@@ -43,6 +44,7 @@ export function readCommand(): Command {
     .addOption(new Option("--username <name>", "for the rig's own login").env("RIGBRIDGE_USERNAME"))
     .addOption(new Option("--password <word>", "for the rig's own login").env("RIGBRIDGE_PASSWORD"))
     .addOption(new Option("--token <token>", "the rig's access token").env("RIGBRIDGE_TOKEN"))
+    .option("--makers-login", "try the login that the maker gives all its rigs, where none is given")
     .option("--json", "print JSON, in SI units")
     .addHelpText(
       "after",

@@ -40,8 +40,12 @@ export class Shutdown {
     }
   }
 
-  /** SIGINT and SIGTERM close and end the process, a second one at once; so does what nobody caught. */
+  /**
+   * SIGINT, SIGTERM, and SIGHUP from a terminal that goes, close and end the process, a second one at once; so does what
+   * nobody caught. That nobody reads what is printed any more ends nothing.
+   */
   takeSignals(log: Logger): void {
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
     let first: number | undefined;
     const stop = (signal: NodeJS.Signals): void => {
       if (first !== undefined) {
@@ -56,8 +60,7 @@ export class Shutdown {
       }, patience).unref();
       void this.close(log).then(() => process.exit(0));
     };
-    process.on("SIGINT", stop);
-    process.on("SIGTERM", stop);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
     process.on("uncaughtException", (error) => {
       log.fatal({ err: error }, "A fault of Rigbridge; it ends here");
       process.exit(1);

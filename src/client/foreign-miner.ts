@@ -101,6 +101,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     tags: [],
     readings,
     controls: controlsOf(fields, status),
+    heating: null,
   };
   if (!isLive) return unreached(miner, reading.memory.shape(id));
   reading.memory.keep(id, { ...readings, controls: miner.controls });

@@ -25,6 +25,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...exposure(config),
     ...otherStore(config),
     ...addresses(miners),
+    ...miners.flatMap(plugAddress),
     ...networks(config),
     ...twice(miners, "uid"),
     ...twice(groups, "name"),
@@ -36,6 +37,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(entriesOf(config, "coins"), "shortName"),
     ...twice(entriesOf(config, "algorithms"), "id"),
     ...sharedKeys(config, users),
+    ...loops(config, miners, groupNames),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "groups", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "pools", "pool", poolNames)),
@@ -98,6 +100,18 @@ function addresses(miners: readonly Entry[]): Finding[] {
       return [{ path: at, message: error.errors[0]?.message ?? error.message }];
     }
   });
+}
+
+function plugAddress({ path, fields: { supply } }: Entry): Finding[] {
+  const address = isRecord(supply) ? supply.address : undefined;
+  if (typeof address !== "string" || address === "") return [];
+  try {
+    parseAddress(address);
+    return [];
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    return [{ path: [...path, "supply", "address"], message: error.errors[0]?.message ?? error.message }];
+  }
 }
 
 /** What the file says is searched unasked, so nobody can say yes to more than that. */
@@ -166,6 +180,39 @@ function unknownNames({ path, fields }: Entry, key: string, what: string, known:
       : [{ path: at, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }],
   );
 }
+
+/** Rooms and surpluses: whom they name is there, and serves one of them. */
+function loops(
+  config: Readonly<Record<string, unknown>>,
+  miners: readonly Entry[],
+  groupNames: ReadonlySet<string>,
+): Finding[] {
+  const [heatings, follows] = [oneOrMore(config, "heating"), oneOrMore(config, "follow")];
+  const known = new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid")]);
+  const ofMiners = (entry: Entry, key: string): Finding[] =>
+    // A rig may show its MAC as uid, which the file need not say.
+    unknownNames(entry, key, "miner", known).filter(({ path }) => !/^[0-9a-f]{12}$/.test(textAt(config, path)));
+  return [
+    ...twice(heatings, "name"),
+    ...twice(follows, "name"),
+    ...twice([...heatings, ...follows], "group"),
+    ...twice(heatings, "miner"),
+    ...[...heatings, ...follows].flatMap((entry) => unknownNames(entry, "group", "group", groupNames)),
+    ...heatings.flatMap((entry) => ofMiners(entry, "miner")),
+    ...follows.flatMap((entry) => ofMiners(entry, "order")),
+  ];
+}
+
+const oneOrMore = (config: Readonly<Record<string, unknown>>, key: string): Entry[] => {
+  const fields = config[key];
+  return isRecord(fields) ? [{ path: [key], fields }] : entriesOf(config, key);
+};
+
+const textAt = (config: unknown, path: Path): string => {
+  let value = config;
+  for (const step of path) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
+  return typeof value === "string" ? value : "";
+};
 
 const emptyPoolGroup = ({ path, fields }: Entry): Finding[] =>
   Array.isArray(fields.pools) && fields.pools.length === 0

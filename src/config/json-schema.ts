@@ -42,10 +42,11 @@ export function knownKeys(path: Path): string[] {
   return isRecord(properties) ? Object.keys(properties) : [];
 }
 
-/** The schema itself, or what its `$ref` (`#/definitions/name`) refers to. */
+/** The schema itself, or what its `$ref` (`#/definitions/name`) refers to; of several that may hold all together. */
 function follow(root: unknown, schema: unknown): Record<string, unknown> {
   if (!isRecord(schema)) return {};
-  const { $ref } = schema;
+  const { $ref, anyOf } = schema;
+  if (Array.isArray(anyOf)) return Object.assign({}, ...anyOf.map((each: unknown) => follow(root, each)));
   if (typeof $ref !== "string") return schema;
   let target = root;
   for (const step of $ref.split("/").slice(1)) target = isRecord(target) ? target[step] : undefined;

@@ -93,14 +93,14 @@ function invalidConfig(
 
 const secretKeys = new Set(["key", "password", "token"]);
 
-/** Whether a secret stands in the file itself. `x` is what pools take for no password. */
-function holdsSecret(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(holdsSecret);
+/** Whether a secret stands in the file itself. `x` is what pools take for no password. Any header may be one. */
+function holdsSecret(value: unknown, all = false): boolean {
+  if (Array.isArray(value)) return value.some((item) => holdsSecret(item));
   if (!isRecord(value)) return false;
   return Object.entries(value).some(([key, item]) =>
-    secretKeys.has(key)
+    all || secretKeys.has(key)
       ? typeof item === "string" && !["", "x"].includes(item) && !item.includes("${")
-      : holdsSecret(item),
+      : holdsSecret(item, key === "headers"),
   );
 }
 

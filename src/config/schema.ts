@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { Uid } from "../contract/resources.ts";
+import { Supply } from "../contract/supply.ts";
 import { drivers } from "../link/drivers/index.ts";
+import { Follows, Heatings } from "./loops.ts";
 
 /**
  * The configuration, as in `additions` of the API ("Config keys"). Every key may be left out; a key that this version
@@ -13,6 +15,7 @@ const key = z
   .min(16, "needs at least 16 characters")
   .max(200)
   .regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces");
+const seconds = z.number().min(0).max(86_400);
 const notYet = (what: string) => z.undefined(`is not there yet in this version (${what}); remove it`).optional();
 
 const knownLocale = (locale: string): boolean => {
@@ -67,6 +70,14 @@ export const DisplaySettings = z.strictObject({
 });
 export type DisplaySettings = z.infer<typeof DisplaySettings>;
 
+const minOn = seconds.describe("seconds that a rig mines before its power target may stop it again");
+const minOff = seconds.describe("seconds that a rig stands before its power target may start it again");
+const changesPerHour = z
+  .int()
+  .min(1)
+  .max(3600)
+  .describe("changes by its power target that last or restart the mining; a fast throttle is not counted");
+
 export const MinerSettings = z.strictObject({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   uid: Uid.optional().describe("its uid, where the rig shows neither MAC nor serial"),
@@ -83,7 +94,11 @@ export const MinerSettings = z.strictObject({
   token: minerFields.token.describe("the rig's access token, as XMRig has it"),
   location: minerFields.location.unwrap().strict().optional().describe("where it stands"),
   tags: minerFields.tags.describe("words to find it by"),
-  supply: notYet("the rig's plug and meter").describe("not there yet"),
+  supply: Supply.optional().describe("the plug that it draws its power through"),
+  power: z
+    .strictObject({ minOn: minOn.optional(), minOff: minOff.optional(), changesPerHour: changesPerHour.optional() })
+    .optional()
+    .describe("what this rig is spared, where it differs from power"),
 });
 export type MinerSettings = z.infer<typeof MinerSettings>;
 
@@ -178,9 +193,21 @@ export const Config = z.strictObject({
     .strictObject({
       interval: z.number().min(1).max(3600).default(10).describe("seconds between two reads of a rig"),
       timeout: z.number().min(0.5).max(60).default(5).describe("seconds that one read may take"),
+      makersLogins: z
+        .boolean()
+        .default(false)
+        .describe("try the login that a maker gives all its rigs, where none is given"),
     })
     .prefault({})
     .describe("how often rigs are read"),
+  power: z
+    .strictObject({
+      minOn: minOn.default(300),
+      minOff: minOff.default(300),
+      changesPerHour: changesPerHour.default(6),
+    })
+    .prefault({})
+    .describe("what rigs are spared when their power follows something"),
   miners: z.array(MinerSettings).max(100_000).default([]).describe("rigs that this file declares"),
   groups: z.array(GroupSettings).default([]).describe("groups of miners, which may hold groups"),
   pools: z.array(PoolSettings).default([]).describe("pools that miners can be given"),
@@ -201,6 +228,8 @@ export const Config = z.strictObject({
     .strictObject({ price: z.number().min(0).optional().describe("money per kWh") })
     .prefault({})
     .describe("what power costs, in the display currency"),
+  heating: Heatings.describe("rooms that rigs heat: one, or a list"),
+  follow: Follows.describe("groups of rigs that follow a surplus of power: one, or a list"),
   scan: ScanSettings.optional().describe("searching networks for rigs; absent = only when asked"),
   mqtt: notYet("the MQTT bridge").describe("not there yet"),
   history: z

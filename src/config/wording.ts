@@ -20,12 +20,21 @@ export function sentence(issue: z.core.$ZodRawIssue): string {
 }
 
 /** One finding for each thing that zod found; unknown keys come one by one, with what was probably meant. */
-export const findingsOf = (issues: readonly z.core.$ZodIssue[]): Finding[] =>
-  issues.flatMap((issue): Finding[] =>
-    issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => unknownKey(issue.path, key))
-      : [{ path: issue.path, message: issue.message }],
+export const findingsOf = (issues: readonly z.core.$ZodIssue[], at: Path = []): Finding[] =>
+  issues.flatMap((issue): Finding[] => {
+    const path = [...at, ...issue.path];
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
+    const meant = issue.code === "invalid_union" ? meantOption(issue) : undefined;
+    return meant === undefined ? [{ path, message: issue.message }] : findingsOf(meant, path);
+  });
+
+/** What is wrong with the only option of a union that the value's type fits. */
+function meantOption({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
+  const fitting = errors.filter(
+    (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
   );
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
 
 function unknownKey(path: Path, key: string): Finding {
   const known = knownKeys(path);

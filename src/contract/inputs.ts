@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Mistake } from "./problems.ts";
 import { privileges, Uid } from "./resources.ts";
+import { Supply } from "./supply.ts";
 
 /**
  * What requests carry. Queries and path parameters arrive as text and become numbers through codecs, so that "",
@@ -30,6 +31,16 @@ export const Decimal = z.codec(
     .max(40)
     .regex(/^\d+(\.\d+)?([eE][+-]?\d{1,3})?$/, "must be a decimal number with a point, not negative, like 0.00012"),
   z.number().min(0),
+  { decode: (digits) => Number(digits), encode: (number) => String(number) },
+);
+
+/** The same, and negative too. */
+export const Signed = z.codec(
+  z
+    .string()
+    .max(40)
+    .regex(/^-?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/, "must be a decimal number with a point, like -120.5"),
+  z.number().min(-10_000_000).max(10_000_000),
   { decode: (digits) => Number(digits), encode: (number) => String(number) },
 );
 
@@ -74,6 +85,9 @@ export const minerActions = [
   "set_power_limit",
   "set_mode",
   "locate",
+  "set_target_temperature",
+  "set_room_temperature",
+  "set_surplus",
 ] as const;
 export type MinerAction = (typeof minerActions)[number];
 
@@ -91,6 +105,9 @@ const needed = {
   set_power_limit: ["watts"],
   set_mode: ["mode"],
   locate: ["on"],
+  set_target_temperature: ["temperature"],
+  set_room_temperature: ["temperature"],
+  set_surplus: ["surplus"],
 } as const satisfies Record<MinerAction, readonly string[]>;
 
 const actionParameters = {
@@ -103,6 +120,14 @@ const actionParameters = {
   watts: Decimal.optional().describe("for set_power_limit (ours)"),
   mode: z.string().max(100).optional().describe("for set_mode (ours)"),
   on: Flag.optional().describe("for locate (ours)"),
+  temperature: Signed.optional().describe(
+    "°C, for set_target_temperature (5 to 35: what the room that this miner heats should have; survives a restart) and " +
+      "set_room_temperature (-40 to 60: what it has, where the configuration leaves that to the API) (ours)",
+  ),
+  surplus: Signed.optional().describe(
+    "W, for set_surplus: what there is for the group that this miner follows the sun with, negative = drawn from the " +
+      "grid; said to any miner of the group it is for all of it (ours)",
+  ),
 };
 
 /** Each missing parameter is a mistake of its own, beside whatever else is wrong. */
@@ -221,17 +246,21 @@ export const minerFields = {
 };
 
 const group = z.union([z.int().min(0), Line(200).min(1)]).describe("id or name of a group; 0 = none");
-const supply = z.looseObject({}).optional().describe("the rig's plug; not there yet");
 
 export const AddMinerBody = z.object({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   group: group.optional(),
   ...minerFields,
-  supply,
+  supply: Supply.optional().describe("the plug that it draws its power through"),
 });
 
 export const ChangeMinerBody = z
-  .object({ address: z.string().min(1).max(300).optional(), group: group.optional(), ...minerFields, supply })
+  .object({
+    address: z.string().min(1).max(300).optional(),
+    group: group.optional(),
+    ...minerFields,
+    supply: Supply.nullable().optional().describe("the plug that it draws its power through; null = none any more"),
+  })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "names nothing to change");
 
 export const GroupBody = z.object({ name: Line(200).min(1), parentId: z.int().min(0).default(0) });

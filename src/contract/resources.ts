@@ -106,6 +106,15 @@ export type Location = z.infer<typeof Location>;
 
 export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z, 0-9 and -");
 
+export const Heating = z.object({
+  name: text,
+  target: z.number().describe("°C that the room should have"),
+  room: z.number().nullable().describe("°C that it has; null before it is known"),
+  at: z.iso.datetime().nullable().describe("when that was known"),
+  demand: z.number().nullable().describe("how much of all its heat it wants, 0 to 1; null before that is known"),
+});
+export type Heating = z.infer<typeof Heating>;
+
 export const Miner = z.object({
   id: int.describe("external miners count from 1000000001, managed miners from 1"),
   uid: Uid.nullable(),
@@ -151,6 +160,7 @@ export const Miner = z.object({
   tags: z.array(text),
   readings: Readings,
   controls: z.array(Control),
+  heating: Heating.nullable().describe("the room that this miner heats, null for none (ours)"),
 });
 export type Miner = z.infer<typeof Miner>;
 

@@ -1,13 +1,25 @@
+/** What one read says of the energy. */
+export interface EnergyRead {
+  /** Epoch ms. */
+  readonly at: number;
+  /** W. */
+  readonly power: number | null;
+  /** Wh on a meter, where there is one. */
+  readonly meter?: number | undefined;
+}
+
 /**
- * Energy drawn, in Wh: the mean of two readings over the time between them. A gap is not guessed: nothing is added
- * for a time in which the rig was not read.
+ * Energy drawn, in Wh: what a meter has counted between two reads, else the mean of two readings over the time between
+ * them. A gap is not guessed: nothing is added for a time in which neither the rig nor its meter was there.
  */
 export function addEnergy(
   energy: number | null,
-  before: { readonly at: number; readonly power: number | null } | null,
-  now: { readonly at: number; readonly power: number | null },
+  before: EnergyRead | null,
+  now: EnergyRead,
   longestGap: number,
 ): number | null {
+  const counted = before?.meter === undefined || now.meter === undefined ? -1 : now.meter - before.meter;
+  if (counted >= 0) return (energy ?? 0) + counted;
   if (now.power === null) return energy;
   const gap = before === null ? 0 : now.at - before.at;
   if (before === null || before.power === null || gap <= 0 || gap > longestGap) return energy ?? 0;

@@ -1,10 +1,13 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
+import type { Supply } from "../contract/supply.ts";
 import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials, RigAddress } from "../link/link.ts";
+import { openPlug } from "../link/supplies/plug.ts";
+import { SuppliedRig } from "../link/supplies/supplied-rig.ts";
 import { phaseOf } from "./schedule.ts";
 import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState, same } from "./state.ts";
 import { Turns } from "./turns.ts";
@@ -22,6 +25,8 @@ export interface Declared {
   /** ms between two reads. */
   readonly interval: number;
   readonly powerNameplate: number | null;
+  /** The plug that it draws its power through. */
+  readonly supply?: Supply | null;
   readonly offlineExpected: boolean;
   readonly disabled: boolean;
 }
@@ -41,6 +46,8 @@ export interface RigContext {
 /** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew: with an answer, and without. */
 const doubtAfter = 3;
 const doubtSilenceAfter = 10;
+/** Answers that another device, or other firmware, may have given. */
+const doubtful: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.login"]);
 
 /** One rig of the fleet: its link, its state, and one exchange at a time. */
 export class FleetRig {
@@ -93,8 +100,10 @@ export class FleetRig {
       this.#checkOpen();
       const reading = await this.#readOnce();
       this.#checkOpen();
-      this.#checkIdentity(reading.identity);
-      await this.#name(reading.identity);
+      if (reading.off !== true) {
+        this.#checkIdentity(reading.identity);
+        await this.#name(reading.identity);
+      }
       this.#take(reading);
       this.#doubts = 0;
       await this.#rememberShape();
@@ -154,11 +163,23 @@ export class FleetRig {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
-      this.#rig ??= await this.#connect(AbortSignal.any([limit.signal, this.#context.closing]));
+      this.#rig ??= this.#supplied() ?? (await this.#connect(limit.signal));
       return await this.#rig.read(limit.signal);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** The rig behind its plug; undefined when it has none. */
+  #supplied(): Rig | undefined {
+    const { supply } = this.declared;
+    if (supply === null || supply === undefined) return undefined;
+    return new SuppliedRig({
+      plug: openPlug(supply),
+      supply,
+      connect: (signal) => this.#connect(signal),
+      known: () => this.#state,
+    });
   }
 
   async #connect(signal: AbortSignal): Promise<Rig> {
@@ -168,7 +189,7 @@ export class FleetRig {
     const found = await identify(
       address,
       credentials,
-      signal,
+      AbortSignal.any([signal, this.#context.closing]),
       drivers.find(({ id }) => id === known),
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
@@ -230,7 +251,7 @@ export class FleetRig {
         : { code: "internal", message: `The read failed: ${error instanceof Error ? error.message : "unknown error"}` };
     const refused = trouble.code === "rig.other" || trouble.code === "in.use";
     this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble);
-    if (trouble.code === "rig.garbled" || trouble.code === "rig.refused" || refused) this.#doubts += 1;
+    if (doubtful.has(trouble.code) || refused) this.#doubts += 1;
     // Other firmware may answer there now, perhaps at another port; a driver that the owner named stays.
     if (this.#doubts >= doubtAfter || this.#state.missed % doubtSilenceAfter === 0) {
       this.#doubts = 0;

@@ -1,7 +1,7 @@
 import type { Control, Identity } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Reading } from "../link/driver.ts";
-import { addEnergy, type EarlierUptime, startOf } from "./energy.ts";
+import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
 /** What is known of a rig whether or not it is on: kept over restarts, so that a rig that is off keeps its shape. */
@@ -69,9 +69,8 @@ export interface ReadContext {
 export function afterRead(state: RigState, read: Reading, context: ReadContext): RigState {
   const { at, nameplate, longestGap } = context;
   const reading = withNameplate(read, nameplate);
-  const { power, uptime, boards, fans } = reading.readings;
-  const before =
-    state.reading === null || state.at === null ? null : { at: state.at, power: state.reading.readings.power };
+  const { uptime, boards, fans } = reading.readings;
+  const before = state.reading === null || state.at === null ? null : energyRead(state.at, state.reading);
   return {
     uid: state.uid,
     driver: state.driver,
@@ -80,13 +79,19 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     controls: reading.controls,
     layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
     startedAt: startOf(state.startedAt, at, uptime, context.before),
-    energy: addEnergy(state.energy, before, { at, power }, longestGap),
+    energy: addEnergy(state.energy, before, energyRead(at, reading), longestGap),
     reading,
     at,
     missed: 0,
     trouble: null,
   };
 }
+
+const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
+  at,
+  power: readings.power,
+  meter,
+});
 
 /** After a missed read: the last readings stay, marked stale, until the third miss. */
 export function afterMiss(state: RigState, trouble: Trouble): RigState {
@@ -122,7 +127,16 @@ function mergeIdentity(known: Identity | null, read: Identity): Identity {
 }
 
 /** Troubles of a rig that answers, but cannot be taken for what it should be. */
-const refusals: readonly string[] = ["rig.other", "in.use", "rig.unknown-protocol", "rig.refused", "input.invalid"];
+const refusals: readonly string[] = [
+  "rig.other",
+  "in.use",
+  "rig.unknown-protocol",
+  "rig.refused",
+  "rig.login",
+  "rig.read-only",
+  "rig.busy",
+  "input.invalid",
+];
 
 /** Seconds within which a rig that does not hash yet is starting. */
 const startingSeconds = 120;

@@ -55,3 +55,11 @@ export const range = (
   scale: Pick<Control, "unit" | "min" | "max" | "step" | "value"> & { readonly options?: string[] },
   effect: Effect,
 ): Control => ({ key, kind: "range", ...plain, ...effect, ...scale, options: scale.options ?? null });
+
+/** One of several words. */
+export const choice = (
+  key: ControlKey,
+  options: NonNullable<Control["options"]>,
+  value: string | null,
+  effect: Effect,
+): Control => ({ key, kind: "choice", ...plain, ...effect, options, value });

@@ -105,12 +105,18 @@ export interface Reading {
   /** What the device can be told now. */
   readonly controls: readonly Control[];
   readonly poolActions: readonly PoolAction[];
+  /** s that a change of its pools takes to show, where that is long: it restarts for it. */
+  readonly poolSeconds?: number;
   /** Id of the mining software as in GET /api/miningsoftware, null when unknown. */
   readonly software: string | null;
   /** Seconds over which `hashrate` is averaged by the device. */
   readonly logInterval: number | null;
   /** Difficulty-1 shares per minute. */
   readonly workUtility: number | null;
+  /** Wh that the rig's meter has counted, where it has one; it may be set back. */
+  readonly meter?: number;
+  /** It is without power: what is said of its shape is remembered, and nothing of it was asked. */
+  readonly off?: true;
 }
 
 /** A pool as the device lists it. */

@@ -255,7 +255,6 @@ const isQuestion = (said: Partial<Identity> | Question | undefined): said is Que
 
 /** Makers by the realm that their web interface names. */
 const logins: readonly (readonly [RegExp, string])[] = [
-  [/realm="?antMiner/i, "Antminer"],
   [/realm="?blackMiner/i, "VolcMiner"],
   [/realm="?Daoge/i, "Elphapex"],
 ];

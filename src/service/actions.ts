@@ -1,12 +1,15 @@
 import { notFound, notYet } from "../contract/problems.ts";
-import type { Input, MiningService } from "../contract/service.ts";
+import type { Caller, Input, MiningService } from "../contract/service.ts";
 import type { PoolLogin } from "../link/driver.ts";
 import type { Store } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
+import { isForLoop, type Loops } from "./loops.ts";
 import type { PoolBook } from "./pool-book.ts";
+import type { PowerTargets } from "./power-targets.ts";
+import { done } from "./replies.ts";
 import type { Entry, Roster } from "./roster.ts";
 import type { Order, Steering } from "./steering.ts";
-import { addPool, changePool, onPool, type Step, setControl, switchMining } from "./steps.ts";
+import { addPool, changePool, onPool, type Step, setControl } from "./steps.ts";
 import { find } from "./stored.ts";
 
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
@@ -21,13 +24,15 @@ export function actionOperations(
   steering: Steering,
   stepsOf: StepsOf,
   access: AccessBook,
+  tellLoop: TellLoop,
 ): ActionOperations {
   return {
     minerAction: async ({ id, ...asked }, caller) => {
       const eyes = access.of(caller);
       const entry = roster.entryFor(id, eyes);
       const { action, ...parameters } = asked;
-      return steering.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes));
+      if (isForLoop(action)) return done(await tellLoop(entry, asked, caller, eyes));
+      return steering.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes)(id));
     },
     minerPoolAction: async ({ id, poolId, action }, caller) => {
       const entry = roster.entryFor(id, access.of(caller));
@@ -41,6 +46,19 @@ export function actionOperations(
     },
   };
 }
+
+/** Says something to the loop of a miner; resolves with what came of it. Throws as `Loops.take`. */
+export type TellLoop = (entry: Entry, asked: Action, caller: Caller, eyes: Access) => Promise<string>;
+
+/** What a person wants of a room is written down; what is measured is not. */
+export const loopTelling =
+  (loops: Loops, steering: Steering): TellLoop =>
+  async (entry, asked, caller, eyes) => {
+    const { action, ...parameters } = asked;
+    const message = await loops.take(asked, entry.facts.id, eyes);
+    if (action === "set_target_temperature") await steering.record(orderOf(entry, action, parameters), caller, message);
+    return message;
+  };
 
 /** An action as the audit shows it. */
 export function orderOf(
@@ -57,34 +75,36 @@ export function orderOf(
  * What an action consists of. Throws, before a command is written down, when it refers to what is not there for these
  * eyes, or not there yet.
  */
-export type StepsOf = (action: Action, access: Access) => Step[];
+export type StepsOf = (action: Action, access: Access) => (minerId: number) => Step[];
 
-export function actionSteps({ templates, rules }: Store, book: PoolBook): StepsOf {
+export function actionSteps({ templates, rules }: Store, book: PoolBook, power: PowerTargets): StepsOf {
   const loginsOf = ({ pool_id = 0, pool_type = "single" }: Action, access: Access): PoolLogin[] =>
     book.logins(pool_id, pool_type, access);
   return (action, access) => {
     switch (action.action) {
       case "reboot":
       case "restart":
-        return [setControl(action.action, "true")];
+        return alike(setControl(action.action, "true"));
       case "stop":
-        return [switchMining(false)];
+        return (minerId) => power.stop(minerId);
       case "start":
-        return [switchMining(true)];
-      case "set":
-        return [setControl(action.property ?? "", action.value ?? "")];
+        return (minerId) => power.start(minerId);
+      case "set": {
+        const { property = "", value = "" } = action;
+        return (minerId) => power.setting(minerId, property, value);
+      }
       case "set_power_limit":
-        return [setControl("power_limit", String(action.watts), "watts")];
+        return (minerId) => power.setting(minerId, "power_limit", String(action.watts), "watts");
       case "set_mode":
-        return [setControl("mode", action.mode ?? "", "mode")];
+        return (minerId) => power.setting(minerId, "mode", action.mode ?? "", "mode");
       case "locate":
-        return [setControl("locate", String(action.on), "on")];
+        return alike(setControl("locate", String(action.on), "on"));
       case "add_pool":
-        return loginsOf(action, access).map(addPool);
+        return alike(...loginsOf(action, access).map(addPool));
       case "change_pool": {
         const [first, ...others] = loginsOf(action, access);
         if (first === undefined) throw notFound("pool", action.pool_id ?? 0);
-        return changePool(first, others);
+        return alike(...changePool(first, others));
       }
       case "apply_template":
         find(templates, action.template_id ?? 0, "managed template");
@@ -92,6 +112,16 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook): StepsO
       case "rule":
         find(rules, action.rule_id ?? 0, "rule");
         throw notYet("Running a rule");
+      // No rig is told anything.
+      case "set_target_temperature":
+      case "set_room_temperature":
+      case "set_surplus":
+        return alike();
     }
   };
 }
+
+/** The same for every miner. */
+const alike =
+  (...steps: readonly Step[]) =>
+  (): Step[] => [...steps];

@@ -5,11 +5,12 @@ import type { BulkAction } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { BulkResult, Store, StoredBulkAction } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
-import { type Action, orderOf, type StepsOf } from "./actions.ts";
+import { type Action, orderOf, type StepsOf, type TellLoop } from "./actions.ts";
 import { bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
+import { isForLoop, type Loops } from "./loops.ts";
 import { paced } from "./paced.ts";
 import { done } from "./replies.ts";
-import type { Roster } from "./roster.ts";
+import type { Entry, Roster } from "./roster.ts";
 import { type Steering, steerable } from "./steering.ts";
 import { rehearse, type Step } from "./steps.ts";
 
@@ -21,6 +22,8 @@ export interface BulkContext {
   readonly store: Store;
   readonly access: AccessBook;
   readonly stepsOf: StepsOf;
+  readonly loops: Loops;
+  readonly tellLoop: TellLoop;
   readonly log: Logger;
 }
 
@@ -28,7 +31,7 @@ export interface BulkContext {
 interface Job {
   readonly id: number;
   readonly action: Action;
-  readonly steps: readonly Step[];
+  readonly stepsOf: (minerId: number) => Step[];
   readonly caller: Caller;
   /** Aborted when nothing more is to be started. */
   readonly stop: AbortController;
@@ -65,18 +68,21 @@ export class BulkActions implements BulkOperations {
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
     const eyes = access.of(caller);
     const { action, minerIds } = bulkRequest(body, roster, store, eyes);
-    const steps = stepsOf(action, eyes);
+    const stepsFor = stepsOf(action, eyes);
     const { parameters, parallel, delay, dryRun } = body;
     const asked = { actor: caller.actor, userId: caller.userId ?? null, action: action.action, parameters };
     const wanted = { ...asked, parallel, delay, dryRun };
-    if (dryRun) return { id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, steps, eyes))).id };
+    if (dryRun)
+      return {
+        id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, { action, stepsOf: stepsFor }, eyes))).id,
+      };
     if (this.#jobs.size + this.#starting >= jobsAtMost)
       throw new RigbridgeError("too.many", `${jobsAtMost} bulk actions are running; wait for one of them to end`);
     this.#starting += 1;
     try {
       const queued = minerIds.map((minerId): BulkResult => ({ minerId, state: "queued", message: "" }));
       const job = await store.bulkActions.add(wanted, queued);
-      this.#start(job, { action, steps, caller }, minerIds);
+      this.#start(job, { action, stepsOf: stepsFor, caller }, minerIds);
       return { id: job.id };
     } finally {
       this.#starting -= 1;
@@ -101,8 +107,8 @@ export class BulkActions implements BulkOperations {
       try {
         access.check("startBulkAction", caller);
         const action = keptAction(job);
-        const steps = stepsOf(action, access.of(caller));
-        this.#start(job, { action, steps, caller }, await store.bulkActions.queued(job.id));
+        const stepsFor = stepsOf(action, access.of(caller));
+        this.#start(job, { action, stepsOf: stepsFor, caller }, await store.bulkActions.queued(job.id));
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
         await this.#cancel(job.id, error.message);
@@ -134,7 +140,7 @@ export class BulkActions implements BulkOperations {
 
   #start(
     { id, parallel, delay }: StoredBulkAction,
-    what: Pick<Job, "action" | "steps" | "caller">,
+    what: Pick<Job, "action" | "stepsOf" | "caller">,
     minerIds: readonly number[],
   ): void {
     const job = { id, ...what, stop: new AbortController() };
@@ -186,19 +192,29 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  async #tell({ id, action: asked, steps, caller }: Job, minerId: number, eyes: Access): Promise<BulkResult> {
+  async #tell({ id, action: asked, stepsOf, caller }: Job, minerId: number, eyes: Access): Promise<BulkResult> {
     const { roster, steering, store } = this.#context;
     const entry = roster.seen(minerId, eyes);
     if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, eyes) };
+    if (isForLoop(asked.action))
+      return this.#tellLoop(minerId, () => this.#context.tellLoop(entry, asked, caller, eyes));
     const { action, ...parameters } = asked;
     const row = await this.#written(() => steering.note(orderOf(entry, action, parameters), caller));
     await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
-    const command = steering.send(entry.rig, row, steps);
+    const command = steering.send(entry.rig, row, stepsOf(minerId));
     const message = await command.ended.catch(messageOf);
     // Cut before a byte left: the next run tells it.
     if (this.#closing.signal.aborted && !command.sent && command.state === "failed")
       return { minerId, state: "queued", message: "" };
     return { minerId, state: command.state, message };
+  }
+
+  async #tellLoop(minerId: number, tell: () => Promise<string>): Promise<BulkResult> {
+    try {
+      return { minerId, state: "done", message: await tell() };
+    } catch (error) {
+      return { minerId, state: "failed", message: messageOf(error) };
+    }
   }
 
   #absence(minerId: number, eyes: Access): string {
@@ -208,20 +224,29 @@ export class BulkActions implements BulkOperations {
   }
 
   /** What the action would meet, by each miner's last reading. */
-  async #judged(minerIds: readonly number[], steps: readonly Step[], eyes: Access): Promise<BulkResult[]> {
+  async #judged(
+    minerIds: readonly number[],
+    { action, stepsOf }: Pick<Job, "action" | "stepsOf">,
+    eyes: Access,
+  ): Promise<BulkResult[]> {
     const results: BulkResult[] = [];
     for (const minerId of minerIds) {
       if (results.length % judgedAtOnce === judgedAtOnce - 1) await others();
-      results.push({ minerId, ...this.#judgement(minerId, steps, eyes) });
+      const judge = ({ rig }: Entry): string => {
+        if (!isForLoop(action.action)) return rehearse(stepsOf(minerId), steerable(rig.state));
+        this.#context.loops.addressed(action, minerId, eyes);
+        return "";
+      };
+      results.push({ minerId, ...this.#judgement(minerId, judge, eyes) });
     }
     return results;
   }
 
-  #judgement(minerId: number, steps: readonly Step[], eyes: Access): Omit<BulkResult, "minerId"> {
+  #judgement(minerId: number, judge: (entry: Entry) => string, eyes: Access): Omit<BulkResult, "minerId"> {
     const entry = this.#context.roster.seen(minerId, eyes);
     if (entry === undefined) return { state: "failed", message: this.#absence(minerId, eyes) };
     try {
-      return { state: "possible", message: rehearse(steps, steerable(entry.rig.state)) };
+      return { state: "possible", message: judge(entry) };
     } catch (error) {
       return { state: "failed", message: messageOf(error) };
     }

@@ -138,6 +138,8 @@ function minerRows(
         tags: miner.tags ?? [],
         offlineExpected: miner.offlineExpected ?? false,
         powerNameplate: miner.powerNameplate ?? null,
+        supply: miner.supply ?? null,
+        power: miner.power ?? {},
       };
       return [row?.key ?? freeKey(address, keys), value];
     }),

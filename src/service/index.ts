@@ -9,7 +9,7 @@ import { type NewNotification, openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { type Access, AccessBook } from "./access.ts";
-import { actionOperations, actionSteps } from "./actions.ts";
+import { actionOperations, actionSteps, loopTelling } from "./actions.ts";
 import { BulkActions } from "./bulk.ts";
 import { Coins } from "./coins.ts";
 import { commandOperations, shownCommand } from "./commands.ts";
@@ -18,11 +18,14 @@ import { Discoveries } from "./discovery.ts";
 import { Events } from "./events.ts";
 import { groupOperations } from "./groups.ts";
 import { type Calls, guarded } from "./guard.ts";
+import { declareHeatings } from "./heating.ts";
 import { historyOperations } from "./history.ts";
 import { hostOperations } from "./hosts.ts";
+import { byTimer, Loops, type Repeat } from "./loops.ts";
 import { encodedMiners, type MinerContext, minerOperations } from "./miners.ts";
 import { notificationOperations, shownNotification } from "./notifications.ts";
 import { PoolBook } from "./pool-book.ts";
+import { PowerTargets, powerRules } from "./power-targets.ts";
 import { Recorder } from "./recorder.ts";
 import { type DemoMiner, type Entry, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
@@ -44,6 +47,8 @@ export interface ServiceOptions {
   readonly demo?: readonly DemoMiner[];
   /** The machine's networks, searched when nobody names others; as `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
+  /** What turns the loops that steer power; a timer. */
+  readonly repeat?: Repeat;
 }
 
 /**
@@ -66,6 +71,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const worthChanged = (): void => roster.presentAll();
   const coins = new Coins(store, config, now, worthChanged);
   await declareAll(config, store, coins);
+  await declareHeatings(config.heating, store);
   const access = new AccessBook(store);
   const book = new PoolBook(store, coins, access, worthChanged);
   const demoStore = await openStore({ file: ":memory:", now });
@@ -85,6 +91,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       (error: unknown) => log.error({ err: error }, "a notification was lost"),
     );
   };
+  const power = new PowerTargets({
+    memoriesOf: (id) => (roster.isDemo(id) ? demoStore : store).power,
+    now,
+    rulesOf: (id) => powerRules({ ...config.power, ...loops.rulesOf(id) }, store.miners.get(id)?.power),
+  });
   const roster = new Roster({
     store,
     demoStore,
@@ -100,16 +111,35 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       prices,
       startedAt: now(),
       energyOf: (id) => recorderOf(id).energyOf(id),
+      powerTarget: (id, state) => power.control(id, state),
+      heatingOf: (id) => loops.heatingOf(id),
     },
     notify,
+    observe: (id, reading) => power.observe(id, reading),
   });
-  const steering = new Steering(roster.fleet, store, log, (command) => events.command(shownCommand(command)));
+  const loops = new Loops({
+    roster,
+    store,
+    power,
+    now,
+    log,
+    notify,
+    act: (input, caller) => calls.minerAction(input, caller),
+    heating: config.heating,
+    follow: config.follow,
+    repeat: options.repeat ?? byTimer,
+  });
+  const steering = new Steering(roster.fleet, store, log, (command) => {
+    loops.heard(command);
+    events.command(shownCommand(command));
+  });
+  const tellLoop = loopTelling(loops, steering);
   const totals = keptTotals(roster);
   const context: MinerContext = { roster, store, book, access, format, metaData, totals };
   const encoded = encodedMiners(context);
 
-  const stepsOf = actionSteps(store, book);
-  const bulk = new BulkActions({ roster, steering, store, access, stepsOf, log });
+  const stepsOf = actionSteps(store, book, power);
+  const bulk = new BulkActions({ roster, steering, store, access, stepsOf, loops, tellLoop, log });
   const discoveries = new Discoveries({
     settings: config.scan,
     access,
@@ -123,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
 
   const calls: Calls = {
     ...minerOperations(context),
-    ...actionOperations(roster, steering, stepsOf, access),
+    ...actionOperations(roster, steering, stepsOf, access, tellLoop),
     ...hostOperations(store, access),
     ...notificationOperations(store, roster, access, format),
     ...templateOperations(store, metaData),
@@ -162,6 +192,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   events.reset();
   await bulk.resume();
   discoveries.start();
+  loops.start();
   return {
     ...guarded(calls, access, namedCaller(store)),
     watchEvents: (input, caller, signal) => {
@@ -187,9 +218,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       events.close();
       await discoveries.close();
       const finished = bulk.close();
+      const looped = loops.close();
       const steered = steering.close();
       roster.close();
       await steered;
+      await looped;
       await finished;
       recorder.close();
       demoRecorder.close();

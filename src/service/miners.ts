@@ -1,6 +1,7 @@
-import { invalid, notYet, RigbridgeError } from "../contract/problems.ts";
+import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { MetaData, MinerList } from "../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
+import type { Supply } from "../contract/supply.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { Store, StoredMiner } from "../store/index.ts";
@@ -139,6 +140,8 @@ const blank: Omit<StoredMiner, "address"> = {
   tags: [],
   offlineExpected: false,
   powerNameplate: null,
+  supply: null,
+  power: {},
 };
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));
@@ -146,7 +149,7 @@ const canonical = (address: string): string => formatAddress(parseAddress(addres
 /** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
 function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store, access: Access): Partial<StoredMiner> {
   const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
-  if (supply !== undefined) throw notYet("supply, the rig's plug and meter,");
+  if (supply) checkPlug(supply);
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
@@ -161,7 +164,17 @@ function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store,
     ...(location === undefined ? {} : { location }),
     ...(tags === undefined ? {} : { tags: [...tags] }),
     ...(offlineExpected === undefined ? {} : { offlineExpected }),
+    ...(supply === undefined ? {} : { supply }),
   };
+}
+
+/** Throws `input.invalid`. */
+function checkPlug({ address }: Supply): void {
+  try {
+    parseAddress(address);
+  } catch (error) {
+    throw invalid("supply.address", error instanceof Error ? error.message : "is no address");
+  }
 }
 
 /** A group that these eyes do not see is none. */

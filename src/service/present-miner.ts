@@ -1,5 +1,5 @@
 import { type Control, type Readings, type RigReadings, unknownReadings } from "../contract/readings.ts";
-import type { Device, Location, Miner, MinerPool } from "../contract/resources.ts";
+import type { Device, Heating, Location, Miner, MinerPool } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import { type RigState, statusOf } from "../fleet/state.ts";
 import type { DeviceReading, PoolReading, Reading } from "../link/driver.ts";
@@ -33,6 +33,10 @@ export interface Presentation {
   /** Wh that are written down, so that what was shown never falls. */
   energyOf(minerId: number): number | null;
   activePoolId(minerId: number, pool: PoolReading, ordinal: number): number;
+  /** The control `power_target`, where the rig has something that it can stand for. */
+  powerTarget(minerId: number, state: Pick<RigState, "controls" | "reading">): readonly Control[];
+  /** The room that it heats. */
+  heatingOf(minerId: number): Heating | null;
 }
 
 /** What the totals are made of. */
@@ -74,6 +78,7 @@ export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation)
   const earnings = earningsOf(hashrate, readings.power, coin, to.prices);
   const at = state.at ?? to.startedAt;
   const can = canDo(reading);
+  const controls = reading === null ? state.controls.map(unset) : state.controls;
   const miner: Miner = {
     id: facts.id,
     uid: state.uid,
@@ -151,7 +156,8 @@ export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation)
     location: facts.location,
     tags: [...facts.tags],
     readings,
-    controls: reading === null ? state.controls.map(unset) : [...state.controls],
+    controls: [...controls, ...to.powerTarget(facts.id, { controls, reading })],
+    heating: to.heatingOf(facts.id),
   };
   const figures = {
     running: status === "Mining",

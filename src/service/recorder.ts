@@ -60,40 +60,43 @@ export class Recorder {
 
   close(): void {
     clearInterval(this.#timer);
-    this.#write();
+    this.#try(() => this.#write());
   }
 
   #turn(): void {
-    this.#write();
     const { samples } = this.#store;
-    try {
+    this.#try(() => {
+      this.#write();
       for (let step = 0; step < stepsAtOnce && samples.pack(this.#now()); step += 1);
       for (let step = 0; step < stepsAtOnce && samples.prune(this.#now(), this.#history); step += 1);
-    } catch (error) {
-      this.#failed(error);
-    }
+    });
   }
 
+  /** What cannot be written the store keeps, the samples as many as it can. */
   #write(): void {
     const samples = this.#samples;
     this.#samples = [];
     const latest = new Map<number, number>();
     for (const { minerId, energy } of samples) if (energy !== null) latest.set(minerId, energy);
+    const batch = [...latest].map(([minerId, energy]) => ({ minerId, energy }));
     try {
       if (samples.length > 0) this.#store.samples.append(samples);
-      const batch = [...latest].map(([minerId, energy]) => ({ minerId, energy }));
+    } finally {
       if (batch.length > 0) this.#store.memory.saveEnergy(batch);
-      for (const { minerId, energy } of batch) this.#energy.set(minerId, energy);
+    }
+    for (const { minerId, energy } of batch) this.#energy.set(minerId, energy);
+    this.#store.flush();
+  }
+
+  /** A failure is said once; reading and steering go on. */
+  #try(work: () => void): void {
+    try {
+      work();
       if (this.#failing) this.#log.info("history is written again");
       this.#failing = false;
     } catch (error) {
-      this.#failed(error);
+      if (!this.#failing) this.#log.error({ err: error }, "history cannot be written");
+      this.#failing = true;
     }
-  }
-
-  /** Said once; reading and steering go on. */
-  #failed(error: unknown): void {
-    if (!this.#failing) this.#log.error({ error }, "history cannot be written");
-    this.#failing = true;
   }
 }

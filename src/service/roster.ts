@@ -8,7 +8,7 @@ import { Fleet } from "../fleet/fleet.ts";
 import type { Declared, FleetRig } from "../fleet/fleet-rig.ts";
 import { unknownRig } from "../fleet/state.ts";
 import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
-import type { PoolReading } from "../link/driver.ts";
+import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
@@ -43,6 +43,8 @@ export interface RosterOptions {
   readonly recorderOf: (minerId: number) => Recorder;
   readonly events: Events;
   notify(notification: NewNotification): void;
+  /** Hears of every good read before it is shown. */
+  observe(minerId: number, reading: Reading): void;
   readonly log: Logger;
 }
 
@@ -118,6 +120,11 @@ export class Roster {
     for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
   }
 
+  /** Every miner. */
+  all(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
   idOfUid(uid: string): number | undefined {
     for (const { facts, rig } of this.#entries.values()) if (rig.state.uid === uid) return facts.id;
     return undefined;
@@ -151,6 +158,7 @@ export class Roster {
     await store.memory.forget(id);
     await store.activePools.forget(id);
     await store.samples.forget(id);
+    store.power.forget(id);
     this.views.remove(id);
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     this.arrange();
@@ -170,6 +178,12 @@ export class Roster {
   present(id: number): PresentedMiner {
     const { facts, rig } = this.entry(id);
     return presentMiner(facts, rig, this.#presentation);
+  }
+
+  /** What a miner shows beside its readings has changed. */
+  refresh(id: number): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) this.#show(entry, true);
   }
 
   /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
@@ -207,7 +221,7 @@ export class Roster {
   }
 
   #put(miner: Stored<StoredMiner>): void {
-    const declared = declaredOf(miner, this.#options.poll.interval);
+    const declared = declaredOf(miner, this.#options.poll);
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const known = this.#entries.get(miner.id)?.rig;
     const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
@@ -276,6 +290,8 @@ export class Roster {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     this.#options.recorderOf(rig.id).add(rig);
+    const { reading, missed } = rig.state;
+    if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry);
   }
@@ -307,18 +323,20 @@ export class Roster {
   }
 }
 
-const declaredOf = (miner: Stored<StoredMiner>, interval: number): Declared => ({
+const declaredOf = (miner: Stored<StoredMiner>, { interval, makersLogins }: Config["poll"]): Declared => ({
   id: miner.id,
   address: parseAddress(miner.address),
   credentials: {
     username: miner.username ?? undefined,
     password: miner.password ?? undefined,
     token: miner.token ?? undefined,
+    makersLogin: makersLogins,
   },
   driver: miner.driver,
   uid: miner.uid,
   interval: (miner.interval ?? interval) * 1000,
   powerNameplate: miner.powerNameplate,
+  supply: miner.supply,
   offlineExpected: miner.offlineExpected,
   disabled: miner.disabled,
 });
@@ -348,4 +366,6 @@ const demoRow = (demo: DemoMiner, index: number): Stored<StoredMiner> => ({
   tags: ["demo"],
   offlineExpected: false,
   powerNameplate: null,
+  supply: null,
+  power: {},
 });

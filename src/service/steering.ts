@@ -20,7 +20,7 @@ export interface Waits {
   readonly change: number;
 }
 
-const usualWaits: Waits = { request: 20_000, answer: 60_000, change: 90_000 };
+const usualWaits: Waits = { request: 20_000, answer: 60_000, change: 600_000 };
 /** ms between the reads that look for the change; the last one repeats. */
 const looks = [100, 300, 700, 1_500, 3_000];
 
@@ -76,6 +76,12 @@ export class Steering {
     return row;
   }
 
+  /** Writes down what is done already, and no rig was told. */
+  async record(order: Order, caller: Caller, message: string): Promise<void> {
+    const { id } = await this.note(order, caller);
+    this.#moved(await this.#store.commands.move(id, "done", message));
+  }
+
   /** Sends a command that was written down, in its turn. */
   send(rig: FleetRig, { id, state }: StoredCommand, steps: readonly Step[]): BegunCommand {
     const begun = { id, state, sent: false };
@@ -88,7 +94,7 @@ export class Steering {
     const settled = ended
       .catch((error: unknown) => {
         if (!(error instanceof RigbridgeError))
-          this.#log.error({ error, command: id }, "a command failed unexpectedly");
+          this.#log.error({ err: error, command: id }, "a command failed unexpectedly");
       })
       .finally(() => this.#running.delete(settled));
     this.#running.add(settled);
@@ -175,6 +181,7 @@ class Session {
 
   /** Takes each step when the one before is done; resolves with the rig's words. */
   async take(steps: readonly Step[]): Promise<string> {
+    this.#rig.doubt();
     await this.#fleet.read(this.#rig);
     let reading = steerable(this.#rig.state);
     const said: string[] = [];
@@ -219,6 +226,9 @@ const asError = ({ code, message }: { code: string; message: string }): Rigbridg
   switch (code) {
     case "rig.other":
     case "rig.refused":
+    case "rig.login":
+    case "rig.read-only":
+    case "rig.busy":
     case "rig.garbled":
     case "rig.timeout":
     case "rig.unknown-protocol":

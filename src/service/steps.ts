@@ -69,13 +69,14 @@ export const switchMining =
   };
 
 /** Does something to a pool that the rig lists. */
-export function onPool(action: ListedPoolAction, pool: PoolReading, { pools, poolActions }: Reading): Telling {
+export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): Telling {
+  const { pools, poolActions } = reading;
   if (action === "remove" && pools.filter(({ devFee }) => !devFee).length < 2)
     throw new RigbridgeError("pool.last", "The last pool cannot be removed");
   allow(action, poolActions);
   return telling(
     (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
-    poolSeconds,
+    secondsFor(reading),
     (now) => poolDone[action](now.pools, pool),
   );
 }
@@ -88,7 +89,7 @@ export const addPool =
     allow("add", reading.poolActions);
     return telling(
       (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absent("add")),
-      poolSeconds,
+      secondsFor(reading),
       (now) => poolFor(login, now) !== undefined,
     );
   };
@@ -122,12 +123,12 @@ function usePool(login: PoolLogin, reading: Reading): Telling | string {
   allow("use", reading.poolActions);
   return telling(
     (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absent("use")),
-    poolSeconds,
+    secondsFor(reading),
     (now) => poolFor(login, now)?.active === true,
   );
 }
 
-const poolSeconds = 30;
+const secondsFor = ({ poolSeconds = 30 }: Reading): number => poolSeconds;
 
 const telling = (write: Telling["write"], seconds: number, isDone: (reading: Reading) => boolean): Telling => ({
   write,

@@ -17,11 +17,12 @@ export interface CgminerRig {
 }
 
 /** The cgminer protocol, API 3.7: one request a connection, as JSON or as plain text. */
-export function cgminer(body: RigBody, options: { dialect: DialectName; privileged: boolean }): Conversation {
+export function cgminer(body: RigBody, options: { dialect: DialectName | Dialect; privileged: boolean }): Conversation {
   const { model } = body;
   const privileged = () => options.privileged && !body.denies();
   const savedPools = model.pools.map((pool) => ({ ...pool }));
-  const rig: CgminerRig = { body, model, dialect: dialects[options.dialect], privileged, savedPools };
+  const dialect = typeof options.dialect === "string" ? dialects[options.dialect] : options.dialect;
+  const rig: CgminerRig = { body, model, dialect, privileged, savedPools };
   return { rpc: (request) => (request === "" ? null : rpcReply(reply(rig, request))) };
 }
 

@@ -7,6 +7,7 @@ export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
 export { type Pool, RigModel } from "./model.ts";
+export { type PlugKind, type PlugOptions, startPlug, type VirtualPlug } from "./plug.ts";
 export { fraction } from "./random.ts";
 export {
   knownLocale,
@@ -20,13 +21,20 @@ export {
 } from "./reference/index.ts";
 export type { RequestLog } from "./rig.ts";
 export {
+  type AntminerSpec,
+  type AvalonSpec,
   type AxeosSpec,
+  type BraiinsSpec,
   type CgminerSpec,
+  type LuxosSpec,
   type PoolSpec,
   type RigKind,
   type RigSpec,
+  rigKinds,
   rigName,
   standardPorts,
+  type VnishSpec,
+  type WhatsminerSpec,
   type XmrigSpec,
 } from "./rig-spec.ts";
 export { SimulatedRig } from "./simulated-rig.ts";

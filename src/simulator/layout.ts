@@ -1,5 +1,5 @@
 import type { FarmOptions } from "./farm.ts";
-import { type RigKind, type RigSpec, standardPorts } from "./rig-spec.ts";
+import { type RigKind, type RigSpec, rigKinds, standardPorts } from "./rig-spec.ts";
 
 /** How many of each kind in so many rigs. */
 export type FarmMix = Readonly<Partial<Record<RigKind, number>>>;
@@ -24,12 +24,7 @@ function addressOf(index: number): string {
 
 /** The kinds in turn, each as often as the mix says. */
 function kindsOf(mix: FarmMix): RigKind[] {
-  const { cgminer = 0, axeos = 0, xmrig = 0 } = mix;
-  const kinds: RigKind[] = [
-    ...Array<RigKind>(cgminer).fill("cgminer"),
-    ...Array<RigKind>(axeos).fill("axeos"),
-    ...Array<RigKind>(xmrig).fill("xmrig"),
-  ];
+  const kinds = rigKinds.flatMap((kind) => Array<RigKind>(mix[kind] ?? 0).fill(kind));
   return kinds.length === 0 ? ["cgminer"] : kinds;
 }
 

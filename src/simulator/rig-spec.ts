@@ -1,7 +1,12 @@
+import { type AntminerModelName, antminerModels } from "./antminer-models.ts";
+import type { AvalonGeneration } from "./avalon-state.ts";
+import type { BraiinsGeneration } from "./braiins-rig.ts";
 import type { DialectName } from "./dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type Pool, RigModel } from "./model.ts";
+import type { VnishVersion } from "./vnish.ts";
+import type { Generation as WhatsminerGeneration } from "./whatsminer-state.ts";
 
 /** A pool to start with; nothing is ever connected to. */
 export interface PoolSpec {
@@ -55,7 +60,88 @@ export interface XmrigSpec extends CommonSpec {
   readonly restricted?: boolean;
 }
 
-export type RigSpec = CgminerSpec | AxeosSpec | XmrigSpec;
+export interface BraiinsSpec extends CommonSpec {
+  readonly kind: "braiins";
+  /** BOSminer is of 22.08 and has GraphQL, BOSer of 25.07 and has REST; "boser" when left out. */
+  readonly generation?: BraiinsGeneration;
+  /** Of the user root; empty, as it ships, when left out. */
+  readonly password?: string;
+  /** Seconds that an unused token or session lives; an hour when left out. */
+  readonly tokenSeconds?: number;
+}
+
+export interface AvalonSpec extends CommonSpec {
+  readonly kind: "avalon";
+  /** "q" when left out. */
+  readonly generation?: AvalonGeneration;
+  /** Of its web page; "root" when left out. */
+  readonly password?: string;
+  /** Firmware that lists its options; true when left out. */
+  readonly helps?: boolean;
+}
+
+export interface WhatsminerSpec extends CommonSpec {
+  readonly kind: "whatsminer";
+  /** An M20S of 2021, an M50S of 2023, an M60S of 2025; "v2" when left out. */
+  readonly generation?: WhatsminerGeneration;
+  /** Of its API; "admin", from v3 on "super", as it ships, when left out. */
+  readonly password?: string;
+  /** Whether its API is switched on for writing; true when left out. */
+  readonly writable?: boolean;
+  /** Whether v3 has v2 beside it; true when left out. */
+  readonly compatible?: boolean;
+  /** Codes of errors that it shows. */
+  readonly errors?: readonly number[];
+}
+
+export interface AntminerSpec extends CommonSpec {
+  readonly kind: "antminer";
+  /** An S9 has the old web interface, the others the new one; "S19" when left out. */
+  readonly model?: AntminerModelName;
+  /** Of the user root of its web; "root", as it ships, when left out. */
+  readonly password?: string;
+  /** What answers; "both" when left out. */
+  readonly speaks?: "both" | "rpc" | "web";
+  /** Takes its mode only as text, as some S19j do. */
+  readonly modeAsText?: boolean;
+  /** Seconds for which a challenge of its login is good; ten minutes when left out. */
+  readonly nonceSeconds?: number;
+}
+
+export interface LuxosSpec extends CommonSpec {
+  readonly kind: "luxos";
+  /** Whether it joins reports with `+`; true when left out. */
+  readonly joins?: boolean;
+  /** Whether its thermal management is on; false when left out. */
+  readonly managed?: boolean;
+}
+
+export interface VnishSpec extends CommonSpec {
+  readonly kind: "vnish";
+  /** "1.3.4" when left out. */
+  readonly version?: VnishVersion;
+  /** Of its web; "admin", as it ships, when left out. */
+  readonly password?: string;
+  /** A stored API key; none when left out. */
+  readonly apiKey?: string;
+  /** Seconds that a token lives; ten minutes when left out. */
+  readonly tokenSeconds?: number;
+  /** Whether it shows stars in place of its pools' passwords; false when left out. */
+  readonly hidesPasswords?: boolean;
+  /** Whether it moves between presets by itself; false when left out. */
+  readonly switchesPresets?: boolean;
+}
+
+export type RigSpec =
+  | AntminerSpec
+  | WhatsminerSpec
+  | AvalonSpec
+  | CgminerSpec
+  | AxeosSpec
+  | XmrigSpec
+  | BraiinsSpec
+  | LuxosSpec
+  | VnishSpec;
 
 export type RigKind = RigSpec["kind"];
 
@@ -64,10 +150,19 @@ export const rigName = ({ name, kind }: RigSpec, index: number): string => name 
 
 /** Where each kind listens by custom; XMRig has no port of its own, so this is our choice. */
 export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number[]]>> = {
+  antminer: [80, 4028],
   cgminer: [4028],
+  luxos: [4028, 80],
+  vnish: [80, 4028],
   axeos: [80],
   xmrig: [8080],
+  whatsminer: [4028, 4433, 80],
+  avalon: [4028, 80],
+  braiins: [80, 4028],
 };
+
+const isKind = (word: string): word is RigKind => Object.hasOwn(standardPorts, word);
+export const rigKinds: readonly RigKind[] = Object.keys(standardPorts).filter(isKind);
 
 const dialectHardware = {
   cgminer: "boards",
@@ -75,9 +170,29 @@ const dialectHardware = {
   bmminer: "antminer",
 } as const satisfies Record<DialectName, HardwareName>;
 
+const avalonHardware = {
+  "a-series": "avalonA",
+  nano3: "avalonNano3",
+  nano3s: "avalonNano3s",
+  mini3: "avalonMini3",
+  q: "avalonQ",
+} as const satisfies Record<AvalonGeneration, HardwareName>;
+
+const whatsminerHardware = {
+  v1: "m20s",
+  v2: "m50s",
+  v3: "m60s",
+} as const satisfies Record<WhatsminerGeneration, HardwareName>;
+
 function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.hardware !== undefined) return spec.hardware;
+  if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
+  if (spec.kind === "luxos") return "s19kpro";
+  if (spec.kind === "vnish") return "antminer";
+  if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];
+  if (spec.kind === "avalon") return avalonHardware[spec.generation ?? "q"];
+  if (spec.kind === "braiins") return spec.generation === "bosminer" ? "s9" : "antminer";
   return spec.kind === "xmrig" ? "processor" : dialectHardware[spec.dialect ?? "cgminer"];
 }
 

@@ -4,11 +4,13 @@ import type { Reply } from "./reply.ts";
 
 /**
  * How a rig answers, on top of its model: in each protocol that it speaks. At a port of its own it speaks all of them,
- * and the first byte tells which is meant.
+ * and the first bytes tell which is meant.
  */
 export interface Conversation {
   /** One request a connection. Null: no answer at all, the connection stays. */
   readonly rpc?: (request: string) => Reply | null;
+  /** It holds one RPC connection at a time, and resets a second one. */
+  readonly oneRpc?: true;
   readonly http?: (request: HttpRequest) => Reply;
   /** JSON behind its length in four bytes; the connection stays. Null: no answer at all. */
   readonly frames?: (request: string) => Reply | null;

@@ -1,14 +1,20 @@
 import type { Socket } from "node:net";
+import { antminer } from "./antminer.ts";
+import { avalon } from "./avalon.ts";
 import { axeos } from "./axeos.ts";
+import { braiins } from "./braiins.ts";
 import { cgminer } from "./cgminer.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
+import { luxos } from "./luxos.ts";
 import type { RigModel } from "./model.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
 import { modelOf, type RigKind, type RigSpec, rigName, standardPorts } from "./rig-spec.ts";
+import { vnish } from "./vnish.ts";
+import { whatsminer } from "./whatsminer.ts";
 import { xmrig } from "./xmrig.ts";
 
 /** How a rig is put on the network and taken off it; who opens the listeners decides. */
@@ -36,6 +42,8 @@ export class SimulatedRig implements RigBody {
   powered = true;
   #fault: FaultSetting;
   #connections = 0;
+  /** The last one that is open. */
+  #rpcSocket: Socket | null = null;
   readonly #plug: Plug;
   readonly #conversation: Conversation;
 
@@ -94,6 +102,8 @@ export class SimulatedRig implements RigBody {
   async powerOn(): Promise<void> {
     if (this.powered) return;
     this.powered = true;
+    // What cgminer is told of its devices it forgets.
+    if (this.kind === "cgminer") this.model.boardsOff.clear();
     this.model.restart(0);
     if (this.listening) await this.#plug.plug(this);
   }
@@ -122,15 +132,15 @@ export class SimulatedRig implements RigBody {
     if (fault?.connect?.(socket, this.#connections) === true) return;
     const [only, ...others] = protocols.filter((protocol) => this.#conversation[protocol] !== undefined);
     if (only !== undefined && others.length === 0) this.#converse(socket, only);
-    else socket.once("readable", () => this.#converseByFirstByte(socket));
+    else socket.once("readable", () => this.#converseByStart(socket));
   }
 
-  #converseByFirstByte(socket: Socket): void {
-    const first: Buffer | null = socket.read(1);
-    const [byte] = first ?? [];
-    if (first === null || byte === undefined) return;
+  #converseByStart(socket: Socket): void {
+    // All of it: what was put back byte by byte would come byte by byte.
+    const first: Buffer | null = socket.read();
+    if (first === null || first.length === 0) return;
     socket.unshift(first);
-    this.#converse(socket, protocolOf(byte));
+    this.#converse(socket, protocolOf(first));
   }
 
   #converse(socket: Socket, protocol: (typeof protocols)[number]): void {
@@ -146,6 +156,15 @@ export class SimulatedRig implements RigBody {
   }
 
   #rpc(socket: Socket, answer: (request: string) => Reply | null): void {
+    if (this.#conversation.oneRpc && this.#rpcSocket !== null) {
+      socket.resetAndDestroy();
+      return;
+    }
+    this.#rpcSocket = socket;
+    const leave = (): void => {
+      if (this.#rpcSocket === socket) this.#rpcSocket = null;
+    };
+    socket.once("end", leave).once("close", leave);
     socket.once("data", (chunk: Buffer) => {
       this.requests.count += 1;
       const reply = answer(chunk.toString().replace(/[\0\r\n]+$/, ""));
@@ -185,8 +204,13 @@ export class SimulatedRig implements RigBody {
 
 const protocols = ["rpc", "http", "frames"] as const;
 
-/** HTTP begins with a method in capitals; JSON and the words of cgminer do not, and no frame is as long as these. */
-function protocolOf(byte: number): (typeof protocols)[number] {
+/**
+ * HTTP begins with a method in capitals, JSON and the words of cgminer with a brace or a small letter. A frame begins
+ * with its length, which may look like either, but ends in two zeros.
+ */
+function protocolOf(start: Buffer): (typeof protocols)[number] {
+  const [byte = 0, , third, fourth] = start;
+  if (third === 0 && fourth === 0) return "frames";
   if (byte >= 0x41 && byte <= 0x5a) return "http";
   return byte === 0x7b || (byte >= 0x61 && byte <= 0x7a) ? "rpc" : "frames";
 }
@@ -204,10 +228,34 @@ function macOf(index: number): string {
 
 function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
   switch (spec.kind) {
+    case "antminer": {
+      const { model = "S19", password = "root", speaks = "both", modeAsText = false, nonceSeconds = 600 } = spec;
+      return antminer(rig, { model, password, speaks, modeAsText, nonceSeconds });
+    }
     case "cgminer":
       return cgminer(rig, { dialect: spec.dialect ?? "cgminer", privileged: spec.privileged ?? true });
+    case "avalon": {
+      const { generation = "q", password = "root", helps = true } = spec;
+      return avalon(rig, { generation, password, helps });
+    }
     case "axeos":
       return axeos(rig, { pausable: spec.pausable ?? true });
+    case "braiins": {
+      const { generation = "boser", password = "", tokenSeconds = 3600 } = spec;
+      return braiins(rig, { generation, password, tokenSeconds });
+    }
+    case "whatsminer": {
+      const { generation = "v2", writable = true, compatible = true, errors = [] } = spec;
+      const password = spec.password ?? (generation === "v3" ? "super" : "admin");
+      return whatsminer(rig, { generation, password, writable, compatible, errors });
+    }
+    case "luxos":
+      return luxos(rig, { joins: spec.joins ?? true, managed: spec.managed ?? false });
+    case "vnish": {
+      const { version = "1.3.4", password = "admin", apiKey = null, tokenSeconds = 600 } = spec;
+      const { hidesPasswords = false, switchesPresets = false } = spec;
+      return vnish(rig, { version, password, apiKey, tokenSeconds, hidesPasswords, switchesPresets });
+    }
     case "xmrig":
       return xmrig(rig, { token: spec.token ?? null, restricted: spec.restricted ?? true });
   }

@@ -1,4 +1,5 @@
 import type { Connection } from "./connection.ts";
+import { forgetting, unlessFull } from "./forgetting.ts";
 import type { Tables } from "./tables.ts";
 
 /** A rig that shows ever new pools grows no further than this; its oldest combinations are forgotten. */
@@ -40,7 +41,12 @@ export const openActivePools = async (connection: Connection): Promise<ActivePoo
     known.last = row.id;
   }
 
+  const removal = forgetting(connection, (run, minerId) =>
+    run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)),
+  );
+
   const flush = (): void => {
+    removal.flush();
     if (unwritten.length === 0) return;
     connection.write((run) => {
       for (const { added, dropped } of unwritten) {
@@ -66,11 +72,8 @@ export const openActivePools = async (connection: Connection): Promise<ActivePoo
     known.ids.set(keyOf(url, worker, ordinal), known.last);
     const added = { miner_id: minerId, id: known.last, url, worker, ordinal };
     unwritten.push({ added, dropped: dropOldest(known.ids) });
-    try {
-      flush();
-    } catch {
-      // Kept in `unwritten`; reading a rig must go on while the disk is full.
-    }
+    // Kept in `unwritten` otherwise; reading a rig must go on while the disk is full.
+    unlessFull(flush);
     return known.last;
   };
 
@@ -79,9 +82,9 @@ export const openActivePools = async (connection: Connection): Promise<ActivePoo
       miners.get(minerId)?.ids.get(keyOf(url, worker, ordinal)) ?? give(minerId, url, worker, ordinal),
 
     forget: async (minerId) => {
-      connection.write((run) => run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)));
       unwritten = unwritten.filter(({ added }) => added.miner_id !== minerId);
       miners.delete(minerId);
+      removal.forget(minerId);
     },
 
     flush,

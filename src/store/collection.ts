@@ -126,7 +126,7 @@ class StoredCollection<T extends object> implements Collection<T> {
 
   async remove(id: number): Promise<void> {
     this.#known(id);
-    this.#connection.write((run) =>
+    this.#connection.free((run) =>
       run(this.#connection.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
     );
     this.#entries.delete(id);

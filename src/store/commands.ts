@@ -1,11 +1,20 @@
 import type { Selectable } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Run } from "./connection.ts";
+import { unlessFull } from "./forgetting.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { Tables } from "./tables.ts";
 
+/** How long commands are kept: so many ms, and so many of them; the newest whatever the clock says. */
 const keptFor = 400 * 86_400_000;
+const keptAtMost = 1_000_000;
+const keptAtLeast = 10_000;
+/** Commands between two looks at what is too old, and dropped at most by one. */
+const pruneEvery = 100;
+const prunedAtOnce = 1_000;
+/** Rows that wait in memory for a store that cannot be written. */
+const waitingLimit = 10_000;
 const listLimit = 1_000;
 
 export interface CommandFilter {
@@ -18,12 +27,17 @@ export interface CommandFilter {
 }
 
 export interface CommandLog {
-  /** A new row in state `queued`; resolves when it is on disk. */
+  /**
+   * A new row in state `queued`; resolves when it is on disk. While the store cannot be written rows wait in memory, so
+   * that rigs can be steered; of them nothing would be left if the process died. Throws store.full when too many wait.
+   */
   add(command: NewCommand): Promise<StoredCommand>;
   /** Resolves with the row as it is now. Throws not.found. */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
   /** Newest first, at most 1,000. */
   list(filter?: CommandFilter): Promise<StoredCommand[]>;
+  /** Writes what waits. Throws store.full. */
+  flush(): void;
 }
 
 /** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
@@ -34,8 +48,59 @@ export const openCommands = async (connection: Connection, now: () => number): P
       run(tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", left));
     end("sent", "unknown", "the service stopped before the rig answered");
     end("queued", "failed", "the service stopped before it was sent");
-    run(tables.deleteFrom("command").where("time", "<", now() - keptFor));
   });
+  const given = connection.prepare("select seq from sqlite_sequence where name = 'command'").get()?.seq;
+  let last = typeof given === "number" ? given : 0;
+  /** Up to this id every row is on disk, if not as it is now. */
+  let onDisk = last;
+  const waiting = new Map<number, Row>();
+
+  const drop = connection.prepare(
+    `delete from command where id in
+      (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${prunedAtOnce})`,
+  );
+  const prune = (): void => {
+    drop.run(last - keptAtLeast, now() - keptFor, last - keptAtMost);
+  };
+  connection.write(prune);
+
+  const flush = (): void => {
+    if (waiting.size === 0) return;
+    connection.write((run) => {
+      for (const row of waiting.values()) save(run, row);
+    });
+    onDisk = last;
+    waiting.clear();
+  };
+
+  const save = (run: Run, { id, ...columns }: Row): void => {
+    run(
+      tables
+        .insertInto("command")
+        .values({ id, ...columns })
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(columns)),
+    );
+  };
+
+  /** The row as it is now. */
+  const find = async (id: number): Promise<Row> => {
+    const row =
+      waiting.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
+    if (row === undefined) throw notFound("command", id);
+    return row;
+  };
+
+  const write = (row: Row): void => {
+    const written = unlessFull(() => {
+      flush();
+      connection.write((run) => {
+        save(run, row);
+        if (row.id % pruneEvery === 0 && row.state === "queued") prune();
+      });
+    });
+    if (written) onDisk = Math.max(onDisk, row.id);
+    else waiting.set(row.id, row);
+  };
 
   const pageOf = async ({ minerId, actor, since }: CommandFilter, below?: number): Promise<StoredCommand[]> => {
     const rows = await tables
@@ -48,28 +113,51 @@ export const openCommands = async (connection: Connection, now: () => number): P
       .orderBy("id", "desc")
       .limit(listLimit)
       .execute();
-    return rows.map(fromRow);
+    return rows.map((row) => fromRow(waiting.get(row.id) ?? row));
   };
+
+  /** Newest first, what is in memory alone. */
+  const unwritten = ({ minerId, actor, since }: CommandFilter): StoredCommand[] =>
+    [...waiting.values()]
+      .filter(
+        (row) =>
+          row.id > onDisk &&
+          (minerId === undefined || row.miner_id === minerId) &&
+          (actor === undefined || row.actor === actor) &&
+          (since === undefined || row.time >= since),
+      )
+      .map(fromRow)
+      .sort((a, b) => b.id - a.id);
 
   return {
     add: async ({ minerId, minerName, actor, action, parameters }) => {
+      if (waiting.size >= waitingLimit) flush();
       const time = now();
-      const row = { time, updated: time, miner_id: minerId, miner_name: minerName, actor, action };
-      const rest = { parameters: JSON.stringify(parameters), state: "queued" as const, message: "" };
-      const { id } = connection.write((run) => run(tables.insertInto("command").values({ ...row, ...rest })));
-      return fromRow({ id, ...row, ...rest });
+      const row: Row = {
+        id: last + 1,
+        time,
+        updated: time,
+        miner_id: minerId,
+        miner_name: minerName,
+        actor,
+        action,
+        parameters: JSON.stringify(parameters),
+        state: "queued",
+        message: "",
+      };
+      write(row);
+      last = row.id;
+      return fromRow(row);
     },
 
     move: async (id, state, message) => {
-      const update = tables.updateTable("command").set({ state, message, updated: now() }).where("id", "=", id);
-      connection.write((run) => run(update));
-      const row = await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst();
-      if (row === undefined) throw notFound("command", id);
+      const row = { ...(await find(id)), state, message, updated: now() };
+      write(row);
       return fromRow(row);
     },
 
     list: async ({ ofMiner = () => true, ...filter } = {}) => {
-      const found: StoredCommand[] = [];
+      const found = unwritten(filter).filter(({ minerId }) => ofMiner(minerId));
       for (let below: number | undefined; ; ) {
         const page = await pageOf(filter, below);
         found.push(...page.filter(({ minerId }) => ofMiner(minerId)));
@@ -77,10 +165,14 @@ export const openCommands = async (connection: Connection, now: () => number): P
         if (page.length < listLimit || found.length >= listLimit) return found.slice(0, listLimit);
       }
     },
+
+    flush,
   };
 };
 
-const fromRow = ({ miner_id, miner_name, parameters, ...row }: Selectable<Tables["command"]>): StoredCommand => ({
+type Row = Selectable<Tables["command"]>;
+
+const fromRow = ({ miner_id, miner_name, parameters, ...row }: Row): StoredCommand => ({
   ...row,
   minerId: miner_id,
   minerName: miner_name,

@@ -1,7 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
-import { writingFailure } from "./failures.ts";
+import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
+import type { Reserve } from "./reserve.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Written {
@@ -17,6 +18,13 @@ export type Run = (query: Compilable) => Written;
  */
 export type Durability = "full" | "normal";
 
+export interface ConnectionOptions {
+  readonly durability: Durability;
+  /** ms that a write waits, with everything else, while another program holds the file. */
+  readonly patience: number;
+  readonly reserve: Reserve;
+}
+
 /**
  * One SQLite connection. Kysely builds the queries and runs the reads; writes are built by Kysely and run here, begun
  * and committed in one go, so that no transaction is ever open while other code runs: two connections of this process
@@ -27,11 +35,12 @@ export class Connection {
   readonly tables: Kysely<Tables>;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #reserve: Reserve;
   #open = true;
 
-  /** `patience`: ms that a write waits, with everything else, while another program holds the file. */
-  constructor(file: string, durability: Durability, patience: number) {
+  constructor(file: string, { durability, patience, reserve }: ConnectionOptions) {
     this.file = file;
+    this.#reserve = reserve;
     this.#database = new DatabaseSync(file);
     this.#database.exec(`pragma busy_timeout = ${patience}`);
     this.#database.exec("pragma journal_mode = wal");
@@ -46,16 +55,38 @@ export class Connection {
     return this.#database.prepare(sql);
   }
 
+  /** Runs `work`, which reads with prepared statements. Throws store.refused when the file is damaged. */
+  read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw readingFailure(this.file, error);
+    }
+  }
+
   /** Runs `work` in one transaction, which is on disk when this returns. Throws store.full when it cannot be. */
   write<T>(work: (run: Run) => T): T {
-    if (!this.#open) throw new RigbridgeError("service.not-ready", `The store ${this.file} is closed`);
+    this.#checkOpen();
+    if (!this.#reserve.ready(this.#shortenLog)) throw spentReserve(this.file);
     try {
-      this.#database.exec("begin immediate");
-      const result = work(this.#run);
-      this.#database.exec("commit");
-      return result;
+      return this.#transaction(work);
     } catch (error) {
-      this.#rollback();
+      throw writingFailure(this.file, error);
+    }
+  }
+
+  /** As `write`, for what deletes: on a full disk the space held in reserve is given up for it. */
+  free<T>(work: (run: Run) => T): T {
+    this.#checkOpen();
+    try {
+      return this.#transaction(work);
+    } catch (error) {
+      if (!isFull(error) || !this.#reserve.giveUp()) throw writingFailure(this.file, error);
+    }
+    try {
+      this.#shortenLog();
+      return this.#transaction(work);
+    } catch (error) {
       throw writingFailure(this.file, error);
     }
   }
@@ -66,6 +97,31 @@ export class Connection {
     this.#statements.clear();
     this.#database.close();
   }
+
+  #checkOpen(): void {
+    if (!this.#open) throw new RigbridgeError("service.not-ready", `The store ${this.file} is closed`);
+  }
+
+  #transaction<T>(work: (run: Run) => T): T {
+    try {
+      this.#database.exec("begin immediate");
+      const result = work(this.#run);
+      this.#database.exec("commit");
+      return result;
+    } catch (error) {
+      this.#rollback();
+      throw error;
+    }
+  }
+
+  /** Takes the write-ahead log into the file and cuts it; whoever reads meanwhile, or a full disk, leaves it as it is. */
+  readonly #shortenLog = (): void => {
+    try {
+      this.#database.exec("pragma wal_checkpoint(truncate)");
+    } catch {
+      // Nothing is lost: the log still holds it.
+    }
+  };
 
   readonly #run: Run = (query) => {
     const { sql, parameters } = query.compile();

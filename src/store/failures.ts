@@ -2,6 +2,9 @@ import { RigbridgeError } from "../contract/problems.ts";
 
 /** SQLite's primary result codes (sqlite.org/rescode.html) that people can do something about. */
 const busy = 5;
+const full = 13;
+/** SQLITE_IOERR_SHMSIZE: no space for the index of the write-ahead log. */
+const noSpaceForIndex = 4874;
 const reasons: ReadonlyMap<number, string> = new Map([
   [3, "access is denied"],
   [busy, "another program is writing it"],
@@ -9,30 +12,37 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [8, "it is read-only"],
   [10, "the disk reports an error"],
   [11, "it is damaged; restore it from a backup"],
-  [13, "the disk is full; free some space"],
+  [full, "the disk is full; free some space"],
   [14, "it cannot be opened"],
   [26, "it is damaged, or no SQLite database"],
 ]);
 
-const resultCode = (error: unknown): number | undefined =>
-  typeof error === "object" && error !== null && "errcode" in error && typeof error.errcode === "number"
-    ? error.errcode & 0xff
-    : undefined;
+const resultCode = (error: unknown): number | undefined => {
+  if (typeof error !== "object" || error === null) return undefined;
+  if ("code" in error && error.code === "ENOSPC") return full;
+  if (!("errcode" in error) || typeof error.errcode !== "number") return undefined;
+  return error.errcode === noSpaceForIndex ? full : error.errcode & 0xff;
+};
 
-const systemCode = (error: unknown): string | undefined =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
-    ? error.code
-    : undefined;
+/** The system's code, or what SQLite says: at opening it speaks of tables, never of what is in them. */
+const words = (error: unknown): string | undefined => {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  return "errcode" in error ? error.message : error.code;
+};
 
 /** Somebody else holds the file for a moment; the same write may succeed later. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === busy;
+
+/** The disk is full, in SQLite's words, the system's or ours. */
+export const isFull = (error: unknown): boolean =>
+  resultCode(error instanceof RigbridgeError ? error.cause : error) === full;
 
 const reason = (error: unknown): string | undefined => reasons.get(resultCode(error) ?? 0);
 
 /** Why a file could not be opened, as a sentence; what is no fault of the file passes as it is. */
 export const openingFailure = (file: string, error: unknown): unknown => {
   if (error instanceof RigbridgeError) return error;
-  const why = reason(error) ?? systemCode(error) ?? "for an unknown reason";
+  const why = reason(error) ?? words(error) ?? "for an unknown reason";
   return new RigbridgeError("store.refused", `The store ${file} cannot be opened: ${why}. Nothing was changed.`, {
     cause: error,
   });
@@ -46,3 +56,16 @@ export const writingFailure = (file: string, error: unknown): RigbridgeError => 
     ? new RigbridgeError("internal", `The store ${file} refused a write`, { cause: error })
     : new RigbridgeError("store.full", `The store ${file} cannot be written: ${why}`, { cause: error });
 };
+
+/** Why a read failed, as a sentence. */
+export const readingFailure = (file: string, error: unknown): RigbridgeError => {
+  if (error instanceof RigbridgeError) return error;
+  const why = reason(error);
+  return why === undefined
+    ? new RigbridgeError("internal", `The store ${file} refused a read`, { cause: error })
+    : new RigbridgeError("store.refused", `The store ${file} cannot be read: ${why}`, { cause: error });
+};
+
+/** What is left of a full disk is kept for deleting. */
+export const spentReserve = (file: string): RigbridgeError =>
+  new RigbridgeError("store.full", `The store ${file} cannot be written: ${reasons.get(full)}`);

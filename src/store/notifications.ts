@@ -1,4 +1,5 @@
 import type { Connection } from "./connection.ts";
+import { unlessFull } from "./forgetting.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 
 /** How many are kept; the oldest go first, on disk too. */
@@ -7,11 +8,14 @@ export const notificationLimit = 10_000;
 export interface NotificationLog {
   /** Newest first. The array never changes; a later call may return another. */
   list(): readonly StoredNotification[];
+  /** What cannot be written waits in memory, where it is listed, and is written with a later one. */
   add(notification: NewNotification): Promise<StoredNotification>;
   /** In one transaction; ids that are not there are passed over. */
   acknowledge(ids: readonly number[] | "all"): Promise<void>;
   /** Likewise. */
   clear(ids: readonly number[] | "all"): Promise<void>;
+  /** Writes what waits. Throws store.full. */
+  flush(): void;
 }
 
 export const openNotifications = async (connection: Connection, now: () => number): Promise<NotificationLog> => {
@@ -34,35 +38,36 @@ export const openNotifications = async (connection: Connection, now: () => numbe
     isAcknowledged: row.is_acknowledged === 1,
   }));
 
+  const given = connection.prepare("select seq from sqlite_sequence where name = 'notification'").get()?.seq;
+  let last = typeof given === "number" ? given : 0;
+  /** Up to this id every one is on disk. */
+  let onDisk = last;
+
+  const flush = (): void => {
+    if (onDisk === last) return;
+    connection.write((run) => {
+      for (const each of list.filter(({ id }) => id > onDisk))
+        run(tables.insertInto("notification").values(toRow(each)));
+      const oldest = list[notificationLimit - 1];
+      if (oldest !== undefined) run(tables.deleteFrom("notification").where("id", "<", oldest.id));
+    });
+    onDisk = last;
+  };
+
   return {
     list: () => list,
 
     add: async (notification) => {
-      const time = now();
-      const id = connection.write((run) => {
-        const { id } = run(
-          tables.insertInto("notification").values({
-            time,
-            miner_id: notification.minerId,
-            miner_name: notification.minerName,
-            title: notification.title,
-            source: notification.source,
-            message: notification.message,
-            is_warning: notification.isWarning ? 1 : 0,
-            is_acknowledged: 0,
-          }),
-        );
-        const oldest = list[notificationLimit - 2];
-        if (oldest !== undefined) run(tables.deleteFrom("notification").where("id", "<", oldest.id));
-        return id;
-      });
-      const added = { ...notification, id, time, isAcknowledged: false };
+      last += 1;
+      const added = { ...notification, id: last, time: now(), isAcknowledged: false };
       list = [added, ...list.slice(0, notificationLimit - 1)];
+      unlessFull(flush);
       return added;
     },
 
     acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
+      flush();
       connection.write((run) => run(ids === "all" ? update : update.where("id", "in", ids)));
       const named = ids === "all" ? null : new Set(ids);
       list = list.map((each) => (named?.has(each.id) === false ? each : { ...each, isAcknowledged: true }));
@@ -70,9 +75,23 @@ export const openNotifications = async (connection: Connection, now: () => numbe
 
     clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
-      connection.write((run) => run(ids === "all" ? removal : removal.where("id", "in", ids)));
+      connection.free((run) => run(ids === "all" ? removal : removal.where("id", "in", ids)));
       const named = ids === "all" ? null : new Set(ids);
       list = named === null ? [] : list.filter((each) => !named.has(each.id));
     },
+
+    flush,
   };
 };
+
+const toRow = ({ id, time, title, source, message, ...each }: StoredNotification) => ({
+  id,
+  time,
+  miner_id: each.minerId,
+  miner_name: each.minerName,
+  title,
+  source,
+  message,
+  is_warning: each.isWarning ? 1 : 0,
+  is_acknowledged: each.isAcknowledged ? 1 : 0,
+});

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
+import { Supply } from "../contract/supply.ts";
 
 /** What the store keeps, as it is kept: without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -20,6 +21,12 @@ export const StoredMiner = z.object({
   tags: z.array(text),
   offlineExpected: z.boolean(),
   powerNameplate: z.number().nullable().describe("W"),
+  supply: Supply.nullable().default(null),
+  power: z
+    .object({ minOn: z.number(), minOff: z.number(), changesPerHour: z.number() })
+    .partial()
+    .default({})
+    .describe("as configured: s, s, and a count"),
 });
 export type StoredMiner = z.infer<typeof StoredMiner>;
 
@@ -64,6 +71,15 @@ export const StoredCoin = z.object({
   updated: z.number().nullable().describe("epoch ms"),
 });
 export type StoredCoin = z.infer<typeof StoredCoin>;
+
+/** A room that the file declares, with the target that holds. */
+export const StoredHeating = z.object({
+  name: text,
+  declared: z.number().describe("°C that the file says"),
+  target: z.number().describe("°C"),
+  setAt: z.number().nullable().describe("epoch ms when somebody set it; null = as the file says"),
+});
+export type StoredHeating = z.infer<typeof StoredHeating>;
 
 export const StoredUser = z.object({
   name: text,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity } from "../contract/readings.ts";
 import type { Connection } from "./connection.ts";
+import { forgetting } from "./forgetting.ts";
 import type { Tables } from "./tables.ts";
 
 /** The layout of a rig, so that one which is off at start keeps its shape. */
@@ -54,7 +55,8 @@ export const openRigMemories = async (connection: Connection): Promise<RigMemori
     memories.set(memory.minerId, memory);
   };
 
-  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row));
+  const shapes = readShapes();
+  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row, shapes));
   for (const row of await tables.selectFrom("rig_energy").selectAll().execute())
     take({ ...known(row.miner_id), energy: row.energy });
 
@@ -62,7 +64,13 @@ export const openRigMemories = async (connection: Connection): Promise<RigMemori
     "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
   );
 
+  const removal = forgetting(connection, (run, minerId) => {
+    run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
+    run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
+  });
+
   const flush = (): void => {
+    removal.flush();
     if (unsaved.size === 0) return;
     connection.write(() => {
       for (const [minerId, value] of unsaved) energy.run(minerId, value);
@@ -103,14 +111,11 @@ export const openRigMemories = async (connection: Connection): Promise<RigMemori
     },
 
     forget: async (minerId) => {
-      connection.write((run) => {
-        run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
-        run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
-      });
       const uid = memories.get(minerId)?.uid;
       if (typeof uid === "string") minerOfUid.delete(uid);
       memories.delete(minerId);
       unsaved.delete(minerId);
+      removal.forget(minerId);
     },
   };
 };
@@ -127,17 +132,32 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
 });
 
 /** What no longer fits the schema is learnt again from the rig. */
-const fromRow = (row: Tables["rig_memory"]): RigMemory => ({
+const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typeof readShapes>): RigMemory => ({
   minerId: row.miner_id,
   uid: row.uid,
   driver: row.driver,
   identity: read(Identity, row.identity) ?? null,
-  controls: read(z.array(Control), row.controls) ?? [],
-  layout: read(Layout, row.layout) ?? noLayout,
+  controls: controls(row.controls) ?? [],
+  layout: layout(row.layout) ?? noLayout,
   startedAt: row.started_at,
   energy: null,
   software: row.software,
 });
+
+/** Rigs of one model have the same controls and layout: each text is read once, and what it says is shared. */
+const readShapes = () => ({
+  controls: once((json) => read(z.array(Control), json)),
+  layout: once((json) => read(Layout, json)),
+});
+
+const once = <T>(work: (text: string) => T): ((text: string) => T) => {
+  const known = new Map<string, T>();
+  return (text) => {
+    const value = known.get(text) ?? work(text);
+    known.set(text, value);
+    return value;
+  };
+};
 
 const read = <T>(schema: z.ZodType<T>, json: string): T | undefined => {
   try {

@@ -1,6 +1,7 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import type { Connection } from "./connection.ts";
 import { isBusy } from "./failures.ts";
+import { forgetting } from "./forgetting.ts";
 import { mean, merge, pack, type Sample, sampleSize, unpack } from "./packed-samples.ts";
 
 /** Samples of 20 s lie together, by miner (migrations.ts says why). */
@@ -12,6 +13,8 @@ const day = 86_400_000;
 const grace = 120_000;
 /** Miners for one step of packing or folding: about 1,500 samples, some 10 ms. */
 const minersPerStep = 4;
+/** Samples for one transaction: some 10 ms. */
+const appendedAtOnce = 5_000;
 /** Samples that wait for a store that cannot be written; the oldest go first. */
 const waitingLimit = 100_000;
 
@@ -24,13 +27,18 @@ export interface Samples {
   append(rows: readonly Sample[]): void;
   /** One step of moving finished hours into packed rows; true while there is more to do. */
   pack(now: number): boolean;
-  /** One step of turning days older than `raw` days into hourly means, and dropping means older than `hourly` days. */
+  /**
+   * One step of turning days older than `raw` days into hourly means, and dropping means older than `hourly` days, the
+   * newest days on record excepted, as many as that.
+   */
   prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
   /** One miner's samples with `from` <= time < `to`, oldest first. */
   read(minerId: number, from: number, to: number): Sample[];
   /** About how many `read` would give, without reading them; no less, but for what waits to be written. */
   count(minerId: number, from: number, to: number): number;
   forget(minerId: number): void;
+  /** Removes what could not be removed before. Throws store.full. */
+  flush(): void;
 }
 
 /**
@@ -80,9 +88,19 @@ export const openSamples = (connection: Connection): Samples => {
     daySizes: prepare(`select ${packedSamples} as samples from sample_day where ${days}`),
     saveDay: prepare("insert or replace into sample_day values (?, ?, ?)"),
     dropDays: prepare(`delete from sample_day where ${days}`),
-    dropOldDays: prepare(
-      `delete from sample_day where day = (select min(day) from sample_day) and day < ? and miner_id in
-        (select miner_id from sample_day where day = (select min(day) from sample_day) order by miner_id limit 500)`,
+    firstDay: prepare("select min(day) as first from sample_day"),
+    // By leaps, from the newest on.
+    daysOnRecord: prepare(
+      `with recursive leap(value) as (
+        select max(day) from sample_day
+        union all
+        select (select max(day) from sample_day where day < leap.value) from leap where leap.value is not null limit ?
+      )
+      select min(value) as first from leap`,
+    ),
+    dropDay: prepare(
+      `delete from sample_day where day = $day and miner_id in
+        (select miner_id from sample_day where day = $day order by miner_id limit 500)`,
     ),
   };
 
@@ -116,29 +134,52 @@ export const openSamples = (connection: Connection): Samples => {
     statements.dropHours.run(keys(hour, minerId, from, to));
   };
 
+  /**
+   * One step of dropping the first day, when it is before `before`. As many newer days must be on record as are kept:
+   * a clock that leaps ahead, or once stood wrong, costs no history.
+   */
+  const dropDay = (before: number, kept: number): boolean => {
+    const first = connection.read(() => statements.firstDay.get()?.first);
+    if (typeof first !== "number" || first >= before) return false;
+    const oldestKept = connection.read(() => statements.daysOnRecord.get(Math.ceil(kept))?.first);
+    if (typeof oldestKept !== "number" || first >= oldestKept) return false;
+    connection.write(() => statements.dropDay.run({ day: first }));
+    return true;
+  };
+
   const minersOf = (statement: StatementSync, first: number): number[] =>
     statement.all(first).map((row) => integer(row.miner_id));
 
+  const insert = (rows: readonly Sample[]): void =>
+    connection.write(() => {
+      for (const { minerId, time, hashrate, power, temperature, energy } of rows.toSorted(
+        (a, b) => a.minerId - b.minerId,
+      ))
+        statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
+    });
+
+  const removal = forgetting(connection, (_run, minerId) => {
+    for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
+      drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
+  });
+
+  const append = (rows: readonly Sample[]): void => {
+    const batch = waiting.length === 0 ? rows : [...waiting, ...rows];
+    let written = 0;
+    try {
+      for (; written < batch.length; written += appendedAtOnce) insert(batch.slice(written, written + appendedAtOnce));
+    } catch (error) {
+      if (!(error instanceof Error && isBusy(error.cause))) throw error;
+    } finally {
+      waiting = batch.slice(Math.max(written, batch.length - waitingLimit));
+    }
+  };
+
   return {
-    append: (rows) => {
-      const batch = waiting.length === 0 ? rows : [...waiting, ...rows];
-      if (batch.length === 0) return;
-      try {
-        connection.write(() => {
-          for (const { minerId, time, hashrate, power, temperature, energy } of batch.toSorted(
-            (a, b) => a.minerId - b.minerId,
-          ))
-            statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
-        });
-        waiting = [];
-      } catch (error) {
-        waiting = batch.slice(-waitingLimit);
-        if (!(error instanceof Error && isBusy(error.cause))) throw error;
-      }
-    },
+    append,
 
     pack: (now) => {
-      const first = statements.firstSpan.get()?.first;
+      const first = connection.read(() => statements.firstSpan.get()?.first);
       if (typeof first !== "number") return false;
       const index = Math.floor((first * span) / hour);
       if ((index + 1) * hour + grace > now) return false;
@@ -149,38 +190,45 @@ export const openSamples = (connection: Connection): Samples => {
     },
 
     prune: (now, { raw, hourly }) => {
-      const first = statements.firstHour.get()?.first;
+      const first = connection.read(() => statements.firstHour.get()?.first);
       const index = typeof first === "number" ? Math.floor((first * hour) / day) : Number.POSITIVE_INFINITY;
       const fold = typeof first === "number" && (index + 1) * day <= now - raw * day;
-      const dropped = connection.write(() => {
-        if (fold) for (const minerId of minersOf(statements.minersOfHour, first)) foldDay(minerId, index);
-        return Number(statements.dropOldDays.run(Math.floor((now - hourly * day) / day)).changes);
-      });
-      return fold || dropped > 0;
+      if (fold)
+        connection.write(() => {
+          for (const minerId of minersOf(statements.minersOfHour, first)) foldDay(minerId, index);
+        });
+      return dropDay(Math.floor((now - hourly * day) / day), hourly) || fold;
     },
 
     read: (minerId, from, to) =>
-      [
-        ...packed(statements.days, day, minerId, from, to),
-        ...packed(statements.hours, hour, minerId, from, to),
-        ...recent(minerId, from, to),
-        ...waiting.filter((each) => each.minerId === minerId),
-      ]
-        .filter(({ time }) => time >= from && time < to)
-        // A sample may come after its hour was packed.
-        .sort((a, b) => a.time - b.time),
+      connection.read(() =>
+        [
+          ...packed(statements.days, day, minerId, from, to),
+          ...packed(statements.hours, hour, minerId, from, to),
+          ...recent(minerId, from, to),
+          ...waiting.filter((each) => each.minerId === minerId),
+        ]
+          .filter(({ time }) => time >= from && time < to)
+          // A sample may come after its hour was packed.
+          .sort((a, b) => a.time - b.time),
+      ),
 
     count: (minerId, from, to) =>
-      integer(statements.daySizes.get(keys(day, minerId, from, to))?.samples) +
-      integer(statements.hourSizes.get(keys(hour, minerId, from, to))?.samples) +
-      integer(statements.countRecent.get(keys(span, minerId, from, to))?.samples),
+      connection.read(
+        () =>
+          integer(statements.daySizes.get(keys(day, minerId, from, to))?.samples) +
+          integer(statements.hourSizes.get(keys(hour, minerId, from, to))?.samples) +
+          integer(statements.countRecent.get(keys(span, minerId, from, to))?.samples),
+      ),
 
     forget: (minerId) => {
       waiting = waiting.filter((each) => each.minerId !== minerId);
-      connection.write(() => {
-        for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
-          drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
-      });
+      removal.forget(minerId);
+    },
+
+    flush: () => {
+      removal.flush();
+      append([]);
     },
   };
 };

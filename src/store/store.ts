@@ -4,14 +4,17 @@ import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { Connection } from "./connection.ts";
-import { openingFailure } from "./failures.ts";
+import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
+import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
+import { giveUpReserve, noReserve, openReserve, type Reserve } from "./reserve.ts";
 import {
   StoredCoin,
   StoredGroup,
+  StoredHeating,
   StoredHost,
   StoredManagedMiner,
   StoredMiner,
@@ -30,6 +33,7 @@ export type { Collection, Stored } from "./collection.ts";
 export type { CommandFilter, CommandLog } from "./commands.ts";
 export type { NotificationLog } from "./notifications.ts";
 export { mean, type Sample } from "./packed-samples.ts";
+export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
 export type { Samples } from "./samples.ts";
@@ -46,12 +50,16 @@ export interface Store {
   readonly rules: Collection<StoredRule>;
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
+  readonly heatings: Collection<StoredHeating>;
   readonly notifications: NotificationLog;
   readonly commands: CommandLog;
   readonly bulkActions: BulkActionLog;
   readonly activePools: ActivePools;
   readonly memory: RigMemories;
+  readonly power: PowerMemories;
   readonly samples: Samples;
+  /** Writes what could not be written before, as while the disk was full. Throws store.full. */
+  flush(): void;
   close(): Promise<void>;
 }
 
@@ -69,17 +77,29 @@ const beforeMiners = 1_000_000_000;
  * no store, of a newer version, damaged, out of reach, or held by another service.
  */
 export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => {
-  if (file === ":memory:") return build(":memory:", now, { release: () => undefined });
+  if (file === ":memory:") return build(":memory:", now, { release: () => undefined }, noReserve);
   const path = locate(file);
+  try {
+    return await openFile(path, now, false);
+  } catch (error) {
+    if (!isFull(error) || !giveUpReserve(path)) throw openingFailure(path, error);
+  }
+  return openFile(path, now, true).catch((error: unknown) => {
+    throw openingFailure(path, error);
+  });
+};
+
+/** `spent`: whether the disk is so full that the reserve had to be given up for this. */
+const openFile = async (path: string, now: () => number, spent: boolean): Promise<Store> => {
   const held = lock(path);
   try {
     inspect(path);
     createPrivate(path);
     mark(path);
-    return await build(path, now, held);
+    return await build(path, now, held, openReserve(path, spent));
   } catch (error) {
     held.release();
-    throw openingFailure(path, error);
+    throw error;
   }
 };
 
@@ -88,9 +108,9 @@ export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => 
  * itself, often, goes over another and survives the death of the process. They share no table, so that in memory each
  * has a database of its own.
  */
-const build = async (path: string, now: () => number, held: Lock): Promise<Store> => {
-  const declared = new Connection(path, "full", 2_000);
-  const noted = new Connection(path, "normal", 100);
+const build = async (path: string, now: () => number, held: Lock, reserve: Reserve): Promise<Store> => {
+  const declared = new Connection(path, { durability: "full", patience: 2_000, reserve });
+  const noted = new Connection(path, { durability: "normal", patience: 100, reserve });
   const close = () => {
     noted.close();
     declared.close();
@@ -116,9 +136,15 @@ const assemble = async (
     openCollection(declared, { name, schema, after });
   const activePools = await openActivePools(noted);
   const memory = await openRigMemories(noted);
+  const power = await openPowerMemories(noted);
   const samples = openSamples(noted);
   // Before the commands are opened: it looks at what the last run left of them.
   const bulkActions = await openBulkActions(noted, now);
+  const notifications = await openNotifications(noted, now);
+  const commands = await openCommands(noted, now);
+  const flush = (): void => {
+    for (const part of [activePools, memory, power, samples, notifications, commands]) part.flush();
+  };
   return {
     miners: await collection("miner", StoredMiner, beforeMiners),
     groups: await collection("group", StoredGroup),
@@ -130,17 +156,18 @@ const assemble = async (
     rules: await collection("rule", StoredRule),
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
-    notifications: await openNotifications(noted, now),
-    commands: await openCommands(noted, now),
+    heatings: await collection("heating", StoredHeating),
+    notifications,
+    commands,
     bulkActions,
     activePools,
     memory,
+    power,
     samples,
+    flush,
     close: async () => {
       try {
-        activePools.flush();
-        memory.flush();
-        samples.append([]);
+        flush();
       } finally {
         close();
       }

@@ -17,6 +17,8 @@ export interface Tables {
     /** JSON */
     value: string;
   };
+  /** What was learnt of a rig's power, and what its rules need to know; JSON. */
+  power_memory: { miner_id: number; value: string };
   /** The last id a collection gave out, so that none is given twice. */
   sequence: { collection: string; last: number };
   notification: {

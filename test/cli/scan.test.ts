@@ -42,7 +42,7 @@ describe("rigbridge scan", () => {
     const { code, stdout } = await rigbridge(["scan", ...networks, "--json"]);
     expect(code).toBe(0);
     expect(Found.parse(JSON.parse(stdout)).map(({ address, driver }) => [address, driver])).toEqual([
-      ["127.81.0.9", "cgminer"],
+      ["127.81.0.9", "antminer"],
       ["127.81.0.10:8082", "axeos"],
       ["127.81.0.11:8081", "xmrig"],
       ["127.81.0.12:8082", "axeos"],

@@ -71,7 +71,7 @@ describe("each mistake is named with its path and line", () => {
     [
       "an unknown key like none",
       "poll:\n  frequency: 5",
-      ["2: poll.frequency: is no known key; known here: interval, timeout"],
+      ["2: poll.frequency: is no known key; known here: interval, timeout, makersLogins"],
     ],
     [
       "an unknown key of a place",

@@ -2,9 +2,7 @@ import fc from "fast-check";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
 import type { Driver } from "../../src/link/driver.ts";
-import { axeos } from "../../src/link/drivers/axeos.ts";
-import { cgminer } from "../../src/link/drivers/cgminer.ts";
-import { xmrig } from "../../src/link/drivers/xmrig.ts";
+import { drivers } from "../../src/link/drivers/index.ts";
 import type { Link } from "../../src/link/link.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/transports/http.ts";
 import { parseStrict } from "../../src/link/transports/json.ts";
@@ -60,7 +58,9 @@ async function baseOf(rig: SimulatedRig): Promise<Base> {
       replies.set(path, { status: reply.status, body: Buffer.from(await reply.arrayBuffer()) });
     }
   }
-  return { name: rig.name, driver: { cgminer, axeos, xmrig }[rig.kind], replies };
+  const driver = drivers.find(({ id }) => id === rig.kind);
+  if (driver === undefined) throw new Error(`no driver for ${rig.kind}`);
+  return { name: rig.name, driver, replies };
 }
 
 /** One thing that is done to the bytes of a reply, or to its JSON. `at` and `to` are places in it, from 0 to 1. */

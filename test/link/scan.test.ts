@@ -114,7 +114,8 @@ const shown = (host: string, port: number): string => (usualPorts.includes(port)
 /** 42 rigs of all kinds in a /22. */
 const mixed = Array.from({ length: 42 }, (_, index): RigSpec => {
   const host = `127.61.${index % 4}.${10 + index * 5}`;
-  if (index % 3 === 0) return { kind: "cgminer", host, port: 4028, dialect: index % 2 === 0 ? "cgminer" : "bmminer" };
+  if (index % 6 === 0) return { kind: "cgminer", host, port: 4028 };
+  if (index % 3 === 0) return { kind: "antminer", host, port: 4028, speaks: "rpc" };
   if (index % 3 === 1) return { kind: "axeos", host, port: web };
   return index % 2 === 0 ? { kind: "xmrig", host, port: 8080 } : { kind: "xmrig", host, port: 8080, token };
 });
@@ -185,7 +186,7 @@ describe("a rig is told with what it says of itself", () => {
       { address: "127.62.0.2:8080", driver: "xmrig", note: "wants its access token, and none was given" },
       {
         address: "127.62.0.3:8082",
-        driver: null,
+        driver: "antminer",
         identity: { make: "Antminer" },
         note: expect.stringContaining("login"),
       },

@@ -6,6 +6,7 @@ import { History } from "../../src/contract/resources.ts";
 import { pointsOf, rangeOf } from "../../src/service/history.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { openStore, type Sample } from "../../src/store/index.ts";
+import { noReserve } from "../../src/store/reserve.ts";
 import { openSamples } from "../../src/store/samples.ts";
 import { folders } from "../store/folder.ts";
 import { caller, closeBenches, openBench, problem, refusal, stoppedClock } from "./bench.ts";
@@ -219,7 +220,7 @@ describe("history", () => {
         return super.prepare(sql);
       }
     }
-    const connection = new Watched(file, "normal", 100);
+    const connection = new Watched(file, { durability: "normal", patience: 100, reserve: noReserve });
     openSamples(connection);
     const ofOneMiner = statements.filter((sql) => sql.includes("$miner"));
     expect(ofOneMiner.length).toBeGreaterThanOrEqual(9);

@@ -60,7 +60,11 @@ describe("adding a miner", () => {
     ["a link-local address", { address: "169.254.169.254" }, "input.invalid address"],
     ["an unknown driver", { address: "10.0.0.1", driver: "toaster" }, "input.invalid driver"],
     ["an unknown group", { address: "10.0.0.1", group: "nowhere" }, "input.invalid group"],
-    ["the rig's plug", { address: "10.0.0.1", supply: {} }, "not.yet"],
+    [
+      "a plug without an address",
+      { address: "10.0.0.1", supply: { type: "shelly", address: "a b", channel: 0, cutPower: false, delay: 0 } },
+      "input.invalid supply.address",
+    ],
   ])("is refused for %s, and adds nothing", async (_, body, refused) => {
     const bench = await openBench();
     expect(await refusal(bench.service.addMiner(body, caller))).toBe(refused);

@@ -564,4 +564,6 @@ const storedMiner: StoredMiner = {
   tags: [],
   offlineExpected: true,
   powerNameplate: null,
+  supply: null,
+  power: {},
 };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import { notificationLimit } from "../../src/store/notifications.ts";
 import { openStore } from "../../src/store/store.ts";
@@ -109,17 +110,46 @@ describe("commands", () => {
     await second.close();
   });
 
-  test("older than 400 days are dropped at opening", async () => {
+  test("older than 400 days are dropped at opening, but for the newest", async () => {
     const file = newFile();
-    const first = await openStore({ file, now });
-    await first.commands.add(command);
-    await first.close();
-    const day = 86_400_000;
+    await fill(file, 10_003);
     const second = await openStore({ file, now: () => start + 400 * day });
-    expect(await second.commands.list()).toHaveLength(1);
     await second.close();
+    expect(idsIn(file)).toEqual({ first: 1, count: 10_003 });
     const third = await openStore({ file, now: () => start + 400 * day + 1 });
-    expect(await third.commands.list()).toEqual([]);
     await third.close();
+    expect(idsIn(file)).toEqual({ first: 4, count: 10_000 });
   });
+
+  test("more than a million ids ago are dropped while the service runs, and no id is given again", async () => {
+    const file = newFile();
+    await fill(file, 150);
+    const raw = new DatabaseSync(file);
+    raw.exec(
+      "insert into command select 1000050, time, updated, 1, '', '', '', '{}', 'done', '' from command where id = 1",
+    );
+    raw.close();
+    const store = await openStore({ file, now });
+    for (let count = 0; count < 100; count += 1) await store.commands.add(command);
+    await store.close();
+    expect(idsIn(file)).toEqual({ first: 100, count: 152 });
+  });
+
+  const day = 86_400_000;
+
+  /** So many commands of the same time, written at once. */
+  const fill = async (file: string, count: number): Promise<void> => {
+    await (await openStore({ file, now })).close();
+    const raw = new DatabaseSync(file);
+    raw.exec(`with recursive n(id) as (select 1 union all select id + 1 from n limit ${count})
+      insert into command select id, ${start}, ${start}, 1, '', '', 'stop', '{}', 'done', '' from n`);
+    raw.close();
+  };
+
+  const idsIn = (file: string) => {
+    const raw = new DatabaseSync(file);
+    const row = raw.prepare("select min(id) as first, count(*) as count from command").get();
+    raw.close();
+    return { ...row };
+  };
 });

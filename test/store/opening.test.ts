@@ -49,7 +49,8 @@ describe("a new store", () => {
     const store = await openStore({ file, now });
     await store.miners.add(miner("10.0.0.1"));
     const names = readdirSync(join(file, ".."));
-    expect(names.sort()).toEqual(["rigbridge.db", "rigbridge.db-shm", "rigbridge.db-wal", "rigbridge.db.lock"]);
+    const beside = ["-shm", "-wal", ".lock", ".reserve"].map((end) => `rigbridge.db${end}`);
+    expect(names.sort()).toEqual(["rigbridge.db", ...beside]);
     for (const name of names) expect(statSync(join(file, "..", name)).mode & 0o777).toBe(0o600);
     await store.close();
     const raw = new DatabaseSync(file);

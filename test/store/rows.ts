@@ -14,6 +14,8 @@ export const miner = (address: string, changes: Partial<StoredMiner> = {}): Stor
   tags: [],
   offlineExpected: false,
   powerNameplate: null,
+  supply: null,
+  power: {},
   ...changes,
 });
 

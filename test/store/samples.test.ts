@@ -100,8 +100,20 @@ describe("samples", () => {
       at(start + hour, { hashrate: 7, power: null, energy: 60 }),
       at(start + 3 * day, { hashrate: 9 }),
     ]);
-    pruneAll(store, start + 731 * day);
-    expect(store.samples.read(1, 0, start + day)).toEqual([]);
+    await store.close();
+  });
+
+  test("on the newest days on record stay, whatever the clock says, and what is older than those goes", async () => {
+    const store = await open();
+    const days = Array.from({ length: 6 }, (_, index) => start + index * day);
+    store.samples.append(days.map((time) => at(time)));
+    const inTenYears = start + 3_650 * day;
+    store.samples.append([at(inTenYears)]);
+    packAll(store, inTenYears + day);
+    while (store.samples.prune(inTenYears + 40 * day, { raw: 2, hourly: 5 }));
+    expect(store.samples.read(1, 0, inTenYears + 1).map(({ time }) => time)).toEqual([...days.slice(2), inTenYears]);
+    while (store.samples.prune(start + 6 * day, { raw: 2, hourly: 5 }));
+    expect(store.samples.read(1, 0, end)).toHaveLength(4);
     await store.close();
   });
 

@@ -20,15 +20,16 @@ export interface FarmRig {
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
-export type Ports = Readonly<Record<RigKind, number>>;
+/** A number for each of some kinds. */
+export type ByKind = Readonly<Partial<Record<RigKind, number>>>;
 
 /** So many rigs of the mix in turn, each with an address of its own. */
 export async function startFarmProcess(
   count: number,
-  mix: Readonly<Record<RigKind, number>>,
-  ports: Ports,
+  mix: ByKind,
+  ports: ByKind,
 ): Promise<FarmProcess> {
-  const text = (numbers: Readonly<Record<RigKind, number>>): string =>
+  const text = (numbers: ByKind): string =>
     Object.entries(numbers)
       .filter(([, number]) => number > 0)
       .map(([kind, number]) => `${kind}=${number}`)

@@ -91,5 +91,5 @@ const series: Readonly<Record<string, string>> = {
   E: "ethash",
 };
 
-const antminerAlgorithm = (model: string | null): string | null =>
+export const antminerAlgorithm = (model: string | null): string | null =>
   series[/Antminer ([A-Z])\d/.exec(model ?? "")?.[1] ?? ""] ?? null;

@@ -1,53 +1,40 @@
-import { randomBytes } from "node:crypto";
-import { buildAuthorizationHeader, DIGEST, parseWWWAuthenticateHeader } from "http-auth-utils";
+import { createHash, randomBytes } from "node:crypto";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Credentials } from "../link.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "./http.ts";
 import { garbled } from "./limits.ts";
 
-type Challenge = ReturnType<typeof DIGEST.parseWWWAuthenticateRest>;
-
 /**
- * The same transport with digest authentication (RFC 7616). The first call fetches a challenge, the next ones use it
- * until the device gives another. Throws `rig.login` when the device does not take the login, or none was given.
+ * The same transport with digest authentication (RFC 7616, and RFC 2069 where a device names no qop). The first call
+ * fetches a challenge, the next ones use it until the device gives another. What is refused with 401 was not done, so
+ * it is sent again under the new challenge. Throws `rig.login` when the device does not take the login, or none was
+ * given, and `rig.garbled` when it wants a login of another kind.
  */
 export function digestTransport(http: HttpTransport, { username, password }: Credentials): HttpTransport {
   let challenge: Challenge | null = null;
   let count = 0;
 
-  const authorization = ({ method, path }: HttpCall, { realm, nonce, ...asked }: Challenge): string => {
-    count += 1;
-    const said = {
-      username: username ?? "",
-      realm,
-      nonce,
-      uri: path,
-      qop: asked.qop === undefined ? "" : "auth",
-      nc: count.toString(16).padStart(8, "0"),
-      cnonce: randomBytes(8).toString("hex"),
-      algorithm: asked.algorithm ?? "md5",
-    };
-    const response = DIGEST.computeHash({ ...said, password: password ?? "", method });
-    const { qop, nc, cnonce, ...always } = said;
-    const opaque = asked.opaque === undefined ? {} : { opaque: asked.opaque };
-    return buildAuthorizationHeader(DIGEST, { ...always, ...opaque, response, ...(qop ? { qop, nc, cnonce } : {}) });
-  };
-
   const attempt = (what: HttpCall, signal: AbortSignal): Promise<HttpReply> => {
-    const headers = challenge === null ? {} : { authorization: authorization(what, challenge) };
-    return http.call({ ...what, headers: { ...what.headers, ...headers } }, signal);
+    if (challenge === null) return http.call(what, signal);
+    count += 1;
+    const login = { username: username ?? "", password: password ?? "" };
+    const authorization = authorizationOf(challenge, login, what, { count, cnonce: randomBytes(8).toString("hex") });
+    return http.call({ ...what, headers: { ...what.headers, authorization } }, signal);
   };
 
   const call: HttpTransport["call"] = async (what, signal) => {
-    const first = await attempt(what, signal);
-    if (first.status !== 401) return first;
-    if (username === undefined) throw wrongLogin(http.at, "wants a login, and none was given");
-    // The challenge that was used may have grown old; a device that refuses a fresh one refuses the login.
-    challenge = challengeOf(http.at, first);
-    count = 0;
-    const second = await attempt(what, signal);
-    if (second.status === 401) throw wrongLogin(http.at, "does not take this user name and password");
-    return second;
+    for (let fresh = 0; ; fresh += 1) {
+      const reply = await attempt(what, signal);
+      if (reply.status !== 401) return reply;
+      if (username === undefined) throw wrongLogin(http.at, "wants a login, and none was given");
+      const next = challengeOf(reply.headers["www-authenticate"] ?? "");
+      if (next === null) throw garbled(http.at, "it wants a login of a kind that is not known here");
+      // A challenge may have grown old; a device that refuses a fresh one refuses the login, unless it says otherwise.
+      if (fresh > 0 && (fresh > 1 || !next.stale))
+        throw wrongLogin(http.at, "does not take this user name and password");
+      challenge = next;
+      count = 0;
+    }
   };
   const send: HttpTransport["send"] = async (what, signal) => {
     const reply = await call(what, signal);
@@ -68,11 +55,107 @@ export function digestTransport(http: HttpTransport, { username, password }: Cre
 
 const wrongLogin = (at: string, what: string): RigbridgeError => new RigbridgeError("rig.login", `${at} ${what}`);
 
-function challengeOf(at: string, { headers }: HttpReply): Challenge {
-  try {
-    const parsed = parseWWWAuthenticateHeader(headers["www-authenticate"] ?? "", [DIGEST], { strict: false });
-    return parsed.data;
-  } catch {
-    throw garbled(at, "it wants a login of a kind that is not known here");
-  }
+/** What a device asks of who logs in. */
+export interface Challenge {
+  readonly realm: string;
+  readonly nonce: string;
+  readonly opaque: string | null;
+  /** As the device writes it; null where it names none, which means MD5. */
+  readonly algorithm: string | null;
+  /** The device counts requests and wants a nonce of ours. */
+  readonly qop: boolean;
+  /** The login was right, its nonce too old. */
+  readonly stale: boolean;
 }
+
+const hashes: Readonly<Record<string, string>> = { md5: "md5", "sha-256": "sha256", "sha-512-256": "sha512-256" };
+
+const hashOf = (algorithm: string | null): string | undefined =>
+  hashes[(algorithm ?? "md5").toLowerCase().replace(/-sess$/, "")];
+
+/** The first Digest challenge of a WWW-Authenticate header that can be met; null when there is none. */
+export function challengeOf(header: string): Challenge | null {
+  for (const { scheme, parameters } of challengesOf(header)) {
+    const realm = parameters.get("realm");
+    const nonce = parameters.get("nonce");
+    const algorithm = parameters.get("algorithm") ?? null;
+    const qops = (parameters.get("qop") ?? "")
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((qop) => qop !== "");
+    const met = hashOf(algorithm) !== undefined && (qops.length === 0 || qops.includes("auth"));
+    if (scheme !== "digest" || realm === undefined || nonce === undefined || !met) continue;
+    // They are sent back, and a header carries no control characters.
+    if ([realm, nonce, parameters.get("opaque") ?? ""].some((text) => /[^\x20-\x7e\x80-\xff]/.test(text))) continue;
+    return {
+      realm,
+      nonce,
+      algorithm,
+      opaque: parameters.get("opaque") ?? null,
+      qop: qops.length > 0,
+      stale: parameters.get("stale")?.toLowerCase() === "true",
+    };
+  }
+  return null;
+}
+
+interface AnyChallenge {
+  readonly scheme: string;
+  readonly parameters: Map<string, string>;
+}
+
+/** A word that no "=" follows begins a challenge; what follows with "=" belongs to it. */
+function challengesOf(header: string): AnyChallenge[] {
+  const found: AnyChallenge[] = [];
+  const part = /[\s,]*([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?/y;
+  for (let match = part.exec(header); match !== null; match = part.exec(header)) {
+    const [, name = "", quoted, plain] = match;
+    const value = quoted?.replace(/\\(.)/g, "$1") ?? plain;
+    const parameters = found.at(-1)?.parameters;
+    if (value === undefined) found.push({ scheme: name.toLowerCase(), parameters: new Map() });
+    else if (parameters?.has(name.toLowerCase()) === false) parameters.set(name.toLowerCase(), value);
+  }
+  return found;
+}
+
+/** The Authorization header for one request, the `count`th under this challenge. */
+export function authorizationOf(
+  { realm, nonce, opaque, algorithm, qop }: Challenge,
+  { username, password }: { readonly username: string; readonly password: string },
+  { method, path }: Pick<HttpCall, "method" | "path">,
+  { count, cnonce }: { readonly count: number; readonly cnonce: string },
+): string {
+  const hash = (...parts: string[]): string =>
+    createHash(hashOf(algorithm) ?? "md5")
+      .update(parts.join(":"))
+      .digest("hex");
+  const session = /-sess$/i.test(algorithm ?? "");
+  const nc = count.toString(16).padStart(8, "0");
+  const login = hash(username, realm, password);
+  const secret = session ? hash(login, nonce, cnonce) : login;
+  const asked = hash(method, path);
+  const response = qop ? hash(secret, nonce, nc, cnonce, "auth", asked) : hash(secret, nonce, asked);
+  const said = [
+    userOf(username),
+    `realm=${quoted(realm)}`,
+    `nonce=${quoted(nonce)}`,
+    `uri=${quoted(path)}`,
+    `response="${response}"`,
+    ...(algorithm === null ? [] : [`algorithm=${algorithm}`]),
+    ...(opaque === null ? [] : [`opaque=${quoted(opaque)}`]),
+    // None of these is quoted: RFC 7616, 3.4.
+    ...(qop ? ["qop=auth", `nc=${nc}`] : []),
+    ...(qop || session ? [`cnonce="${cnonce}"`] : []),
+  ];
+  return `Digest ${said.join(", ")}`;
+}
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
+/** Headers carry no letters beyond ASCII: RFC 7616, 3.4.4. */
+const userOf = (username: string): string =>
+  /^[\x20-\x7e]*$/.test(username)
+    ? `username=${quoted(username)}`
+    : `username*=UTF-8''${encodeURIComponent(username.toWellFormed()).replace(/['()*]/g, percent)}`;
+
+const percent = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -44,8 +44,8 @@ export function framed(text: string): Buffer {
 
 async function exchange(socket: Socket, at: string, frame: Buffer, signal: AbortSignal): Promise<DeviceReply> {
   const payload = await new Promise<Buffer>((resolve, reject) => {
-    let received: Buffer = Buffer.alloc(0);
-    const cut = (): void => reject(cutShort(at, signal, received.length));
+    const incoming = new Incoming();
+    const cut = (): void => reject(cutShort(at, signal, incoming.bytes));
     signal.addEventListener("abort", cut);
     const timer = setTimeout(() => reject(connectTimeout(at)), limits.connect);
     socket.once("connect", () => {
@@ -53,8 +53,7 @@ async function exchange(socket: Socket, at: string, frame: Buffer, signal: Abort
       socket.write(frame);
     });
     socket.on("data", (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      const taken = takePayload(received);
+      const taken = incoming.take(chunk);
       if (taken === "too large") reject(tooLarge(at));
       else if (taken !== null) resolve(taken);
     });
@@ -65,23 +64,41 @@ async function exchange(socket: Socket, at: string, frame: Buffer, signal: Abort
     socket.on("close", () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cut);
-      reject(garbled(at, `closed without a whole answer (${received.length} bytes had come)`));
+      reject(garbled(at, `closed without a whole answer (${incoming.bytes} bytes had come)`));
     });
   });
   return replyOf(at, payload);
 }
 
-/** The first payload; null while more has to come. Empty frames are heartbeats. */
-function takePayload(received: Buffer): Buffer | "too large" | null {
-  let start = 0;
-  while (received.length >= start + headLength) {
-    const length = received.readUInt32LE(start);
-    if (length > limits.replyBytes) return "too large";
-    const end = start + headLength + length;
-    if (length > 0) return received.length < end ? null : received.subarray(start + headLength, end);
-    start = end;
+/** What comes over a connection, until the first payload is whole. Empty frames before it are heartbeats. */
+class Incoming {
+  /** All that ever came. */
+  bytes = 0;
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** So much has to be there before it is worth a look: what comes byte by byte is not copied with each of them. */
+  #wanted = headLength;
+
+  /** The first payload; null while more has to come. */
+  take(chunk: Buffer): Buffer | "too large" | null {
+    this.bytes += chunk.length;
+    this.#parts.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#wanted) return null;
+    const received = Buffer.concat(this.#parts);
+    let start = 0;
+    let length = 0;
+    while (length === 0 && received.length >= start + headLength) {
+      length = received.readUInt32LE(start);
+      start += headLength;
+    }
     // Nobody sends more heartbeats than a few before an answer.
-    if (start > limits.replyBytes) return "too large";
+    if (length > limits.replyBytes || this.bytes - received.length + start > limits.replyBytes) return "too large";
+    if (length > 0 && received.length >= start + length) return received.subarray(start, start + length);
+    const rest = received.subarray(length > 0 ? start - headLength : start);
+    this.#parts = [rest];
+    this.#length = rest.length;
+    this.#wanted = headLength + length;
+    return null;
   }
-  return null;
 }

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { Line } from "../contract/inputs.ts";
+
+/** What the file says of loops that steer the power of rigs: rooms that they heat, and a surplus that they follow. */
+const name = Line(100).min(1);
+const seconds = z.number().min(0).max(86_400);
+const minOn = seconds.optional().describe("seconds that a rig of it mines at least; absent = as power says");
+const minOff = seconds.optional().describe("seconds that a rig of it stands at least; absent = as power says");
+
+/** Where a value comes from: one of a web address, a topic and the API. */
+export const SourceSettings = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/, error: "must be a web address like http://192.168.1.5/api/temperature" })
+      .max(2000)
+      .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must hold no password; put it into headers")
+      .optional()
+      .describe("web address that answers with the number as text, or with JSON"),
+    path: z
+      .string()
+      .regex(/^[^.]+(\.[^.]+)*$/, "must be names and places in lists with dots between, like sensors.0.value")
+      .max(500)
+      .optional()
+      .describe("where in the JSON the number stands, like sensors.0.value; absent = it is the whole answer"),
+    every: z.number().min(5).max(600).default(30).describe("seconds between two looks at the address"),
+    headers: z
+      .record(
+        z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, "is no name of a header"),
+        z
+          .string()
+          .max(4000)
+          .regex(/^[\x20-\x7e]*$/, "printable ASCII in one line"),
+      )
+      .default({})
+      .describe("headers to ask with, as Authorization: Bearer and a token; kept secret"),
+    topic: z
+      .undefined("comes with the MQTT bridge, which is not there yet in this version; take url or api")
+      .optional()
+      .describe("comes with the MQTT bridge"),
+    api: z.literal(true).optional().describe("true = an action of the HTTP API tells it"),
+  })
+  .refine(({ url, api }) => (url === undefined) !== (api === undefined), "needs exactly one of url and api")
+  .refine(({ url, path, headers }) => url !== undefined || (path === undefined && Object.keys(headers).length === 0), {
+    error: "takes path and headers only beside url",
+  });
+export type SourceSettings = z.infer<typeof SourceSettings>;
+
+export const HeatingSettings = z
+  .strictObject({
+    name: name.describe("what the room is called; names are unique"),
+    group: name.optional().describe("name of the group that heats it, with the groups inside it"),
+    miner: name.optional().describe("name or uid of the one miner that heats it"),
+    target: z.number().min(5).max(35).describe("°C that it should have, until somebody sets another"),
+    roomTemperature: SourceSettings.describe("where its temperature in °C comes from"),
+    hysteresis: z
+      .number()
+      .min(0.1)
+      .max(5)
+      .default(0.5)
+      .describe("°C below the target at which all heat is on, and above it at which all is off"),
+    minOn,
+    minOff,
+  })
+  .refine(
+    ({ group, miner }) => (group === undefined) !== (miner === undefined),
+    "needs exactly one of group and miner",
+  );
+export type HeatingSettings = z.infer<typeof HeatingSettings>;
+
+export const FollowSettings = z.strictObject({
+  name: name.describe("what it is called; names are unique"),
+  group: name.describe("name of the group that follows, with the groups inside it"),
+  surplus: SourceSettings.describe("where the surplus in W comes from; negative = drawn from the grid"),
+  measures: z
+    .enum(["export", "available"])
+    .default("export")
+    .describe("export = what the grid meter sees while the rigs run; available = what would be left if they were off"),
+  reserve: z.number().min(0).max(1_000_000).default(0).describe("W that are kept back"),
+  order: z
+    .array(name)
+    .max(10_000)
+    .optional()
+    .describe("names or uids of miners, the first is served first; those not named come after, as they are listed"),
+  dwell: seconds.default(120).describe("seconds for which there has to be enough before a rig is given more"),
+  minOn,
+  minOff,
+});
+export type FollowSettings = z.infer<typeof FollowSettings>;
+
+/** One, or a list of them. */
+const oneOrMore = <T extends z.ZodType>(each: T) =>
+  z
+    .union([each, z.array(each).max(1000)], "must be a mapping of keys, or a list of them")
+    .transform((some): z.output<T>[] => (Array.isArray(some) ? some : [some]));
+
+export const Heatings = oneOrMore(HeatingSettings).default([]);
+export const Follows = oneOrMore(FollowSettings).default([]);

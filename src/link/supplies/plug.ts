@@ -1,0 +1,38 @@
+import type { Supply } from "../../contract/supply.ts";
+import { parseAddress } from "../address.ts";
+import { httpTransport } from "../transports/http.ts";
+import { shelly } from "./shelly.ts";
+import { tasmota } from "./tasmota.ts";
+
+/** What a plug says of itself. */
+export interface PlugState {
+  readonly on: boolean;
+  /** W, measured; null for a plug that only switches. */
+  readonly power: number | null;
+  /** Wh since it counts; it may be set back. */
+  readonly energy: number | null;
+}
+
+/** The plug that a rig draws its power through. Each call is one exchange. */
+export interface Plug {
+  /** Throws `rig.unreachable`, `rig.timeout`, `rig.garbled` or `rig.login`, naming the plug. */
+  read(signal: AbortSignal): Promise<PlugState>;
+  /** Throws likewise, and `rig.refused` with the plug's words. */
+  switch(on: boolean, signal: AbortSignal): Promise<void>;
+  /** Cuts what is open. */
+  close(): void;
+}
+
+/** Opens no connection by itself. */
+export function openPlug({ type, address, channel, username, password }: Supply): Plug {
+  const { host, port, tls } = parseAddress(address);
+  const http = httpTransport(host, port ?? (tls ? 443 : 80), tls);
+  const login = { username, password };
+  return type === "shelly" ? shelly(http, channel, login) : tasmota(http, channel, login);
+}
+
+/** Basic authentication (RFC 7617). */
+export function basicHeaders(username: string, password: string | undefined): Readonly<Record<string, string>> {
+  if (password === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+}

@@ -1,0 +1,104 @@
+import { type Demand, highestWithin, type LoopRig, settingOf } from "./loop-rig.ts";
+
+export interface Share {
+  /** W for the rigs together now. */
+  readonly now: number;
+  /** W that there have been all the time for which there has to be enough before a rig is given more. */
+  readonly steady: number;
+}
+
+/** A rig that follows. */
+export interface Follower extends LoopRig {
+  /** Whether such a change may only be made a few times an hour; then it has to be worth one. */
+  wears(watts: number): boolean;
+  /** Whether it may be given more: of the changes of an hour one is kept for giving it less. */
+  readonly mayRise: boolean;
+}
+
+/** Share of a rig's highest power below which a change that wears it is not worth it. */
+const worthIt = 0.05;
+
+/**
+ * What each rig is to be held to, in order: the highest of its settings that takes no more than what is left. Down at
+ * once, up only to what has been there steadily. Rigs that stay as they are, or may not be told now, are left out;
+ * what these draw is not there for the others.
+ */
+export function share(rigs: readonly Follower[], watts: Share): Demand[] {
+  const fixed = new Set(rigs.filter(({ free }) => !free));
+  for (;;) {
+    const wanted = allot(rigs, fixed, watts);
+    // One that may not be held to its share keeps what it draws, so the others' shares are found anew.
+    const refused = wanted.find(({ rig, to }) => to !== settingOf(rig) && !mayBe(rig, to));
+    if (refused === undefined)
+      return wanted.flatMap(({ rig, to }) => (isChange(rig, to) ? [{ id: rig.id, watts: to }] : []));
+    fixed.add(refused.rig);
+  }
+}
+
+/** Ends following: what can be stopped is, the others take their least. */
+export const rest = (rigs: readonly Follower[]): Demand[] => share(rigs, { now: 0, steady: 0 });
+
+interface Allotment {
+  readonly rig: Follower;
+  /** W. */
+  readonly to: number;
+}
+
+function allot(rigs: readonly Follower[], fixed: ReadonlySet<Follower>, { now, steady }: Share): Allotment[] {
+  const kept = [...fixed].reduce((total, rig) => total + taken(rig), 0);
+  let left = { now: now - kept, steady: Math.min(steady, now) - kept };
+  return rigs.flatMap((rig): Allotment[] => {
+    if (fixed.has(rig)) return [];
+    const to = settingFor(rig, left);
+    left = { now: left.now - to, steady: left.steady - to };
+    return [{ rig, to }];
+  });
+}
+
+function settingFor(rig: Follower, { now, steady }: Share): number {
+  const present = settingOf(rig);
+  const margin = worthIt * rig.ladder.highest;
+  const most = within(rig, now);
+  // A little lower at once, so that the next cloud costs no further change.
+  if (present > most)
+    return most > 0 && rig.wears(most) ? Math.max(leastOf(rig), Math.min(most, within(rig, present - margin))) : most;
+  const more = within(rig, steady);
+  if (more <= present) return present;
+  return rig.mining && rig.wears(more) && more - present < margin ? present : more;
+}
+
+/** W of its lowest setting. */
+const leastOf = ({ ladder }: Follower): number => ladder.choose(ladder.lowest).watts;
+
+const within = (rig: Follower, watts: number): number => {
+  const most = highestWithin(rig.ladder, watts);
+  return most === 0 && !rig.ladder.stops ? leastOf(rig) : most;
+};
+
+/** What a rig that stays as it is takes: never less than it is seen to draw. */
+const taken = (rig: Follower): number => (rig.mining ? Math.max(settingOf(rig), rig.draw) : 0);
+
+function mayBe(rig: Follower, watts: number): boolean {
+  return rig.permits(watts) && (watts <= settingOf(rig) || rig.mayRise || !rig.wears(watts));
+}
+
+const isChange = (rig: Follower, watts: number): boolean =>
+  rig.mining && watts > 0
+    ? watts !== settingOf(rig) && rig.ladder.choose(watts).settings.length > 0
+    : watts > 0 !== rig.mining;
+
+/** Changes of the last hour that are counted, epoch ms, and how many there may be. */
+export interface Changes {
+  readonly made: readonly number[];
+  readonly atMost: number;
+}
+
+const hour = 3_600_000;
+
+/** Whether a rig may be given more by a change that is counted: they are spread over the hour, and one is kept. */
+export function mayRise({ made, atMost }: Changes, now: number): boolean {
+  const within = made.filter((at) => at > now - hour);
+  const last = within.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const kept = atMost > 1 ? 1 : 0;
+  return within.length < atMost - kept && now >= last + hour / Math.max(1, atMost - kept);
+}

@@ -1,0 +1,82 @@
+import { type Demand, highestWithin, type LoopRig, settingOf } from "./loop-rig.ts";
+
+export interface Room {
+  /** °C. */
+  readonly target: number;
+  /** °C. */
+  readonly room: number;
+  /** °C below the target at which all heat is on, and above it at which all is off. */
+  readonly hysteresis: number;
+}
+
+/** How much of all its heat a room wants: 1 at the lower edge of its band, 0 at the upper. */
+export const demandOf = ({ target, room, hysteresis }: Room): number =>
+  Math.min(1, Math.max(0, (target + hysteresis - room) / (2 * hysteresis)));
+
+/** Share of a rig's highest power below which a change of setting is not worth it: a thermometer is not that exact. */
+const worthIt = 0.05;
+
+/**
+ * What each rig is to be held to for a demand of 0 to 1; rigs that stay as they are, or may not be told now, are left
+ * out. Those that mine share the watts, each between its lowest and its highest. One more is started when the watts
+ * would fill it, and the last is stopped when the others' lowest would do: so one that can only be stopped and started
+ * runs from the lower edge of the band to the upper, and several share the band.
+ */
+export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
+  const wanted = demand * sum(rigs, ({ ladder }) => ladder.highest);
+  const running = runningAt(rigs, wanted, demand);
+  const left =
+    wanted -
+    sum(
+      rigs.filter((rig) => !movable(rig)),
+      settingOf,
+    );
+  const shared = running.filter(movable);
+  const least = sum(shared, ({ ladder }) => ladder.lowest);
+  const span = sum(shared, ({ ladder }) => ladder.highest) - least;
+  const share = span <= 0 ? 1 : Math.min(1, Math.max(0, (left - least) / span));
+  return rigs.flatMap((rig): Demand[] => {
+    const { id, ladder } = rig;
+    const { lowest, highest } = ladder;
+    const watts = running.includes(rig) ? highestWithin(ladder, lowest + share * (highest - lowest)) : 0;
+    return movable(rig) && isWorthIt(rig, watts) && rig.permits(watts) ? [{ id, watts }] : [];
+  });
+}
+
+/** Ends heating: what can be stopped is, the others take their least. */
+export const cool = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0);
+
+const movable = ({ free }: LoopRig): boolean => free;
+
+/** Those that should mine, by what mines now. One that may not be told stays as it is. */
+function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number): LoopRig[] {
+  const running = rigs.filter((rig) => rig.mining || (rig.free && !rig.ladder.stops));
+  const others = rigs.filter((rig) => !running.includes(rig) && rig.free && rig.permits(rig.ladder.lowest));
+  const highest = (some: readonly LoopRig[]) => sum(some, ({ ladder }) => ladder.highest);
+  const lowest = (some: readonly LoopRig[]) => sum(some, ({ ladder }) => ladder.lowest);
+  for (const next of others) {
+    if (demand < 1 && wanted + rounding < highest(running) + next.ladder.highest) break;
+    running.push(next);
+  }
+  for (const last of rigs.toReversed()) {
+    const rest = running.filter((rig) => rig !== last);
+    if (!running.includes(last) || !last.free || !last.ladder.stops || !last.permits(0)) continue;
+    if (demand > 0 && wanted - rounding > lowest(rest)) break;
+    running.splice(running.indexOf(last), 1);
+  }
+  return running;
+}
+
+/** W. */
+const rounding = 1e-6;
+
+function isWorthIt(rig: LoopRig, watts: number): boolean {
+  const { ladder, mining } = rig;
+  if (watts === 0 || !mining) return (watts === 0) === mining;
+  if (ladder.choose(watts).settings.length === 0) return false;
+  const isEdge = watts === highestWithin(ladder, ladder.highest) || watts === highestWithin(ladder, ladder.lowest);
+  return isEdge || Math.abs(watts - settingOf(rig)) >= worthIt * ladder.highest;
+}
+
+const sum = (rigs: readonly LoopRig[], watts: (rig: LoopRig) => number): number =>
+  rigs.reduce((total, rig) => total + watts(rig), 0);

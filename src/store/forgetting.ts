@@ -1,0 +1,37 @@
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Connection, Run } from "./connection.ts";
+
+/** Removes what is kept of miners. What a store that cannot be written does not let go yet goes with a later flush. */
+export interface Forgetting {
+  forget(minerId: number): void;
+  /** Throws store.full. */
+  flush(): void;
+}
+
+export const forgetting = (connection: Connection, remove: (run: Run, minerId: number) => void): Forgetting => {
+  const left = new Set<number>();
+  const flush = (): void => {
+    for (const minerId of left) {
+      connection.free((run) => remove(run, minerId));
+      left.delete(minerId);
+    }
+  };
+  return {
+    forget: (minerId) => {
+      left.add(minerId);
+      unlessFull(flush);
+    },
+    flush,
+  };
+};
+
+/** Whether it could be written; what else is thrown passes. */
+export const unlessFull = (write: () => void): boolean => {
+  try {
+    write();
+    return true;
+  } catch (error) {
+    if (error instanceof RigbridgeError && error.code === "store.full") return false;
+    throw error;
+  }
+};

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { ControlValue } from "../contract/readings.ts";
+import type { Connection } from "./connection.ts";
+import { forgetting, unlessFull } from "./forgetting.ts";
+
+/** What is remembered of a rig's power over restarts. W, epoch ms. */
+export const PowerMemory = z.object({
+  full: z.number().nullable().describe("W at its lasting settings, not throttled"),
+  modes: z.record(z.string(), z.number()).describe("W in each of its modes"),
+  before: z.record(z.string(), ControlValue).describe("what it worked at before it was stopped, by control"),
+  mining: z.boolean().nullable(),
+  startedAt: z.number().nullable(),
+  stoppedAt: z.number().nullable(),
+  changes: z.array(z.number()).describe("changes that last, of the last hour"),
+});
+export type PowerMemory = z.infer<typeof PowerMemory>;
+
+export interface PowerMemories {
+  get(minerId: number): PowerMemory | undefined;
+  /** Holds at once, and is written down as soon as there is room for it. */
+  save(minerId: number, memory: PowerMemory): void;
+  forget(minerId: number): void;
+  /** Writes what is still unwritten. Throws store.full. */
+  flush(): void;
+}
+
+export const openPowerMemories = async (connection: Connection): Promise<PowerMemories> => {
+  const { tables } = connection;
+  const memories = new Map<number, PowerMemory>();
+  const unsaved = new Set<number>();
+
+  for (const { miner_id, value } of await tables.selectFrom("power_memory").selectAll().execute()) {
+    // What no longer fits the schema is learnt again.
+    const memory = PowerMemory.safeParse(JSON.parse(value));
+    if (memory.success) memories.set(miner_id, memory.data);
+  }
+
+  const removal = forgetting(connection, (run, minerId) =>
+    run(tables.deleteFrom("power_memory").where("miner_id", "=", minerId)),
+  );
+
+  const flush = (): void => {
+    removal.flush();
+    if (unsaved.size === 0) return;
+    connection.write((run) => {
+      for (const minerId of unsaved) {
+        const value = JSON.stringify(memories.get(minerId));
+        run(
+          tables
+            .insertInto("power_memory")
+            .values({ miner_id: minerId, value })
+            .onConflict((conflict) => conflict.column("miner_id").doUpdateSet({ value })),
+        );
+      }
+    });
+    unsaved.clear();
+  };
+
+  return {
+    get: (minerId) => memories.get(minerId),
+    flush,
+
+    save: (minerId, memory) => {
+      memories.set(minerId, memory);
+      unsaved.add(minerId);
+      unlessFull(flush);
+    },
+
+    forget: (minerId) => {
+      memories.delete(minerId);
+      unsaved.delete(minerId);
+      removal.forget(minerId);
+    },
+  };
+};

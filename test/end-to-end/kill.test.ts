@@ -1,0 +1,16 @@
+import { expect, test } from "@jest/globals";
+import { folders } from "../store/folder.ts";
+import { endedWhileWriting } from "../torture/killed.ts";
+
+const folder = folders();
+
+test("what was acknowledged over HTTP survives kill -9 at any moment, and what was refused left nothing", async () => {
+  const { acknowledged, refused, wrong } = await endedWhileWriting(folder(), {
+    rounds: 3,
+    most: 150,
+    signal: "SIGKILL",
+  });
+  expect(wrong).toEqual([]);
+  expect(acknowledged).toBeGreaterThan(3);
+  expect(refused).toBeGreaterThanOrEqual(0);
+});

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { running } from "../cli/command.ts";
+import { folders } from "../store/folder.ts";
+import { endedWhileWriting } from "../torture/killed.ts";
+
+const folder = folders();
+const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
+const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const serve = () => running(["serve", "--data", folder(), "--port", "0"], ready);
+
+test("a service that is told to stop in the midst of writes ends with 0 and keeps what it acknowledged", async () => {
+  const codes: (number | null)[] = [];
+  const { wrong } = await endedWhileWriting(
+    folder(),
+    { rounds: 2, most: 100, signal: "SIGTERM" },
+    (_round, _ledger, code) => codes.push(code),
+  );
+  expect(wrong).toEqual([]);
+  expect(codes).toEqual([0, 0]);
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends it with 0", async (signal) => {
+  const service = await serve();
+  service.signal(signal);
+  const { code, stdout } = await service.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Stopping (${signal})`);
+});
+
+test("who listens, reads slowly or never finishes a request does not keep it from ending in order", async () => {
+  const service = await serve();
+  const { hostname, port } = new URL(ready.exec(service.said())?.[1] ?? "");
+  const sockets = [
+    "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "POST /api/pools HTTP/1.1\r\nHost: localhost",
+  ];
+  for (const text of sockets) {
+    const socket = connect(Number(port), hostname);
+    socket.on("error", () => undefined);
+    socket.write(text);
+    if (text.startsWith("GET")) await once(socket, "data");
+  }
+  service.signal("SIGTERM");
+  const { code, stdout } = await service.ended;
+  expect(stdout).not.toContain("Not everything could be closed");
+  expect(code).toBe(0);
+});
+
+test("the same signal from the terminal and from npm is one", async () => {
+  const service = await serve();
+  service.signal("SIGINT");
+  service.signal("SIGINT");
+  expect(await service.ended).toMatchObject({ code: 0 });
+});
+
+test("that nobody reads what it prints any more does not end it", async () => {
+  const data = folder();
+  const port = await freePort();
+  const args = ["--disable-warning=ExperimentalWarning", main, "serve", "--data", data, "--make-key", "--port"];
+  const child = spawn(process.execPath, [...args, String(port)], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const ended = once(child, "close");
+  const health = async (): Promise<unknown> => {
+    for (;;) {
+      const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null);
+      if (answer !== null) return answer.status;
+      if (child.exitCode !== null) return said;
+    }
+  };
+  expect(await health()).toBe(200);
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(said).toBe("");
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

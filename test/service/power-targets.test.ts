@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { closeBenches, openBench, problem, refusal, stoppedClock } from "./bench.ts";
+
+afterEach(closeBenches);
+
+const bitaxe = { kind: "axeos", warm: true } as const;
+const config = { power: { minOn: 300, minOff: 600, changesPerHour: 2 } };
+
+async function bitaxeBench() {
+  const clock = stoppedClock();
+  const bench = await openBench({ rigs: [bitaxe], clock: clock.now, config });
+  const id = await bench.add(bench.rig(0).address);
+  const target = (watts: number) => bench.act(id, { action: "set", property: "power_target", value: String(watts) });
+  const control = async () => (await bench.get(id)).controls.find(({ key }) => key === "power_target");
+  return { bench, clock, id, target, control };
+}
+
+describe("power_target of a rig that can only be stopped", () => {
+  test("is offered once it was seen what it draws", async () => {
+    const { control } = await bitaxeBench();
+    expect(await control()).toMatchObject({
+      kind: "choice",
+      options: [
+        { watts: 0, label: "off" },
+        { watts: 17, label: "on" },
+      ],
+      value: 17,
+    });
+  });
+
+  test("stops and starts it, and shows what it then reports", async () => {
+    const { bench, id, clock, target, control } = await bitaxeBench();
+    expect(await target(0)).toMatchObject({ success: true, state: "done" });
+    expect(bench.rig(0).model.mining).toBe(false);
+    expect((await control())?.value).toBe(0);
+    clock.pass(600);
+    expect((await target(20).catch((error: unknown) => String(error))).toString()).toMatch(/takes up to 17 W/);
+    expect(await target(17)).toMatchObject({ success: true });
+    expect((await bench.get(id)).controls.find(({ key }) => key === "mining")?.value).toBe(true);
+    expect(bench.rig(0).model.mining).toBe(true);
+  });
+
+  test("is held to the time that it shall stand and mine, over a restart too", async () => {
+    const { bench, clock, target } = await bitaxeBench();
+    await target(0);
+    const early = await problem(target(17));
+    expect([early.code, early.message]).toEqual([
+      "not.possible",
+      "The rig has not stood for 10 min yet; wait 10 min more",
+    ]);
+    await bench.restart(config);
+    clock.pass(599);
+    await bench.poll(1_000_000_001);
+    expect((await problem(target(17))).message).toBe("The rig has not stood for 10 min yet; wait 1 s more");
+    clock.pass(1);
+    expect(await refusal(target(17))).toBe("done");
+    expect((await problem(target(0))).message).toMatch(/^The rig has not mined for 5 min yet/);
+  });
+
+  test("leaves a person's own stop and start alone, and waits after them as after its own", async () => {
+    const { bench, id, clock, target } = await bitaxeBench();
+    await bench.act(id, { action: "stop" });
+    await bench.act(id, { action: "start" });
+    expect(await refusal(target(0))).toBe("not.possible");
+    clock.pass(300);
+    expect(await refusal(target(0))).toBe("done");
+  });
+
+  test("waits after somebody who stopped the rig elsewhere", async () => {
+    const { bench, id, target } = await bitaxeBench();
+    bench.rig(0).model.change((model) => {
+      model.mining = false;
+    });
+    await bench.poll(id);
+    expect((await problem(target(17))).message).toMatch(/^The rig has not stood/);
+  });
+
+  test.each(["-1", "much", "1e3", "NaN", ""])("refuses %j", async (value) => {
+    const { bench, id } = await bitaxeBench();
+    expect(await refusal(bench.act(id, { action: "set", property: "power_target", value }))).toBe(
+      "input.invalid value",
+    );
+  });
+
+  test("is absent where nothing changes the rig's power", async () => {
+    const bench = await openBench({ rigs: [{ kind: "cgminer", warm: true }] });
+    const id = await bench.add(bench.rig(0).address);
+    expect((await bench.get(id)).controls.some(({ key }) => key === "power_target")).toBe(false);
+    expect(await refusal(bench.act(id, { action: "set", property: "power_target", value: "0" }))).toBe(
+      "control.absent",
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { sql } from "kysely";
+import { openCommands } from "../../src/store/commands.ts";
+import { Connection } from "../../src/store/connection.ts";
+import { migrate } from "../../src/store/migrations.ts";
+import { openNotifications } from "../../src/store/notifications.ts";
+import { openReserve, reserveSize } from "../../src/store/reserve.ts";
+import { openSamples } from "../../src/store/samples.ts";
+import { folders } from "./folder.ts";
+
+const folder = folders();
+const now = () => 1_750_000_000_000;
+const command = { minerId: 5, minerName: "rig", actor: "Ann", action: "stop", parameters: {} };
+const notice = { minerId: null, minerName: "", title: null, source: "", message: "", isWarning: false };
+
+/** A store that may not grow: to SQLite it is full. */
+async function fullStore() {
+  let held = true;
+  let spent = false;
+  const connection = new Connection(":memory:", {
+    durability: "normal",
+    patience: 0,
+    reserve: {
+      ready: () => !spent,
+      giveUp: () => {
+        const was = held;
+        held = false;
+        spent = true;
+        return was;
+      },
+    },
+  });
+  await migrate(connection.tables);
+  const commands = await openCommands(connection, now);
+  const notifications = await openNotifications(connection, now);
+  const samples = openSamples(connection);
+  const setPages = (count: number) => sql.raw(`pragma max_page_count = ${count}`).execute(connection.tables);
+  await commands.add(command);
+  // No less than there are.
+  await setPages(1);
+  return {
+    connection,
+    commands,
+    notifications,
+    samples,
+    /** More than fits into the pages that there are. */
+    message: "x".repeat(10_000),
+    hasSpace: async () => {
+      spent = false;
+      await setPages(1_000_000);
+    },
+  };
+}
+
+describe("while the disk is full", () => {
+  test("rigs can be steered: commands wait in memory, are listed, and are written when there is space", async () => {
+    const { connection, commands, message, hasSpace } = await fullStore();
+    const { id } = await commands.add({ ...command, actor: message });
+    expect(id).toBe(2);
+    expect(await commands.move(1, "failed", message)).toMatchObject({ state: "failed" });
+    expect(await commands.move(2, "done", "OK")).toMatchObject({ id: 2, state: "done", message: "OK" });
+    const listed = await commands.list();
+    expect(listed.map(({ id, state }) => [id, state])).toEqual([
+      [2, "done"],
+      [1, "failed"],
+    ]);
+    expect(await commands.list({ actor: message })).toHaveLength(1);
+    expect(() => commands.flush()).toThrow("the disk is full; free some space");
+    await hasSpace();
+    commands.flush();
+    expect(await commands.list()).toEqual(listed);
+    const rows = await connection.tables.selectFrom("command").select("id").execute();
+    expect(rows).toEqual([{ id: 1 }, { id: 2 }]);
+    connection.close();
+  });
+
+  test("notifications are listed, and written when there is space", async () => {
+    const { connection, notifications, message, hasSpace } = await fullStore();
+    await notifications.add({ ...notice, message });
+    await notifications.add(notice);
+    expect(notifications.list().map(({ id }) => id)).toEqual([2, 1]);
+    await hasSpace();
+    notifications.flush();
+    const again = await openNotifications(connection, now);
+    expect(again.list()).toEqual(notifications.list());
+    connection.close();
+  });
+
+  test("samples wait, and are read meanwhile", async () => {
+    const { connection, samples, hasSpace } = await fullStore();
+    const rows = Array.from({ length: 6_000 }, (_, index) => ({
+      minerId: 1,
+      time: index,
+      hashrate: 1,
+      power: 1,
+      temperature: 1,
+      energy: 1,
+    }));
+    expect(() => samples.append(rows)).toThrow("the disk is full");
+    expect(samples.read(1, 0, 6_000)).toHaveLength(6_000);
+    await hasSpace();
+    samples.flush();
+    expect(samples.count(1, 0, 6_000)).toBe(6_000);
+    connection.close();
+  });
+
+  test("what deletes may use what is held in reserve, and all else is then refused", async () => {
+    const { connection, message, hasSpace } = await fullStore();
+    const { tables } = connection;
+    const grow = (id: number) => tables.insertInto("sequence").values({ collection: `${id} ${message}`, last: id });
+    expect(() => connection.write((run) => run(grow(1)))).toThrow("the disk is full");
+    // It needs more pages than there are, as a delete does in the write-ahead log.
+    expect(() => connection.free((run) => run(grow(2)))).toThrow("the disk is full");
+    const small = tables.insertInto("sequence").values({ collection: "small", last: 1 });
+    expect(() => connection.write((run) => run(small))).toThrow("the disk is full");
+    connection.free((run) => run(small));
+    await hasSpace();
+    connection.write((run) => run(grow(3)));
+    connection.close();
+  });
+});
+
+test("the reserve is a file of its size, goes when it is given up, and comes again", () => {
+  const store = join(folder(), "rigbridge.db");
+  const file = `${store}.reserve`;
+  const reserve = openReserve(store, false);
+  expect(statSync(file).size).toBe(reserveSize);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(reserve.giveUp()).toBe(true);
+  expect(existsSync(file)).toBe(false);
+  expect(reserve.giveUp()).toBe(false);
+  expect(reserve.ready(() => undefined)).toBe(true);
+  expect(statSync(file).size).toBe(reserveSize);
+});
+
+test("without space for a reserve the store is written all the same", () => {
+  const reserve = openReserve(join(folder(), "nowhere", "rigbridge.db"), false);
+  expect(reserve.giveUp()).toBe(false);
+  expect(reserve.ready(() => undefined)).toBe(true);
+});
