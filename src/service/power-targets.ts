@@ -165,7 +165,7 @@ export class PowerTargets {
     if (ladder === null)
       throw new RigbridgeError(
         "control.absent",
-        'This rig has no control "power_target": it offers nothing that changes its power, or was not seen to draw any yet',
+        'This rig has no control "power_target": it offers nothing that changes its power, or nobody knows yet what it draws (powerNameplate says it for rigs that do not)',
       );
     return ladder;
   }

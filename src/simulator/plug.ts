@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { SimulatedRig } from "./simulated-rig.ts";
 
@@ -9,7 +10,7 @@ export interface PlugOptions {
   readonly rig: SimulatedRig;
   /** 127.0.0.1 when left out. */
   readonly host?: string;
-  /** Of the user admin; without it the plug is open. Shelly of generation 2 is left open. */
+  /** Of the user admin; without it the plug is open. */
   readonly password?: string;
   /** Epoch ms; the machine's clock when left out. */
   readonly clock?: () => number;
@@ -31,8 +32,10 @@ export async function startPlug(options: PlugOptions): Promise<VirtualPlug> {
   const { kind, password } = options;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://plug");
-    const expected = `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
-    const open = password === undefined || url.pathname === "/shelly" || request.headers.authorization === expected;
+    const { method = "GET", headers } = request;
+    const asked = { method, path: request.url ?? "/", authorization: headers.authorization ?? "" };
+    const open = password === undefined || url.pathname === "/shelly" || isLogin[kind](password, asked);
+    if (!open && kind === "shelly2") response.setHeader("www-authenticate", challenge);
     const answered = open ? answers[kind](plug, url) : Promise.resolve(refusals[kind]);
     answered.then(
       ([status, body]) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body)),
@@ -94,6 +97,29 @@ class PlugModel {
     else this.#rig.powerOff();
   }
 }
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string;
+}
+
+const realm = "shellyplugsg3-025150000002";
+const nonce = "6936a6b8";
+const challenge = `Digest qop="auth", realm="${realm}", nonce="${nonce}", algorithm=SHA-256`;
+
+const isBasic = (password: string, { authorization }: Asked): boolean =>
+  authorization === `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
+
+/** RFC 7616 with SHA-256. */
+function isDigest(password: string, { method, path, authorization }: Asked): boolean {
+  const said = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(authorization)?.[1] ?? "";
+  const hash = (...parts: string[]): string => createHash("sha256").update(parts.join(":")).digest("hex");
+  const secret = hash("admin", realm, password);
+  return said("response") === hash(secret, nonce, said("nc"), said("cnonce"), "auth", hash(method, path));
+}
+
+const isLogin = { shelly1: isBasic, shelly2: isDigest, tasmota: isBasic };
 
 type Answer = readonly [status: number, body: unknown];
 

@@ -91,3 +91,49 @@ describe("power_target of a rig that can only be stopped", () => {
     );
   });
 });
+
+describe("power_target of a rig with a throttle and a limit", () => {
+  const whatsminer = { kind: "whatsminer", warm: true, restartSeconds: 0 } as const;
+  const login = { username: "admin", password: "admin" };
+  const rules = { power: { minOn: 0, minOff: 0, changesPerHour: 2 } };
+
+  test("throttles it, which is counted as no change, and stops it below what it can mine with", async () => {
+    const bench = await openBench({ rigs: [whatsminer], config: rules });
+    const id = await bench.add(bench.rig(0).address, login);
+    const target = (watts: number) => bench.act(id, { action: "set", property: "power_target", value: String(watts) });
+    for (const watts of [1500, 2000, 1200, 2500]) expect(await target(watts)).toMatchObject({ state: "done" });
+    expect(bench.rig(0).requests.writes.every((write) => write.startsWith("set_power_pct"))).toBe(true);
+    const { controls } = await bench.get(id);
+    expect(controls.find(({ key }) => key === "power_target")?.value).toBeGreaterThan(2400);
+    expect(controls.find(({ key }) => key === "power_target")?.value).toBeLessThanOrEqual(2500);
+    await target(0);
+    expect((await bench.get(id)).statusInfo.statusDisplay).toBe("Stopped");
+    await target(2000);
+    const throttle = (await bench.get(id)).controls.find(({ key }) => key === "throttle");
+    expect(throttle?.value).toBeGreaterThan(55);
+    expect(throttle?.value).toBeLessThan(65);
+  });
+
+  test("counts what lasts, and waits when that was too often", async () => {
+    const bench = await openBench({ rigs: [{ kind: "braiins", warm: true, restartSeconds: 0 }], config: rules });
+    const id = await bench.add(bench.rig(0).address, { username: "root", password: "" });
+    const target = (watts: number) => bench.act(id, { action: "set", property: "power_target", value: String(watts) });
+    await target(2000);
+    await target(2500);
+    expect((await problem(target(3000))).message).toMatch(/power was changed 2 times within an hour; wait 60 min more/);
+    expect((await bench.get(id)).readings.powerLimit).toBe(2500);
+    // A person's own word holds all the same.
+    expect(await refusal(bench.act(id, { action: "set_power_limit", watts: 3000 }))).toBe("done");
+  });
+});
+
+test("a start brings back the mode that the rig had before it was stopped, over a restart of the service", async () => {
+  const bench = await openBench({ rigs: [{ kind: "antminer", warm: true, restartSeconds: 0 }] });
+  const id = await bench.add(bench.rig(0).address, { username: "root", password: "root" });
+  await bench.act(id, { action: "set_mode", mode: "low" });
+  await bench.act(id, { action: "stop" });
+  await bench.restart();
+  await bench.poll(id);
+  expect(await bench.act(id, { action: "start" })).toMatchObject({ state: "done" });
+  expect((await bench.get(id)).readings.mode).toBe("low");
+});

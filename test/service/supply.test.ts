@@ -132,14 +132,17 @@ describe("a rig behind a plug", () => {
 });
 
 describe("the login of a plug", () => {
-  test.each<PlugKind>(["shelly1", "tasmota"])("is sent where it is asked for, and never told (%s)", async (kind) => {
-    const { bench, plug, id } = await rigOnPlug(kind, { password: "plug-secret" }, "plug-secret");
-    const given = supplyOf(kind, plug, {});
-    expect((await bench.get(id)).readings.powerSource).toBe("measured");
-    await bench.service.changeMiner({ id, supply: { ...given, password: "wrong-secret" } }, caller);
-    await bench.poll(id);
-    const text = JSON.stringify(await bench.get(id));
-    expect(text).toMatch(/its plug is not read/);
-    expect(text).not.toMatch(/secret/);
-  });
+  test.each<PlugKind>(["shelly1", "shelly2", "tasmota"])(
+    "is sent where it is asked for, and never told (%s)",
+    async (kind) => {
+      const { bench, plug, id } = await rigOnPlug(kind, { password: "plug-secret" }, "plug-secret");
+      const given = supplyOf(kind, plug, {});
+      expect((await bench.get(id)).readings.powerSource).toBe("measured");
+      await bench.service.changeMiner({ id, supply: { ...given, password: "wrong-secret" } }, caller);
+      await bench.poll(id);
+      const text = JSON.stringify(await bench.get(id));
+      expect(text).toMatch(/its plug is not read/);
+      expect(text).not.toMatch(/secret/);
+    },
+  );
 });

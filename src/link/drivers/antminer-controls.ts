@@ -19,7 +19,7 @@ export interface Found {
 }
 
 /** Saved in the configuration; with every change of it the mining program starts anew, which takes some minutes. */
-const stored = { lasting: true, restartsMining: true, seconds: 180 } as const;
+export const stored = { lasting: true, restartsMining: true, seconds: 180 } as const;
 
 /** Source: the requests of Bitmain's web page. It has no limit of power, and no restart but the reboot. */
 export function offers(web: AntminerWeb, generation: "new" | "old", found: Found): Steer[] {

@@ -8,7 +8,7 @@ import { checkLogin } from "../pool-login.ts";
 import { Notes } from "../reply.ts";
 import { digestTransport } from "../transports/digest.ts";
 import { asleep, edit, type MinerConfig, places, poolsOf } from "./antminer-config.ts";
-import { nameOf, offers, webControls } from "./antminer-controls.ts";
+import { nameOf, offers, webControls, stored } from "./antminer-controls.ts";
 import { AntminerReader, type Facts } from "./antminer-reader.ts";
 import { AntminerByRpc } from "./antminer-rpc.ts";
 import { AntminerWeb } from "./antminer-web.ts";
@@ -87,6 +87,7 @@ class AntminerRig implements Rig {
       devices: report?.devices ?? [],
       controls: steers.map(({ control }) => control),
       poolActions: config === null || facts.generation === null ? [] : poolActionsOf(config),
+      poolSeconds: stored.seconds,
       software: null,
       logInterval: report?.logInterval ?? null,
       workUtility: report?.workUtility ?? null,

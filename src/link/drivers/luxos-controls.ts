@@ -3,7 +3,7 @@ import type { ControlValue } from "../../contract/readings.ts";
 import { choice, range, type Steer, toggle, trigger } from "../controls.ts";
 import type { Reply } from "../reply.ts";
 import { limitNow, type Profiles } from "./luxos-profiles.ts";
-import { locateOf, type Picture } from "./luxos-readings.ts";
+import { awakeOf, locateOf, type Picture } from "./luxos-readings.ts";
 import type { Work, Write } from "./luxos-session.ts";
 import { highestWithin, limitScale } from "./watt-levels.ts";
 
@@ -32,7 +32,7 @@ export function offers(session: InSession, offered: Offered): Steer[] {
     (command: string, ...parameters: readonly string[]) =>
     (_: ControlValue, signal: AbortSignal): Promise<string> =>
       session(signal, (write) => write(command, ...parameters));
-  const curtailed = config.text("CurtailMode");
+  const awake = awakeOf(config);
   const locate = locateOf(config);
   const steers: Steer[] = [
     {
@@ -44,10 +44,10 @@ export function offers(session: InSession, offered: Offered): Steer[] {
       set: send("rebootdevice"),
     },
   ];
-  if (curtailed !== null) {
+  if (awake !== null) {
     steers.push({
       // Sleep outlasts a restart; before 2024 a restart ended it.
-      control: toggle("mining", curtailed === "None", ramping),
+      control: toggle("mining", awake, ramping),
       set: (on, signal) => send("curtail", on === true ? "wakeup" : "sleep")(on, signal),
     });
   }

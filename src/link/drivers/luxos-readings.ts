@@ -106,7 +106,7 @@ export function readingsOf(live: Reports, seldom: Reports, picture: Picture, pro
   const boards = picture.boards.map(({ board }) => board);
   const power = recordOf(live, "power", "POWER", notes);
   const watts = power.number("Watts");
-  const curtailed = config.text("CurtailMode");
+  const awake = awakeOf(config);
   const expected = recordsOf(live, "devs", "DEVS", notes).flatMap(
     (device) => device.number("Nominal MHS", { times: 1e6, absent: 0 }) ?? [],
   );
@@ -128,7 +128,7 @@ export function readingsOf(live: Reports, seldom: Reports, picture: Picture, pro
     fans: [...fans],
     psu: psuOf(config, power, watts),
     uptime: summary.number("Elapsed"),
-    mining: curtailed === null ? (rates.now === null ? null : rates.now > 0) : curtailed === "None",
+    mining: awake ?? (rates.now === null ? null : rates.now > 0),
     mode: profiles.present,
     locate: locateOf(config),
     bestShare: summary.number("Best Share"),
@@ -140,6 +140,13 @@ export function readingsOf(live: Reports, seldom: Reports, picture: Picture, pro
     },
     errors: recordsOf(seldom, "events", "EVENTS", notes).map(errorOf),
   };
+}
+
+/** Whether it is told to mine: not curtailed. null when the rig does not say. */
+export function awakeOf(config: Reply): boolean | null {
+  const mode = config.text("CurtailMode")?.toLowerCase();
+  if (mode === "none") return true;
+  return mode === "sleep" || mode === "idle" ? false : null;
 }
 
 /** Whether the red LED blinks because somebody said so. */

@@ -95,6 +95,7 @@ class WhatsminerRig implements Rig {
       devices: report.devices,
       controls: this.#steers.map(({ control }) => control),
       poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
+      poolSeconds: 90,
       software: null,
       logInterval: report.logInterval,
       workUtility: null,

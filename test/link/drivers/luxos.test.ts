@@ -124,7 +124,7 @@ test("sections that are refused or odd cost a note each, not the read", async ()
     power: "nothing",
   });
   const { readings, devices, identity } = await rig.read(deadline());
-  expect(readings).toMatchObject({ hashrate: 1e14, power: null, uptime: 10, mining: false });
+  expect(readings).toMatchObject({ hashrate: 1e14, power: null, uptime: 10, mining: true });
   expect(devices).toHaveLength(1);
   expect(identity.mac).toBeNull();
   expect(readings.notes).toEqual(
