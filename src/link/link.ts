@@ -16,7 +16,11 @@ export interface Credentials {
   readonly token?: string | undefined;
   /** Where none of these is given, the login that the maker gives each of its devices may be tried. */
   readonly makersLogin?: boolean | undefined;
+  /** Of a pool that the owner has told of, for rigs that take whole lists of pools and do not show the passwords in them. */
+  readonly poolPassword?: PoolPassword | undefined;
 }
+
+export type PoolPassword = (url: string, worker: string) => string | undefined;
 
 /** All that a driver may use to reach its device. */
 export interface Link {

@@ -9,8 +9,6 @@ export interface Share {
 
 /** A rig that follows. */
 export interface Follower extends LoopRig {
-  /** Whether such a change may only be made a few times an hour; then it has to be worth one. */
-  wears(watts: number): boolean;
   /** Whether it may be given more: of the changes of an hour one is kept for giving it less. */
   readonly mayRise: boolean;
 }

@@ -13,8 +13,8 @@ export interface Room {
 export const demandOf = ({ target, room, hysteresis }: Room): number =>
   Math.min(1, Math.max(0, (target + hysteresis - room) / (2 * hysteresis)));
 
-/** Share of a rig's highest power below which a change of setting is not worth it: a thermometer is not that exact. */
-const worthIt = 0.05;
+/** Shares of a rig's highest power below which a change is not worth it, one at once and one that wears the rig. */
+const worthIt = { atOnce: 0.05, wearing: 0.2 };
 
 /**
  * What each rig is to be held to for a demand of 0 to 1; rigs that stay as they are, or may not be told now, are left
@@ -38,8 +38,9 @@ export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
   return rigs.flatMap((rig): Demand[] => {
     const { id, ladder } = rig;
     const { lowest, highest } = ladder;
-    const watts = running.includes(rig) ? highestWithin(ladder, lowest + share * (highest - lowest)) : 0;
-    return movable(rig) && isWorthIt(rig, watts) && rig.permits(watts) ? [{ id, watts }] : [];
+    const fair = running.includes(rig) ? lowest + share * (highest - lowest) : 0;
+    const watts = highestWithin(ladder, fair);
+    return movable(rig) && isWorthIt(rig, watts, fair) && rig.permits(watts) ? [{ id, watts }] : [];
   });
 }
 
@@ -70,12 +71,16 @@ function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number): Lo
 /** W. */
 const rounding = 1e-6;
 
-function isWorthIt(rig: LoopRig, watts: number): boolean {
+/** `fair`: its share, of which the setting is what the rig can be held to. */
+function isWorthIt(rig: LoopRig, watts: number, fair: number): boolean {
   const { ladder, mining } = rig;
   if (watts === 0 || !mining) return (watts === 0) === mining;
   if (ladder.choose(watts).settings.length === 0) return false;
-  const isEdge = watts === highestWithin(ladder, ladder.highest) || watts === highestWithin(ladder, ladder.lowest);
-  return isEdge || Math.abs(watts - settingOf(rig)) >= worthIt * ladder.highest;
+  if (fair >= ladder.highest || fair <= ladder.lowest) return true;
+  const present = settingOf(rig);
+  // Between two settings the one that it has will do.
+  const moved = watts > present ? watts - present : present - fair;
+  return moved >= ladder.highest * (rig.wears(watts) ? worthIt.wearing : worthIt.atOnce);
 }
 
 const sum = (rigs: readonly LoopRig[], watts: (rig: LoopRig) => number): number =>

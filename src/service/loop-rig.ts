@@ -13,6 +13,8 @@ export interface LoopRig {
   readonly free: boolean;
   /** Whether its rules let it be held to so many watts now. */
   permits(watts: number): boolean;
+  /** Whether that takes a change that may only be made a few times an hour; then it has to be worth one. */
+  wears(watts: number): boolean;
 }
 
 /** What a rig is to be held to. */

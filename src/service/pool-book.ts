@@ -2,10 +2,11 @@ import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/pro
 import type { Pool } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { PoolLogin } from "../link/driver.ts";
+import type { PoolPassword } from "../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
 import type { Coin, Coins } from "./coins.ts";
-import { hostOf } from "./pool-url.ts";
+import { hostAndPortOf, hostOf } from "./pool-url.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
 import { forgetFor } from "./users.ts";
@@ -39,6 +40,12 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     this.#changed = changed;
     this.#index();
   }
+
+  /** Of a pool that stands here with this address and worker; for rigs, which do not show theirs. */
+  readonly passwordOf: PoolPassword = (url, worker) =>
+    present(this.#store.pools)
+      .map(loginOf)
+      .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
 
   /** A rig's coin is that of the pool definition with the same host. */
   coinOf(url: string): Coin | undefined {

@@ -60,7 +60,8 @@ export function isMining(controls: readonly Control[], mining: boolean | null): 
 export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): PowerLadder | null {
   const control = (key: ControlKey): Control | undefined => controls.find((each) => each.key === key);
   const stops = control("mining") !== undefined;
-  const lasting = limitWay(control("power_limit")) ?? modeWay(control("mode"), known.modes);
+  const lasting =
+    presetWay(control("mode")) ?? limitWay(control("power_limit")) ?? modeWay(control("mode"), known.modes);
   const full = lower(lasting?.present ?? null, known.full);
   const throttle = throttleWay(control("throttle"), full);
   const way = both(throttle, lasting) ?? (stops ? onWay(full, mining) : null);
@@ -118,6 +119,10 @@ function limitWay(control: Control | undefined): Way | null {
     },
   };
 }
+
+/** Where the rig says what each of its modes draws, its limit is no more than the choice of one of them. */
+const presetWay = (control: Control | undefined): Way | null =>
+  control?.options?.some((option) => typeof option !== "string") ? modeWay(control, {}) : null;
 
 function modeWay(control: Control | undefined, modes: PowerKnowledge["modes"]): Way | null {
   if (control?.kind !== "choice") return null;

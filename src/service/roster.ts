@@ -10,6 +10,7 @@ import { unknownRig } from "../fleet/state.ts";
 import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
 import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
+import type { PoolPassword } from "../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";
@@ -221,7 +222,7 @@ export class Roster {
   }
 
   #put(miner: Stored<StoredMiner>): void {
-    const declared = declaredOf(miner, this.#options.poll);
+    const declared = declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf);
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const known = this.#entries.get(miner.id)?.rig;
     const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
@@ -323,7 +324,11 @@ export class Roster {
   }
 }
 
-const declaredOf = (miner: Stored<StoredMiner>, { interval, makersLogins }: Config["poll"]): Declared => ({
+const declaredOf = (
+  miner: Stored<StoredMiner>,
+  { interval, makersLogins }: Config["poll"],
+  poolPassword: PoolPassword,
+): Declared => ({
   id: miner.id,
   address: parseAddress(miner.address),
   credentials: {
@@ -331,6 +336,7 @@ const declaredOf = (miner: Stored<StoredMiner>, { interval, makersLogins }: Conf
     password: miner.password ?? undefined,
     token: miner.token ?? undefined,
     makersLogin: makersLogins,
+    poolPassword,
   },
   driver: miner.driver,
   uid: miner.uid,

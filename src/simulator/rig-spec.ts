@@ -5,7 +5,7 @@ import type { DialectName } from "./dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type Pool, RigModel } from "./model.ts";
-import type { VnishVersion } from "./vnish.ts";
+import type { VnishVersion } from "./vnish-rig.ts";
 import type { Generation as WhatsminerGeneration } from "./whatsminer-state.ts";
 
 /** A pool to start with; nothing is ever connected to. */

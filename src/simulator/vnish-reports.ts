@@ -1,5 +1,5 @@
 import { poolStatus, shareOfBoard, temperatureOfBoard } from "./cgminer-reports.ts";
-import type { VnishPreset, VnishRig } from "./vnish.ts";
+import type { VnishPreset, VnishRig } from "./vnish-rig.ts";
 
 const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
 const boardNumbers = ({ model }: VnishRig): number[] => Array.from({ length: model.hardware.boards }, (_, n) => n);

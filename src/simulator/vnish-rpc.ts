@@ -2,7 +2,7 @@ import * as bmminer from "./bmminer-reports.ts";
 import { shareOfBoard, temperatureOfBoard } from "./cgminer-reports.ts";
 import { JsonWriter } from "./cgminer-writer.ts";
 import { type Reply, rpcReply } from "./reply.ts";
-import type { VnishRig } from "./vnish.ts";
+import type { VnishRig } from "./vnish-rig.ts";
 
 const description = "cgminer 4.11.1";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Pool } from "./model.ts";
-import type { VnishRig } from "./vnish.ts";
+import type { VnishRig } from "./vnish-rig.ts";
 
 /** What is told of the pools; the first one is preferred. */
 const PoolEntry = z.object({ url: z.string().max(255), user: z.string().max(255), pass: z.string().max(255) });

@@ -12,6 +12,7 @@ export interface Specimen {
 }
 
 const root = (password: string): Credentials => ({ username: "root", password });
+const admin: Credentials = { username: "admin", password: "admin" };
 
 export const specimens: readonly Specimen[] = [
   { driver: "antminer", rigs: "Antminer S17 to S21, stock", spec: { kind: "antminer" }, credentials: root("root") },
@@ -21,9 +22,49 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "antminer", model: "S9" },
     credentials: root("root"),
   },
+  { driver: "antminer", rigs: "Antminer without its login", spec: { kind: "antminer" } },
+  { driver: "whatsminer", rigs: "WhatsMiner with API v2", spec: { kind: "whatsminer" }, credentials: admin },
   {
-    driver: "antminer",
-    rigs: "Antminer without its web login",
-    spec: { kind: "antminer" },
+    driver: "whatsminer",
+    rigs: "WhatsMiner with API v3 (firmware from 2024-11 on)",
+    spec: { kind: "whatsminer", generation: "v3" },
+    credentials: { username: "super", password: "super" },
+  },
+  {
+    driver: "avalon",
+    rigs: "Avalon A-series",
+    spec: { kind: "avalon", generation: "a-series" },
+    credentials: root("root"),
+  },
+  { driver: "avalon", rigs: "Avalon Q", spec: { kind: "avalon", generation: "q" }, credentials: root("root") },
+  { driver: "avalon", rigs: "Avalon Mini 3", spec: { kind: "avalon", generation: "mini3" }, credentials: root("root") },
+  {
+    driver: "avalon",
+    rigs: "Avalon Nano 3S",
+    spec: { kind: "avalon", generation: "nano3s" },
+    credentials: root("root"),
+  },
+  { driver: "avalon", rigs: "Avalon Nano 3", spec: { kind: "avalon", generation: "nano3" }, credentials: root("root") },
+  {
+    driver: "braiins",
+    rigs: "Braiins OS with REST (25.07 and later)",
+    spec: { kind: "braiins" },
+    credentials: root(""),
+  },
+  {
+    driver: "braiins",
+    rigs: "Braiins OS before REST (22.08)",
+    spec: { kind: "braiins", generation: "bosminer" },
+    credentials: root(""),
+  },
+  { driver: "luxos", rigs: "LuxOS", spec: { kind: "luxos" } },
+  { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
+  { driver: "axeos", rigs: "Bitaxe and its forks (AxeOS)", spec: { kind: "axeos" } },
+  { driver: "cgminer", rigs: "cgminer, and what speaks like it", spec: { kind: "cgminer" } },
+  {
+    driver: "xmrig",
+    rigs: "XMRig",
+    spec: { kind: "xmrig", token: "secret", restricted: false },
+    credentials: { token: "secret" },
   },
 ];

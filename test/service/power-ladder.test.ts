@@ -93,8 +93,16 @@ describe("a rig's power", () => {
     ]);
   });
 
-  test("takes the limit before the modes", () => {
-    expect(settings(ladder([mining, limit(3000), presets("3200 W")]), 1500)).toEqual([["power_limit", 1500]]);
+  test("takes the limit before modes of which nobody says what they draw", () => {
+    const words = modes("high", ["low", "normal", "high"]);
+    const seen = { full: null, modes: { low: 2000, high: 3600 } };
+    expect(settings(ladder([mining, limit(3000), words], seen), 1500)).toEqual([["power_limit", 1500]]);
+  });
+
+  test("takes presets as the steps that they are, where the limit only chooses among them", () => {
+    const found = ladder([mining, limit(3000), presets("3200 W")]);
+    expect(settings(found, 1500)).toEqual([["mode", "1200 W"]]);
+    expect(found.levels).toHaveLength(3);
   });
 
   const control = fc.oneof(

@@ -8,7 +8,7 @@ import { checkLogin } from "../pool-login.ts";
 import { Notes } from "../reply.ts";
 import { digestTransport } from "../transports/digest.ts";
 import { asleep, edit, type MinerConfig, places, poolsOf } from "./antminer-config.ts";
-import { nameOf, offers, webControls, stored } from "./antminer-controls.ts";
+import { nameOf, offers, stored, webControls } from "./antminer-controls.ts";
 import { AntminerReader, type Facts } from "./antminer-reader.ts";
 import { AntminerByRpc } from "./antminer-rpc.ts";
 import { AntminerWeb } from "./antminer-web.ts";

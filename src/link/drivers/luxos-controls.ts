@@ -128,7 +128,7 @@ function temperatureSteer(session: InSession, temperatures: Reply): Steer[] {
   const [target, hot, dangerous] = ["Target", "Hot", "Dangerous"].map((key) =>
     temperatures.number(key, { absent: 0, max: 250 }),
   );
-  if (target == null || hot == null || dangerous == null) return [];
+  if (target == null || hot == null || dangerous == null || hot < 1) return [];
   const control = range("temperature_target", { unit: "°C", min: 1, max: hot, step: 1, value: target }, setting);
   return [
     {
@@ -140,8 +140,9 @@ function temperatureSteer(session: InSession, temperatures: Reply): Steer[] {
 }
 
 function boardSteers(session: InSession, { boards }: Picture): Steer[] {
-  return boards.flatMap(({ board: { slot }, enabled }): Steer[] =>
-    slot > 99
+  const numbers = boards.map(({ number }) => number);
+  return boards.flatMap(({ board: { slot }, enabled, number }): Steer[] =>
+    number !== slot || slot > 99 || numbers.indexOf(number) !== numbers.lastIndexOf(number)
       ? []
       : [
           {

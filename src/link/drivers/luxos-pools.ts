@@ -41,7 +41,8 @@ export function poolControls(rpc: RpcTransport): PoolControls {
     remove: async (pool, signal) => {
       const pools = await fresh(signal);
       const { index } = found(pools, pool);
-      if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+      if (pools.filter(({ devFee }) => !devFee).length < 2)
+        throw new RigbridgeError("pool.last", "The last pool cannot be removed");
       return change("removepool", String(index), signal);
     },
   };
@@ -60,6 +61,7 @@ function found(pools: readonly PoolReading[], wanted: PoolReading): PoolReading 
   const same = pools.filter(({ url, worker }) => url === wanted.url && worker === wanted.worker);
   const pool = same.find(({ index }) => index === wanted.index) ?? (same.length === 1 ? same[0] : undefined);
   if (pool === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
+  if (pool.devFee) throw new RigbridgeError("not.possible", `${wanted.url} belongs to the maker of the firmware`);
   return pool;
 }
 

@@ -22,6 +22,8 @@ export interface LuxosBoard {
   readonly board: Board;
   /** Not switched off by its owner. */
   readonly enabled: boolean;
+  /** What the rig itself calls it; null when it does not say, and then it is not steered. */
+  readonly number: number | null;
 }
 
 /** °C; a sensor that is not there says 0. */
@@ -62,6 +64,7 @@ function boardOf(
   const enabled = reading.status !== "disabled" && device?.boolean("IsUserShutdown") !== true;
   return {
     enabled,
+    number: device?.integer("ASC") ?? null,
     reading: {
       ...reading,
       name: `Board ${number}`,

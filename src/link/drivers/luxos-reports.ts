@@ -72,9 +72,10 @@ export class LuxosReports {
       for (const repair of repairs) notes.add(repair);
       return Object.fromEntries(names.map((name) => [name, firstOf(parts[name])]));
     } catch (error) {
+      // Some answer a joined command with nothing at all, or not. What has joined before is only disturbed.
       const code = error instanceof RigbridgeError ? error.code : null;
-      if (this.#joins === true || code !== "rig.garbled") throw error;
-      this.#joins = false;
+      if (this.#joins === null && (code === "rig.garbled" || code === "rig.timeout")) this.#joins = false;
+      if (this.#joins !== false || code === "rig.timeout") throw error;
       return null;
     }
   }
@@ -87,7 +88,10 @@ export class LuxosReports {
         reports[name] = value;
         for (const repair of repairs) notes.add(repair);
       } catch (error) {
-        const garbled = error instanceof RigbridgeError && error.code === "rig.garbled";
+        const code = error instanceof RigbridgeError ? error.code : null;
+        // Whether the rig hung or only the joined command did is open again.
+        if (code === "rig.timeout") this.#joins = null;
+        const garbled = code === "rig.garbled";
         if (index === 0 || !garbled) throw error;
         notes.add(`its "${name}" could not be read`);
       }

@@ -147,7 +147,7 @@ function coolingSteers(web: VnishWeb, { pages: { miner, model }, autoTarget }: O
   const min = consts.number("min_target_temp");
   const max = consts.number("max_target_temp");
   const target = mode.number("param", { absent: 0 });
-  if (name === "auto" && min !== null && max !== null && target !== null) {
+  if (name === "auto" && min !== null && max !== null && min < max && target !== null) {
     steers.push({
       control: range("temperature_target", { unit: "°C", min, max, step: 1, value: target }, cooling),
       set: (wanted, signal) => setCooling(web, { name: "auto", param: wanted }, signal),

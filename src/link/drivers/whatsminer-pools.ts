@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../driver.ts";
+import type { PoolPassword } from "../link.ts";
 import { checkLogin } from "../pool-login.ts";
 
 /** How many pools a WhatsMiner holds. */
@@ -12,20 +13,23 @@ interface List {
 
 /**
  * The pools of a WhatsMiner, which takes whole lists only and never tells the passwords in them. A list is only
- * written when the password of every pool in it is known: from what was written before, or from what is given now.
+ * written when the password of every pool in it is known: from the pools that the owner keeps here, from what was
+ * written before, or from what is given now.
  */
 export class WhatsminerPools {
   /** By address and worker, as the device took them from here. */
   readonly #passwords = new Map<string, string>();
   readonly #list: () => Promise<List>;
+  readonly #told: PoolPassword;
 
-  constructor(list: () => Promise<List>) {
+  constructor(list: () => Promise<List>, told: PoolPassword = () => undefined) {
     this.#list = list;
+    this.#told = told;
   }
 
   /** What can be done to these without losing the password of one. */
   actions(pools: readonly PoolReading[]): PoolAction[] {
-    const unknown = pools.filter((pool) => !this.#passwords.has(keyOf(pool)));
+    const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
     const all = unknown.length === 0;
     const replaced = replacedOf(pools);
     const actions: (PoolAction | false)[] = [
@@ -64,12 +68,18 @@ export class WhatsminerPools {
     }
   }
 
-  #login({ url, worker, password = this.#passwords.get(keyOf({ url, worker })) }: Listed): PoolLogin {
+  #passwordOf(pool: Listed): string | undefined {
+    return pool.password ?? this.#passwords.get(keyOf(pool)) ?? this.#told(pool.url, pool.worker);
+  }
+
+  #login(pool: Listed): PoolLogin {
+    const { url, worker } = pool;
+    const password = this.#passwordOf(pool);
     if (password !== undefined) return { url, worker, password };
     throw new RigbridgeError(
       "not.possible",
       `A WhatsMiner takes all its pools at once and does not tell their passwords; that of ${url} is not known, ` +
-        "and would be lost",
+        "and would be lost; add that pool to the pools here (POST /api/pools) with its worker and password",
     );
   }
 }

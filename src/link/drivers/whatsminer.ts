@@ -71,7 +71,7 @@ class WhatsminerRig implements Rig {
   readonly #link: Link;
   readonly #hasPassword: boolean;
   readonly #bounds = new PowerBounds();
-  readonly #pools = new WhatsminerPools(async () => this.#spoken());
+  readonly #pools: WhatsminerPools;
   /** null until it was found out. */
   #dialect: Dialect | null = null;
   #steers: readonly Steer[] = [];
@@ -79,6 +79,7 @@ class WhatsminerRig implements Rig {
   constructor(link: Link) {
     this.#link = link;
     this.#hasPassword = link.credentials.password !== undefined;
+    this.#pools = new WhatsminerPools(async () => this.#spoken(), link.credentials.poolPassword);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
