@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createInterface, type Interface } from "node:readline";
 import { isatty } from "node:tty";
 import type { SimulatedRig } from "../simulator/index.ts";
@@ -44,10 +44,15 @@ export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) =
   return lines;
 }
 
-/** As ps says it: a "+" stands for the foreground. Where there is no ps, there is no background either. */
+/** Whether the terminal belongs to others: to read from it then stops the process. As proc(5) tells it, and only there. */
 function inBackground(): boolean {
-  const { status, stdout } = spawnSync("ps", ["-o", "stat=", "-p", `${process.pid}`], { encoding: "utf8" });
-  return status === 0 && !stdout.includes("+");
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    const [, , group, , , terminalsGroup] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return group !== terminalsGroup;
+  } catch {
+    return false;
+  }
 }
 
 /** Does what a line says, and what came of it in words; never rejects. */

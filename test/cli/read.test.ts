@@ -2,8 +2,11 @@ import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
+import { drivers } from "../../src/link/drivers/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { rigbridge } from "./command.ts";
+
+const driverIds = drivers.map(({ id }) => id).join(", ");
 
 let farm: Farm;
 beforeAll(async () => {
@@ -99,7 +102,7 @@ describe("rigbridge read", () => {
 
   test.each([
     [["a b"], 'address: "a b" has a blank in it'],
-    [["10.0.0.1", "--driver", "axos"], '--driver: must be one of axeos, xmrig, cgminer; did you mean "axeos"?'],
+    [["10.0.0.1", "--driver", "axos"], `--driver: must be one of ${driverIds}; did you mean "axeos"?`],
     [[], "missing required argument 'address'"],
   ])("%j is refused before anything is sent", async (args, words) => {
     const { code, stderr } = await rigbridge(["read", ...args]);

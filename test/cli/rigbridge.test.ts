@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { rigKinds } from "../../src/simulator/index.ts";
 import { freePort, rigbridge, running } from "./command.ts";
 
 let folder = "";
@@ -83,7 +84,7 @@ describe("rigbridge simulate", () => {
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
       "No rig was started:",
-      '  --mix: knows cgminer, axeos, xmrig, not "asic"',
+      `  --mix: knows ${rigKinds.join(", ")}, not "asic"`,
       "  --mix xmrig: must be a whole number from 1 to 40000",
       "  --count: must be a whole number from 1 to 40000",
       "  --base-port: must be a whole number from 1 to 65535",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { defaultConfig, type ReadConfig, readConfig } from "../../src/config/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
+import { drivers } from "../../src/link/drivers/index.ts";
 
 let folder = "";
 let file = "";
@@ -97,7 +98,7 @@ describe("each mistake is named with its path and line", () => {
     [
       "an unknown driver",
       "miners:\n  - address: a1\n    driver: axe",
-      ["3: miners[0].driver: must be one of axeos, xmrig, cgminer"],
+      [`3: miners[0].driver: must be one of ${drivers.map(({ id }) => id).join(", ")}`],
     ],
     ["a short key", "http:\n  key: short", ["2: http.key: needs at least 16 characters"]],
     [
