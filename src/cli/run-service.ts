@@ -6,7 +6,7 @@ import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from
 import { RigbridgeError } from "../contract/problems.ts";
 import { startHttpServer } from "../http/index.ts";
 import { type DemoMiner, startService } from "../service/index.ts";
-import { demoFarm, startFarm } from "../simulator/index.ts";
+import { demoFarm, demoLogin, startFarm } from "../simulator/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./config.ts";
@@ -91,9 +91,7 @@ async function startDemo(shutdown: Shutdown): Promise<DemoMiner[]> {
   shutdown.addFirst("demo farm", () => farm.close());
   return farm.rigs.map(({ address, name }, index) => {
     const spec = specs[index];
-    return spec?.kind === "xmrig" && spec.token !== undefined
-      ? { address, name, token: spec.token }
-      : { address, name };
+    return { address, name, ...(spec === undefined ? {} : demoLogin(spec)) };
   });
 }
 

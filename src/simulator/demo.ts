@@ -19,6 +19,21 @@ export const demoFarm = (): RigSpec[] => [
     pools: pools("garage"),
   },
   {
+    kind: "whatsminer",
+    name: "barn-m50s",
+    mac: "02:52:42:00:00:06",
+    warm: true,
+    pools: pools("barn"),
+  },
+  {
+    kind: "avalon",
+    generation: "q",
+    name: "bathroom-heater",
+    mac: "02:52:42:00:00:07",
+    warm: true,
+    pools: pools("bathroom"),
+  },
+  {
     kind: "cgminer",
     hardware: "sticks",
     name: "usb-sticks",
@@ -36,3 +51,10 @@ export const demoFarm = (): RigSpec[] => [
     pools: pools("attic", ""),
   },
 ];
+
+/** What opens a rig of the demo farm: what its maker ships it with. */
+export function demoLogin(spec: RigSpec): { username?: string; password?: string; token?: string } {
+  if (spec.kind === "xmrig") return spec.token === undefined ? {} : { token: spec.token };
+  if (spec.kind === "whatsminer") return { username: "admin", password: "admin" };
+  return spec.kind === "avalon" ? { username: "root", password: "root" } : {};
+}

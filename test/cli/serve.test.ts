@@ -88,8 +88,8 @@ describe("rigbridge serve", () => {
 
   test("without anything shows a demo farm that mines, and forgets it once there is a real rig", async () => {
     const first = await serve();
-    expect(first.said()).toContain("with 5 demo miners");
-    expect(await mining(urlOf(first), 5)).toHaveLength(5);
+    expect(first.said()).toContain("with 7 demo miners");
+    expect(await mining(urlOf(first), 7)).toHaveLength(7);
     expect(first.said()).toContain("THIS IS A DEMO");
     expect(first.said()).toContain(`${urlOf(first)}/api/miners`);
     const added = await fetch(`${urlOf(first)}/api/miners`, {
@@ -120,8 +120,8 @@ describe("rigbridge serve", () => {
     await writeFile(join(folder, "home.yaml"), text);
     const service = await serve("--config", "home.yaml", "--demo");
     const url = urlOf(service);
-    expect(service.said()).toContain("with 3 miners and 5 demo miners");
-    await mining(url, 8);
+    expect(service.said()).toContain("with 3 miners and 7 demo miners");
+    await mining(url, 10);
     expect(existsSync(join(folder, "rigbridge.db"))).toBe(true);
     const act = (...args: string[]) => rigbridge(["act", ...args], { env: { RIGBRIDGE_SERVICE: url } });
 

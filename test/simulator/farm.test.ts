@@ -113,8 +113,16 @@ describe("a virtual farm", () => {
 
   test("the demo farm starts, with invented addresses of its own", async () => {
     const farm = await start({ rigs: demoFarm() });
-    expect(farm.rigs.map((rig) => rig.kind)).toEqual(["axeos", "axeos", "cgminer", "cgminer", "xmrig"]);
-    expect(new Set(farm.rigs.map((rig) => rig.mac)).size).toBe(5);
+    expect(farm.rigs.map((rig) => rig.kind)).toEqual([
+      "axeos",
+      "axeos",
+      "cgminer",
+      "whatsminer",
+      "avalon",
+      "cgminer",
+      "xmrig",
+    ]);
+    expect(new Set(farm.rigs.map((rig) => rig.mac)).size).toBe(7);
     for (const rig of farm.rigs) {
       expect(rig.mac).toMatch(/^02(:[0-9A-F]{2}){5}$/);
       for (const pool of rig.model.pools) expect(pool.url).toMatch(/example\.(com|net):3333$/);
