@@ -53,7 +53,8 @@ export class Follow {
     this.#tellOfAge(isOld);
     const isNew = last !== null && last.at >= this.#toldAt + settling && last.at > (this.#samples.at(-1)?.at ?? 0);
     if (!isOld && !isNew && this.#samples.length === 0) return;
-    const { name, dwell } = this.settings;
+    const { name, dwell, measures } = this.settings;
+    if (isNew && measures === "export") await this.#rigs.readAgain(entries);
     const rigs = await this.#rigs.known(name, entries);
     if (isNew) this.#samples = [...this.#samples, { at: last.at, watts: this.#watts(last.value, rigs) }];
     this.#samples = within(this.#samples, this.#context.now() - dwell * 1000);

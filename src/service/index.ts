@@ -95,6 +95,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     memoriesOf: (id) => (roster.isDemo(id) ? demoStore : store).power,
     now,
     rulesOf: (id) => powerRules({ ...config.power, ...loops.rulesOf(id) }, store.miners.get(id)?.power),
+    nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
   const roster = new Roster({
     store,

@@ -52,7 +52,7 @@ export interface LastWord {
 }
 
 /** ms for which a rig is left as somebody has set it. */
-export const handsOff = 3_600_000;
+const handsOff = 3_600_000;
 /** ms after which a rig that was told to mine and does not was stopped by somebody at the rig itself. */
 const startsWithin = 600_000;
 

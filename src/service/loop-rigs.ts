@@ -5,6 +5,7 @@ import type { NewNotification, Store, StoredCommand } from "../store/index.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
 import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } from "./loop-rig.ts";
 import { paced } from "./paced.ts";
+import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import type { Entry, Roster } from "./roster.ts";
 
@@ -19,7 +20,7 @@ export interface LoopContext {
   readonly log: Logger;
 }
 
-/** ms; a rig that was read longer ago is read before something is decided on it. */
+/** ms after which what a rig draws is not what a meter has just seen. */
 const readAgainAfter = 15_000;
 /** Rigs read or told at once. */
 const atOnce = 64;
@@ -58,11 +59,15 @@ export class LoopRigs {
    * counts no more.
    */
   async known(loop: string, entries: readonly Entry[], handedBack = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
+    for (const { facts } of entries) await this.#learn(facts.id);
+    return entries.flatMap((entry) => this.#follower(loop, entry, handedBack));
+  }
+
+  /** Reads those again that were not read just now. */
+  async readAgain(entries: readonly Entry[]): Promise<void> {
     const { roster, now } = this.#context;
     const old = entries.filter(({ rig: { state } }) => state.missed === 0 && now() - (state.at ?? 0) > readAgainAfter);
     await this.#each(old, ({ rig }) => roster.fleet.poll(rig));
-    for (const { facts } of entries) await this.#learn(facts.id);
-    return entries.flatMap((entry) => this.#follower(loop, entry, handedBack));
   }
 
   /** Tells each of these rigs, and resolves when they have answered or take their time. */
@@ -98,7 +103,7 @@ export class LoopRigs {
     const { reading, trouble, missed } = rig.state;
     const ladder = power.ladder(id, rig.state);
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
-    const mining = reading.readings.mining !== false;
+    const mining = isMining(reading.controls, reading.readings.mining) !== false;
     const word = this.#words.get(id) ?? null;
     const held = heldBy(word !== null && word.at <= handedBack ? null : word, mining, now());
     const stands = `${facts.name} was told to mine and does not; it is left alone until it mines again`;

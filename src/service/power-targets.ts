@@ -4,7 +4,7 @@ import type { RigState } from "../fleet/state.ts";
 import type { Reading } from "../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../store/index.ts";
 import { reports } from "./control-value.ts";
-import { isMining, ladderOf, type PowerLadder, powerTarget } from "./power-ladder.ts";
+import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
 import { type Step, setControl, switchMining } from "./steps.ts";
 
 /** What a rig is spared when its power follows something; s. */
@@ -31,6 +31,8 @@ export interface PowerTargetOptions {
   /** Epoch ms. */
   readonly now: () => number;
   readonly rulesOf: (minerId: number) => PowerRules;
+  /** W, as the owner says it; null where nobody does. */
+  readonly nameplateOf: (minerId: number) => number | null;
 }
 
 const hour = 3_600_000;
@@ -59,7 +61,7 @@ export class PowerTargets {
 
   /** null while nothing is known of how the rig's power could be held. */
   ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
-    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#memory(minerId));
+    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#known(minerId));
   }
 
   /** The control `power_target`, where the rig has something that it can stand for. */
@@ -123,7 +125,7 @@ export class PowerTargets {
     const { minOn, minOff, changesPerHour } = rulesOf(minerId);
     const { startedAt, stoppedAt, changes } = this.#memory(minerId);
     const mining = miningOf(reading);
-    const ladder = ladderOf({ controls: reading.controls, mining }, this.#memory(minerId));
+    const ladder = ladderOf({ controls: reading.controls, mining }, this.#known(minerId));
     const stops = ladder !== null && watts < Math.floor(ladder.lowest);
     const stopped = mining === false;
     const wait = (since: number | null, seconds: number, what: string): Permission => {
@@ -144,9 +146,9 @@ export class PowerTargets {
   }
 
   /** Whether holding the rig to so many watts takes a change that lasts or restarts its mining; such are counted. */
-  wears(minerId: number, { controls, readings }: Reading, watts: number): boolean {
-    const settings = ladderOf({ controls, mining: readings.mining }, this.#memory(minerId))?.choose(watts).settings;
-    return settings?.some(({ key }) => wears(controls, key)) ?? false;
+  wears(minerId: number, reading: Reading, watts: number): boolean {
+    const settings = this.ladder(minerId, { controls: reading.controls, reading })?.choose(watts).settings;
+    return settings?.some(({ key }) => wears(reading.controls, key)) ?? false;
   }
 
   /** When those of the last hour were made, epoch ms, and how many there may be. */
@@ -156,12 +158,18 @@ export class PowerTargets {
     return { made, atMost: rulesOf(minerId).changesPerHour };
   }
 
+  /** Until a rig was seen at work, what the owner says that it draws has to do. */
+  #known(minerId: number): PowerKnowledge {
+    const { full, modes } = this.#memory(minerId);
+    return { full: full ?? this.#options.nameplateOf(minerId), modes };
+  }
+
   #memory(minerId: number): PowerMemory {
     return this.#options.memoriesOf(minerId).get(minerId) ?? blank;
   }
 
   #ladderFor(minerId: number, reading: Reading): PowerLadder {
-    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#memory(minerId));
+    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#known(minerId));
     if (ladder === null)
       throw new RigbridgeError(
         "control.absent",

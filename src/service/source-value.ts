@@ -3,7 +3,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { type Quantity, readSource } from "./source.ts";
 
 /** ms after which a value says nothing any more. */
-export const oldAfter = 900_000;
+const oldAfter = 900_000;
 /** ms by which a look may come early, so that it is not put off by a whole turn. */
 const early = 2_500;
 

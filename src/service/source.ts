@@ -91,7 +91,8 @@ function parsed(text: string): unknown {
 /** What stands at a path of keys and places in lists. */
 function at(json: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return json;
-  if (typeof json !== "object" || json === null || !Object.hasOwn(json, step)) return undefined;
+  if (typeof json !== "object" || json === null || !Object.prototype.propertyIsEnumerable.call(json, step))
+    return undefined;
   return at(Reflect.get(json, step), rest);
 }
 

@@ -112,7 +112,7 @@ describe("heating", () => {
           const demands = new Map(heat(known, thousandths / 1000).map(({ id, watts }) => [id, watts]));
           return known.reduce((sum, rig) => sum + (demands.get(rig.id) ?? settingOf(rig)), 0);
         };
-        // What is not worth a change, and the steps of settings, are less than that.
+        // W; what is not worth a change of four rigs is less than that.
         const blur = 900;
         expect(given(Math.max(a, b))).toBeGreaterThanOrEqual(given(Math.min(a, b)) - blur);
       }),
@@ -146,7 +146,6 @@ async function dayOfHeating(makings: readonly Making[], hysteresis: number) {
   const rigs = rigsOf(clock.now, makings);
   let room = 18;
   const rooms: number[] = [];
-  let [heated, told] = [0, 0];
   for (let minute = 0; minute < 1440; minute += 1) {
     clock.pass(60);
     const hour = minute / 60;
@@ -154,30 +153,27 @@ async function dayOfHeating(makings: readonly Making[], hysteresis: number) {
     const sun = Math.max(0, Math.sin(((hour - 9) / 6) * Math.PI)) * 500;
     const power = rigs.reduce((sum, { draw }) => sum + draw, 0);
     room += ((power + sun - 80 * (room - outside)) * 60) / 4e6;
-    heated += power / 60;
     // It takes some hours to get warm.
     if (hour >= 4) rooms.push(room);
     const thermometer = Math.round(room * 10) / 10;
     for (const demand of heat(followers(rigs), demandOf({ target: 21, room: thermometer, hysteresis }))) {
       await rigs.find(({ id }) => id === demand.id)?.take(demand);
-      told += 1;
     }
   }
-  return { rigs, heated, told, least: Math.min(...rooms), most: Math.max(...rooms) };
+  return { rigs, least: Math.min(...rooms), most: Math.max(...rooms) };
 }
 
 describe("a simulated day of heating", () => {
   test.each([
-    ["a rig that can only be stopped", [{ full: 3000 }], 0.15],
-    ["three that can only be stopped", [{ full: 1000 }, { full: 1000 }, { full: 1000 }], 0.1],
-    ["a throttle", [{ full: 3000, throttle: { min: 20 } }], 0],
+    ["a rig that can only be stopped", [{ full: 3000 }]],
+    ["three that can only be stopped", [{ full: 1000 }, { full: 1000 }, { full: 1000 }]],
+    ["a throttle", [{ full: 3000, throttle: { min: 20 } }]],
     [
       "limits",
       [
         { full: 1500, limit: { min: 600, step: 50 } },
         { full: 1500, limit: { min: 600, step: 50 } },
       ],
-      0,
     ],
     [
       "modes",
@@ -185,14 +181,11 @@ describe("a simulated day of heating", () => {
         { full: 1500, modes: [700, 1100, 1500] },
         { full: 1500, modes: [700, 1100, 1500] },
       ],
-      0,
     ],
-  ])("keeps the room in its band by %s, and no rig is switched oftener than allowed", async (_, makings, beyond) => {
+  ])("keeps the room in its band by %s, and no rig is switched oftener than allowed", async (_, makings) => {
     const day = await dayOfHeating(makings, 0.5);
-    if (process.env.FIGURES)
-      console.log({ ...day, rigs: day.rigs.map((r) => [r.starts.length, r.stops.length, r.changes.length]) });
     for (const rig of day.rigs) expect(breaches(rig, rules)).toEqual([]);
-    expect(day.least).toBeGreaterThan(20.5 - beyond);
-    expect(day.most).toBeLessThan(21.5 + beyond);
+    expect(day.least).toBeGreaterThan(20.5);
+    expect(day.most).toBeLessThan(21.5);
   });
 });

@@ -42,7 +42,12 @@ export class PureRig {
     this.#settings.set("throttle", 100);
     this.#settings.set("mode", String(making.full));
     const memories = memoriesOf(making.full);
-    this.#targets = new PowerTargets({ memoriesOf: () => memories, now, rulesOf: () => rules });
+    this.#targets = new PowerTargets({
+      memoriesOf: () => memories,
+      now,
+      rulesOf: () => rules,
+      nameplateOf: () => null,
+    });
   }
 
   /** W of its settings while it mines. */

@@ -82,6 +82,19 @@ describe("power_target of a rig that can only be stopped", () => {
     );
   });
 
+  test("is offered from the first day where the owner says what it draws, also of one that stands", async () => {
+    const bench = await openBench({ rigs: [bitaxe], config });
+    bench.rig(0).model.change((model) => {
+      model.mining = false;
+    });
+    const { address } = bench.rig(0);
+    await bench.restart({ ...config, miners: [{ address, powerNameplate: 20 }] });
+    const id = bench.store.miners.all().find((miner) => miner.address === address)?.id ?? 0;
+    await bench.poll(id);
+    const { controls } = await bench.get(id);
+    expect(controls.find(({ key }) => key === "power_target")).toMatchObject({ max: 20, value: 0 });
+  });
+
   test("is absent where nothing changes the rig's power", async () => {
     const bench = await openBench({ rigs: [{ kind: "cgminer", warm: true }] });
     const id = await bench.add(bench.rig(0).address);

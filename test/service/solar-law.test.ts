@@ -144,7 +144,7 @@ function surplusAt(minute: number): number {
 async function dayOfSun(makings: readonly Making[]) {
   const clock = stoppedClock(Date.UTC(2026, 5, 21));
   const rigs = rigsOf(clock.now, makings);
-  const day = { drawn: 0, could: 0, imported: 0, told: 0, rigs };
+  const day = { drawn: 0, could: 0, imported: 0, rigs };
   let samples: ReturnType<typeof within> = [];
   let toldAt = 0;
   for (let minute = 0; minute < 1440; minute += 1) {
@@ -163,7 +163,6 @@ async function dayOfSun(makings: readonly Making[]) {
     if (samples.length === 0) continue;
     const demands = share(known, shareOf(samples, since));
     for (const demand of demands) await rigs.find(({ id }) => id === demand.id)?.take(demand);
-    day.told += demands.length;
     if (demands.length > 0) [samples, toldAt] = [[], clock.now()];
   }
   return day;

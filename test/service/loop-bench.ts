@@ -1,0 +1,129 @@
+import { createServer, type ServerResponse } from "node:http";
+import { pino } from "pino";
+import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
+import { startService } from "../../src/service/index.ts";
+import type { Repeat } from "../../src/service/loops.ts";
+import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { caller, configOf } from "./bench.ts";
+
+export interface LoopBenchOptions {
+  readonly rigs: readonly RigSpec[];
+  readonly clock: () => number;
+  /** As in the file, by the rigs' addresses. */
+  readonly config: (addresses: readonly string[]) => Record<string, unknown>;
+}
+
+/** A service over virtual rigs, whose loops turn when a test says so. */
+export interface LoopBench {
+  readonly farm: Farm;
+  readonly store: Store;
+  readonly service: MiningService;
+  /** Miners in the order of the rigs. */
+  readonly ids: readonly number[];
+  /** Reads all rigs, as the service does by itself, and turns the loops. */
+  turn(): Promise<void>;
+  miner(index: number): Promise<Reply<"getMiner">>;
+  act(index: number, action: Partial<Input<"minerAction">>): Promise<Reply<"minerAction">>;
+  /** Whether each rig mines. */
+  mining(): boolean[];
+  /** Commands of all miners, oldest first. */
+  commands(): Promise<string[]>;
+  notifications(): Promise<string[]>;
+  /** Another run over the same store and rigs, with these keys of the file changed. */
+  restart(changed?: Record<string, unknown>): Promise<void>;
+}
+
+const open: (() => Promise<void>)[] = [];
+
+export async function closeLoopBenches(): Promise<void> {
+  for (const close of open.splice(0).reverse()) await close();
+}
+
+const log = pino({ level: "silent" });
+
+export async function openLoopBench({ rigs, clock, config }: LoopBenchOptions): Promise<LoopBench> {
+  const farm = await startFarm({ rigs, clock });
+  const store = await openStore({ file: ":memory:", now: clock });
+  const written = config(farm.rigs.map(({ address }) => address));
+  let turn = async (): Promise<void> => undefined;
+  const repeat: Repeat = (work) => {
+    turn = work;
+    return () => {
+      turn = async () => undefined;
+    };
+  };
+  const ids = farm.rigs.map((_, index) => 1_000_000_001 + index);
+  const start = async (changed: Record<string, unknown> = {}): Promise<MiningService> => {
+    const started = await startService({
+      config: configOf({ ...written, ...changed }),
+      store,
+      log,
+      now: clock,
+      repeat,
+    });
+    for (const id of ids) await started.pollMiner({ id }, caller);
+    return started;
+  };
+  let service = await start();
+  open.push(async () => {
+    await service.close();
+    await store.close();
+    await farm.close();
+  });
+  return {
+    farm,
+    store,
+    ids,
+    get service() {
+      return service;
+    },
+    turn: async () => {
+      for (const id of ids) await service.pollMiner({ id }, caller);
+      await turn();
+    },
+    miner: (index) => service.getMiner({ id: ids[index] ?? 0 }, caller),
+    act: (index, action) => service.minerAction({ id: ids[index] ?? 0, action: "start", ...action }, caller),
+    mining: () => farm.rigs.map(({ model }) => model.mining),
+    commands: async () =>
+      (await service.listCommands({}, caller)).commandList
+        .toReversed()
+        .map(({ minerId, actor, action, parameters, state }) =>
+          [minerId - 1_000_000_000, actor, action, ...Object.values(parameters), state].join(" "),
+        ),
+    notifications: async () =>
+      (await service.listNotifications({}, caller)).notificationList.map(
+        ({ title, message }) => `${title}: ${message}`,
+      ),
+    restart: async (changed) => {
+      await service.close();
+      service = await start(changed);
+    },
+  };
+}
+
+/** A web server with one answer, which a test may change. */
+export interface ValueServer {
+  readonly url: string;
+  /** Requests so far. */
+  readonly asked: readonly { readonly url: string; readonly headers: NodeJS.Dict<string | string[]> }[];
+  answer: string | ((response: ServerResponse) => void);
+}
+
+export async function openValueServer(answer: ValueServer["answer"] = ""): Promise<ValueServer> {
+  const asked: ValueServer["asked"][number][] = [];
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url ?? "", headers: request.headers });
+    if (typeof values.answer === "string") response.end(values.answer);
+    else values.answer(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const values: ValueServer = { url: `http://127.0.0.1:${port}/value`, asked, answer };
+  open.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return values;
+}
