@@ -91,7 +91,8 @@ export class Roster {
     for (const miner of [...present(this.#options.store.miners), ...this.#demo]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
-      else this.#put(miner);
+      // Nobody listens yet.
+      else this.views.putLater(this.#take(miner).facts.id, () => this.present(miner.id));
     }
     this.arrange();
   }
@@ -222,8 +223,12 @@ export class Roster {
   }
 
   #put(miner: Stored<StoredMiner>): void {
-    const declared = declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf);
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
+    this.#show(this.#take(miner), true, before);
+  }
+
+  #take(miner: Stored<StoredMiner>): Entry {
+    const declared = declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf);
     const known = this.#entries.get(miner.id)?.rig;
     const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
     if (!stays) this.#drop(miner.id);
@@ -232,7 +237,7 @@ export class Roster {
     const entry = { facts: this.#factsOf(miner, rig), rig };
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
-    this.#show(entry, true, before);
+    return entry;
   }
 
   #drop(id: number): void {

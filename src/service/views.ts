@@ -34,6 +34,8 @@ interface Arrangement {
  */
 export class Views {
   readonly #views = new Map<number, View>();
+  /** Miners that nobody has asked for yet. */
+  readonly #unmade = new Map<number, () => PresentedMiner>();
   /** Tells this run's versions from those of the run before. */
   readonly #run = Math.floor(Math.random() * 36 ** 8).toString(36);
   #version = 0;
@@ -49,8 +51,9 @@ export class Views {
   }
 
   /** Of all miners, or of these. */
-  *figures(ids: Iterable<number> = this.#views.keys()): Iterable<PresentedMiner["figures"]> {
-    for (const id of ids) {
+  *figures(ids?: Iterable<number>): Iterable<PresentedMiner["figures"]> {
+    for (const id of [...this.#unmade.keys()]) this.#view(id);
+    for (const id of ids ?? this.#views.keys()) {
       const view = this.#views.get(id);
       if (view !== undefined) yield view.figures;
     }
@@ -58,6 +61,7 @@ export class Views {
 
   /** `changed` is false when nothing but time has passed. Returns the miner's JSON when it is more than that. */
   put(id: number, { miner, figures }: PresentedMiner, changed: boolean): Buffer | null {
+    this.#unmade.delete(id);
     const known = this.#views.get(id);
     const { energy } = miner.readings;
     const isNew = changed || known === undefined || known.energy !== energy;
@@ -68,7 +72,13 @@ export class Views {
     return isNew ? bytes.subarray(1) : null;
   }
 
+  /** Makes it when it is first asked for: all at once would keep a large farm waiting at the start. */
+  putLater(id: number, make: () => PresentedMiner): void {
+    this.#unmade.set(id, make);
+  }
+
   remove(id: number): void {
+    this.#unmade.delete(id);
     this.#views.delete(id);
     this.touch();
   }
@@ -86,13 +96,19 @@ export class Views {
     this.#touched = this.#version;
   }
 
+  #view(id: number): View | undefined {
+    const make = this.#unmade.get(id);
+    if (make !== undefined) this.put(id, make(), true);
+    return this.#views.get(id);
+  }
+
   #etag(version: number, list = ""): string {
     return `W/"${this.#run}-${version.toString(36)}${list}"`;
   }
 
   /** One miner with what only a single read has, as JSON text without braces. */
   one(id: number, rest: string): Encoded | undefined {
-    const view = this.#views.get(id);
+    const view = this.#view(id);
     if (view === undefined) return undefined;
     const chunks = [view.bytes.subarray(1, -1), Buffer.from(`,${rest}}`)];
     return { etag: this.#etag(view.version), length: lengthOf(chunks), chunks };
@@ -113,7 +129,7 @@ export class Views {
         first = part.at(-1) === openBracket;
         continue;
       }
-      const view = this.#views.get(part);
+      const view = this.#view(part);
       if (view === undefined) continue;
       chunks.push(first ? view.bytes.subarray(1) : view.bytes);
       first = false;

@@ -25,10 +25,11 @@ function open(service: ServiceProcess, number = 0): Socket {
 const heard = (socket: Socket, event: "data" | "close"): Promise<void> =>
   new Promise((resolve) => socket.once(event, () => resolve()));
 
+/** The beginning of what comes; a stream of events may go on for long. */
 function text(socket: Socket): () => string {
   let all = "";
   socket.setEncoding("latin1").on("data", (part: string) => {
-    all += part;
+    if (all.length < 100_000) all += part;
   });
   return () => all;
 }
