@@ -4,7 +4,10 @@ import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import type { MiningService } from "../contract/service.ts";
 import { startHttpServer } from "../http/index.ts";
+import type { Bridge, MqttSettings } from "../mqtt/index.ts";
+import { BrokerMessages } from "../mqtt/messages.ts";
 import { type DemoMiner, startService } from "../service/index.ts";
 import { demoFarm, demoLogin, startFarm } from "../simulator/index.ts";
 import { openStore, type Store } from "../store/index.ts";
@@ -68,8 +71,15 @@ async function start(
   const store = await openStore({ file: config.store.url, now: Date.now });
   shutdown.add("store", () => store.close());
   const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo(shutdown) : [];
-  const service = await startService({ config, store, log, demo });
+  const messages = new BrokerMessages(Date.now);
+  const mqtt = config.mqtt === undefined ? {} : { messages };
+  const service = await startService({ config, store, log, demo, ...mqtt });
   shutdown.add("service", () => service.close());
+  if (config.mqtt !== undefined) {
+    const bridge = await bridgeFor(service, config, config.mqtt, log);
+    shutdown.add("MQTT bridge", () => bridge.close());
+    messages.join(bridge.connection);
+  }
   const http = await startHttpServer({ service, settings: config.http, log, version: version });
   shutdown.add("HTTP server", () => http.close());
   return {
@@ -80,6 +90,17 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? defaultFile,
   };
+}
+
+/** MQTT is loaded only where it is wanted. */
+async function bridgeFor(service: MiningService, config: Config, settings: MqttSettings, log: Logger): Promise<Bridge> {
+  const { startMqtt } = await import("../mqtt/index.ts");
+  const { url } = config.store;
+  return startMqtt({
+    ...{ service, settings, log, version },
+    folder: url === ":memory:" ? null : dirname(url),
+    currency: config.display.currency,
+  });
 }
 
 const minersIn = (store: Store): number => store.miners.all().filter(({ disabled }) => !disabled).length;

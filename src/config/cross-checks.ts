@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { RigbridgeError } from "../contract/problems.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
+import { needsMessages } from "../link/supplies/messages.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
 import { didYouMean } from "./nearest.ts";
@@ -26,6 +27,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...otherStore(config),
     ...addresses(miners),
     ...miners.flatMap(plugAddress),
+    ...topics(config, miners),
     ...networks(config),
     ...twice(miners, "uid"),
     ...twice(groups, "name"),
@@ -112,6 +114,25 @@ function plugAddress({ path, fields: { supply } }: Entry): Finding[] {
     if (!(error instanceof RigbridgeError)) throw error;
     return [{ path: [...path, "supply", "address"], message: error.errors[0]?.message ?? error.message }];
   }
+}
+
+/** Where messages are wanted, there is a broker. */
+function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
+  if (config.mqtt !== undefined) return [];
+  const sources = [
+    ...oneOrMore(config, "heating").map(({ path, fields }) => ({ path: [...path, "roomTemperature"], fields })),
+    ...oneOrMore(config, "follow").map(({ path, fields }) => ({ path: [...path, "surplus"], fields })),
+  ];
+  const needing = [
+    ...miners.flatMap(({ path, fields: { supply } }) =>
+      isRecord(supply) && supply.type === "mqtt" ? [[...path, "supply", "type"]] : [],
+    ),
+    ...sources.flatMap(({ path, fields }) => {
+      const source = fields[String(path.at(-1))];
+      return isRecord(source) && source.topic !== undefined ? [[...path, "topic"]] : [];
+    }),
+  ];
+  return needing.map((path) => ({ path, message: needsMessages }));
 }
 
 /** What the file says is searched unasked, so nobody can say yes to more than that. */

@@ -45,10 +45,17 @@ export function knownKeys(path: Path): string[] {
 /** The schema itself, or what its `$ref` (`#/definitions/name`) refers to; of several that may hold all together. */
 function follow(root: unknown, schema: unknown): Record<string, unknown> {
   if (!isRecord(schema)) return {};
-  const { $ref, anyOf } = schema;
-  if (Array.isArray(anyOf)) return Object.assign({}, ...anyOf.map((each: unknown) => follow(root, each)));
+  const { $ref, anyOf, oneOf } = schema;
+  const options: unknown = anyOf ?? oneOf;
+  if (Array.isArray(options)) return together(options.map((each: unknown) => follow(root, each)));
   if (typeof $ref !== "string") return schema;
   let target = root;
   for (const step of $ref.split("/").slice(1)) target = isRecord(target) ? target[step] : undefined;
   return isRecord(target) ? target : {};
 }
+
+/** What any of them says, with the properties of all. */
+const together = (schemas: readonly Record<string, unknown>[]): Record<string, unknown> => ({
+  ...Object.assign({}, ...schemas),
+  properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
+});

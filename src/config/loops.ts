@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Line } from "../contract/inputs.ts";
+import { JsonPath, Topic } from "../contract/topic.ts";
 
 /** What the file says of loops that steer the power of rigs: rooms that they heat, and a surplus that they follow. */
 const name = Line(100).min(1);
@@ -16,12 +17,9 @@ export const SourceSettings = z
       .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must hold no password; put it into headers")
       .optional()
       .describe("web address that answers with the number as text, or with JSON"),
-    path: z
-      .string()
-      .regex(/^[^.]+(\.[^.]+)*$/, "must be names and places in lists with dots between, like sensors.0.value")
-      .max(500)
-      .optional()
-      .describe("where in the JSON the number stands, like sensors.0.value; absent = it is the whole answer"),
+    path: JsonPath.optional().describe(
+      "where in the JSON the number stands, like sensors.0.value; absent = it is all of it",
+    ),
     every: z.number().min(5).max(600).default(30).describe("seconds between two looks at the address"),
     headers: z
       .record(
@@ -33,16 +31,17 @@ export const SourceSettings = z
       )
       .default({})
       .describe("headers to ask with, as Authorization: Bearer and a token; kept secret"),
-    topic: z
-      .undefined("comes with the MQTT bridge, which is not there yet in this version; take url or api")
-      .optional()
-      .describe("comes with the MQTT bridge"),
+    topic: Topic.optional().describe("topic at the broker of the MQTT bridge, where the number is said, or JSON"),
     api: z.literal(true).optional().describe("true = an action of the HTTP API tells it"),
   })
-  .refine(({ url, api }) => (url === undefined) !== (api === undefined), "needs exactly one of url and api")
-  .refine(({ url, path, headers }) => url !== undefined || (path === undefined && Object.keys(headers).length === 0), {
-    error: "takes path and headers only beside url",
-  });
+  .refine(
+    ({ url, topic, api }) => [url, topic, api].filter((source) => source !== undefined).length === 1,
+    "needs exactly one of url, topic and api",
+  )
+  .refine(({ url, headers }) => url !== undefined || Object.keys(headers).length === 0, {
+    error: "takes headers only beside url",
+  })
+  .refine(({ api, path }) => api === undefined || path === undefined, { error: "takes no path beside api" });
 export type SourceSettings = z.infer<typeof SourceSettings>;
 
 export const HeatingSettings = z

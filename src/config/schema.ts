@@ -4,6 +4,7 @@ import { Uid } from "../contract/resources.ts";
 import { Supply } from "../contract/supply.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Follows, Heatings } from "./loops.ts";
+import { MqttSettings } from "./mqtt.ts";
 
 /**
  * The configuration, as in `additions` of the API ("Config keys"). Every key may be left out; a key that this version
@@ -16,7 +17,6 @@ const key = z
   .max(200)
   .regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces");
 const seconds = z.number().min(0).max(86_400);
-const notYet = (what: string) => z.undefined(`is not there yet in this version (${what}); remove it`).optional();
 
 const knownLocale = (locale: string): boolean => {
   try {
@@ -231,7 +231,7 @@ export const Config = z.strictObject({
   heating: Heatings.describe("rooms that rigs heat: one, or a list"),
   follow: Follows.describe("groups of rigs that follow a surplus of power: one, or a list"),
   scan: ScanSettings.optional().describe("searching networks for rigs; absent = only when asked"),
-  mqtt: notYet("the MQTT bridge").describe("not there yet"),
+  mqtt: MqttSettings.optional().describe("the MQTT bridge; absent = none"),
   history: z
     .strictObject({
       raw: z.number().min(0.1).max(60).default(2).describe("days that every sample is kept"),

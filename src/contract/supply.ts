@@ -1,17 +1,8 @@
 import { z } from "zod";
+import { JsonPath, Topic } from "./topic.ts";
 
-/** The plug that a rig draws its power through, and what it may be used for. Source: `supply` in the additions. */
-export const Supply = z.strictObject({
-  type: z
-    .enum(["shelly", "tasmota"], {
-      error: ({ input }) =>
-        input === "mqtt" ? "mqtt comes with the MQTT bridge, which is not there yet; use shelly or tasmota" : undefined,
-    })
-    .describe("what it speaks, over HTTP"),
-  address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
-  channel: z.int().min(0).max(15).default(0).describe("which of its outputs, from 0"),
-  username: z.string().max(200).optional().describe("for the plug's own login; absent = admin"),
-  password: z.string().max(200).optional().describe("for the plug's own login"),
+/** What a plug may be used for. */
+const use = {
   cutPower: z
     .boolean()
     .default(false)
@@ -22,5 +13,56 @@ export const Supply = z.strictObject({
     .max(45)
     .default(10)
     .describe("seconds between telling the rig to stop and cutting its power, for it to cool down"),
+};
+
+export const HttpSupply = z.strictObject({
+  type: z.enum(["shelly", "tasmota"]).describe("what it speaks, over HTTP"),
+  address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
+  channel: z.int().min(0).max(15).default(0).describe("which of its outputs, from 0"),
+  username: z.string().max(200).optional().describe("for the plug's own login; absent = admin"),
+  password: z.string().max(200).optional().describe("for the plug's own login"),
+  ...use,
+});
+export type HttpSupply = z.infer<typeof HttpSupply>;
+
+const topic = Topic.describe("the topic");
+const path = JsonPath.optional().describe("where in its JSON the value stands, like ENERGY.Power; absent = all of it");
+const Said = z.union([Topic, z.strictObject({ topic, path })]);
+const payload = z.string().min(1).max(1000);
+
+export const MqttSupply = z.strictObject({
+  type: z.literal("mqtt").describe("what it speaks: messages at the broker of the MQTT bridge"),
+  topics: z
+    .strictObject({
+      set: Topic.describe("where it is told to switch"),
+      state: Said.describe("where it says whether it is on: a topic, or topic and path"),
+      power: Said.optional().describe("where it says what is drawn through it, in W; absent = it does not measure"),
+      energy: z
+        .union([
+          Topic,
+          z.strictObject({
+            topic,
+            path,
+            unit: z.enum(["kWh", "Wh"]).default("kWh").describe("what it counts in"),
+          }),
+        ])
+        .optional()
+        .describe("where it says what it has counted, in kWh; absent = it does not count"),
+    })
+    .describe("its topics"),
+  payloads: z
+    .strictObject({
+      on: payload.default("ON").describe("what switches it on"),
+      off: payload.default("OFF").describe("what switches it off"),
+    })
+    .prefault({})
+    .describe("what it is told"),
+  ...use,
+});
+export type MqttSupply = z.infer<typeof MqttSupply>;
+
+/** The plug that a rig draws its power through, and what it may be used for. Source: `supply` in the additions. */
+export const Supply = z.discriminatedUnion("type", [HttpSupply, MqttSupply], {
+  error: ({ code }) => (code === "invalid_union" ? "must be one of shelly, tasmota, mqtt" : undefined),
 });
 export type Supply = z.infer<typeof Supply>;

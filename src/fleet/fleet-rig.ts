@@ -6,7 +6,8 @@ import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials, RigAddress } from "../link/link.ts";
-import { openPlug } from "../link/supplies/plug.ts";
+import type { Messages } from "../link/supplies/messages.ts";
+import { openPlug, type Plug } from "../link/supplies/plug.ts";
 import { SuppliedRig } from "../link/supplies/supplied-rig.ts";
 import { phaseOf } from "./schedule.ts";
 import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState, same } from "./state.ts";
@@ -39,6 +40,8 @@ export interface RigContext {
   readonly timeout: number;
   /** Aborted when the fleet closes. */
   readonly closing: AbortSignal;
+  /** Where plugs say how they are; null where there is no such place. */
+  readonly messages: Messages | null;
   /** Writes down what was recognised. Throws `in.use` when another miner has this uid. */
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }
@@ -57,6 +60,8 @@ export class FleetRig {
   readonly #turns = new Turns();
   #state: RigState;
   #rig: Rig | null = null;
+  /** It outlives the connections to the rig behind it: what it has said stays known. */
+  readonly #plug: Plug | null;
   /** What was last written down of the rig. */
   #written: RigState;
   /** Failures of the present driver in a row that were no silence. */
@@ -73,6 +78,7 @@ export class FleetRig {
     this.declared = declared;
     this.phase = phaseOf(declared.id);
     this.#context = context;
+    this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
     this.#state = beforeFirstRead(remembered);
     this.#written = this.#state;
   }
@@ -132,6 +138,7 @@ export class FleetRig {
   close(): void {
     this.#closed = true;
     this.#disconnect();
+    this.#plug?.close();
   }
 
   #take(reading: Reading): void {
@@ -173,9 +180,9 @@ export class FleetRig {
   /** The rig behind its plug; undefined when it has none. */
   #supplied(): Rig | undefined {
     const { supply } = this.declared;
-    if (supply === null || supply === undefined) return undefined;
+    if (!supply || this.#plug === null) return undefined;
     return new SuppliedRig({
-      plug: openPlug(supply),
+      plug: this.#plug,
       supply,
       connect: (signal) => this.#connect(signal),
       known: () => this.#state,

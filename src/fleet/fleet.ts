@@ -1,3 +1,4 @@
+import type { Messages } from "../link/supplies/messages.ts";
 import { type Declared, FleetRig, type RigContext } from "./fleet-rig.ts";
 import { Lane } from "./lane.ts";
 import { alwaysMine, type Ownership } from "./ownership.ts";
@@ -22,6 +23,8 @@ export interface FleetOptions {
   /** Epoch ms. */
   readonly now: () => number;
   readonly ownership?: Ownership;
+  /** Absent = plugs that speak by messages are not read. */
+  readonly messages?: Messages | null;
 }
 
 /**
@@ -82,6 +85,7 @@ export class Fleet {
       now: this.#options.now,
       timeout: this.#options.timeout,
       closing: this.#closing.signal,
+      messages: this.#options.messages ?? null,
       remember: this.#options.remember,
     });
     this.#rigs.set(rig.id, rig);

@@ -1,26 +1,29 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
 /** Reads a JSON body. Throws `input.invalid` that says where it is broken and repeats nothing of it. */
-export function parseBody(text: string, deepest: number): unknown {
+export const parseBody = (text: string, deepest: number): unknown => parseJson(text, deepest, "body");
+
+/** The same of what is called so, as "payload". */
+export function parseJson(text: string, deepest: number, name: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new RigbridgeError("input.invalid", `The body is no JSON: ${place(text, faultAt(text))}`);
+    throw new RigbridgeError("input.invalid", `The ${name} is no JSON: ${place(text, faultAt(text))}`);
   }
   const flaw = flawOf(value, deepest);
-  if (flaw !== undefined) throw new RigbridgeError("input.invalid", flaw);
+  if (flaw !== undefined) throw new RigbridgeError("input.invalid", `The ${name} ${flaw}`);
   return value;
 }
 
 /** Names that would reach a prototype, and nesting that would break whoever writes it out again. */
 function flawOf(value: unknown, levels: number): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  if (levels === 0) return "The body is nested too deeply";
-  if (Object.hasOwn(value, "__proto__")) return "The body holds the forbidden name __proto__";
+  if (levels === 0) return "is nested too deeply";
+  if (Object.hasOwn(value, "__proto__")) return "holds the forbidden name __proto__";
   for (const [name, part] of Object.entries(value)) {
     if (name === "constructor" && isObject(part) && Object.hasOwn(part, "prototype"))
-      return "The body holds the forbidden name constructor.prototype";
+      return "holds the forbidden name constructor.prototype";
     const flaw = flawOf(part, levels - 1);
     if (flaw !== undefined) return flaw;
   }

@@ -32,7 +32,7 @@ export class Follow {
     this.settings = settings;
     this.#rigs = rigs;
     this.#context = context;
-    this.#surplus = new SourceValue(settings.surplus, surplus, context.now);
+    this.#surplus = new SourceValue(settings.surplus, surplus, { ...context, takesRetained: false, closing });
     this.#closing = closing;
   }
 
@@ -40,14 +40,14 @@ export class Follow {
   takeSurplus(watts: number): string {
     const { name } = this.settings;
     if (!this.#surplus.isTold)
-      throw new RigbridgeError("not.possible", `${name} takes its surplus from an address in the configuration`);
+      throw new RigbridgeError("not.possible", `${name} takes its surplus from where the configuration says`);
     this.#surplus.take(watts);
     return `${name} has ${watts} W`;
   }
 
   /** One turn of the loop over the rigs that follow, in their order. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await this.#surplus.look(this.#closing);
+    await this.#surplus.look();
     const { last, isOld } = this.#surplus;
     if (this.#closing.aborted || (last === null && !isOld)) return;
     this.#tellOfAge(isOld);

@@ -37,7 +37,11 @@ export class Heating {
     this.settings = settings;
     this.#rigs = rigs;
     this.#context = context;
-    this.#room = new SourceValue(settings.roomTemperature, roomTemperature, context.now);
+    this.#room = new SourceValue(settings.roomTemperature, roomTemperature, {
+      ...context,
+      takesRetained: true,
+      closing,
+    });
     this.#closing = closing;
   }
 
@@ -65,14 +69,14 @@ export class Heating {
     const { name } = this.settings;
     if (celsius < -40 || celsius > 60) throw invalid("temperature", "must be -40 to 60 °C");
     if (!this.#room.isTold)
-      throw new RigbridgeError("not.possible", `${name} takes its temperature from an address in the configuration`);
+      throw new RigbridgeError("not.possible", `${name} takes its temperature from where the configuration says`);
     this.#room.take(celsius);
     return `${name} has ${celsius} °C`;
   }
 
   /** One turn of the loop over the rigs that heat the room. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await this.#room.look(this.#closing);
+    await this.#room.look();
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.aborted || (last === null && !isOld)) return;

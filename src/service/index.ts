@@ -5,6 +5,7 @@ import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Interfaces } from "../link/networks.ts";
+import type { Messages } from "../link/supplies/messages.ts";
 import { type NewNotification, openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
@@ -49,6 +50,8 @@ export interface ServiceOptions {
   readonly interfaces?: () => Interfaces;
   /** What turns the loops that steer power; a timer. */
   readonly repeat?: Repeat;
+  /** Where plugs and sensors speak by messages, as an MQTT broker; absent = nowhere. */
+  readonly messages?: Messages;
 }
 
 /**
@@ -56,7 +59,7 @@ export interface ServiceOptions {
  * polling, writes what is left, and leaves the store open.
  */
 export async function startService(options: ServiceOptions): Promise<MiningService> {
-  const { config, store, log, now = Date.now, demo = [] } = options;
+  const { config, store, log, now = Date.now, demo = [], messages = null } = options;
   const format = formatFor(config.display);
   const prices = { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price };
   const metaData = (): MetaData => ({
@@ -105,6 +108,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     poll: config.poll,
     now,
     log,
+    messages,
     presentation: {
       format,
       coins,
@@ -128,6 +132,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     act: (input, caller) => calls.minerAction(input, caller),
     heating: config.heating,
     follow: config.follow,
+    messages,
     repeat: options.repeat ?? byTimer,
   });
   const steering = new Steering(roster.fleet, store, log, (command) => {
@@ -136,7 +141,16 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   });
   const tellLoop = loopTelling(loops, steering);
   const totals = keptTotals(roster);
-  const context: MinerContext = { roster, store, book, access, format, metaData, totals };
+  const context: MinerContext = {
+    roster,
+    store,
+    book,
+    access,
+    format,
+    metaData,
+    totals,
+    hasMessages: messages !== null,
+  };
   const encoded = encodedMiners(context);
 
   const stepsOf = actionSteps(store, book, power);

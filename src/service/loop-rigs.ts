@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
+import type { Messages } from "../link/supplies/messages.ts";
 import type { NewNotification, Store, StoredCommand } from "../store/index.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
 import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } from "./loop-rig.ts";
@@ -17,6 +18,8 @@ export interface LoopContext {
   readonly now: () => number;
   readonly act: MiningService["minerAction"];
   readonly notify: (notification: NewNotification) => void;
+  /** What topics are heard at; null where there is nothing. */
+  readonly messages: Messages | null;
   readonly log: Logger;
 }
 

@@ -4,6 +4,7 @@ import type { Caller, Encoded, Input, MiningService } from "../contract/service.
 import type { Supply } from "../contract/supply.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
+import { needsMessages } from "../link/supplies/messages.ts";
 import type { Store, StoredMiner } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
 import type { Access, AccessBook } from "./access.ts";
@@ -28,6 +29,8 @@ export interface MinerContext {
   readonly format: Format;
   readonly metaData: () => MetaData;
   readonly totals: (access: Access) => Totals;
+  /** Whether there is a place where plugs speak by messages. */
+  readonly hasMessages: boolean;
 }
 
 /** Miners: what there are, and which are added, changed and removed. */
@@ -55,7 +58,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     addMiner: async ({ address, ...body }, caller) => {
       const eyes = access.of(caller);
-      const row = { ...blank, ...rowOf(body, store, eyes), address: canonical(address) };
+      const row = { ...blank, ...rowOf(body, context, eyes), address: canonical(address) };
       refuseGroup(row.groupId, eyes);
       checkAddress(roster, row.address, null, eyes);
       const added = await store.miners.add(row);
@@ -68,7 +71,10 @@ export function minerOperations(context: MinerContext): MinerOperations {
       roster.entryFor(id, eyes);
       refuseDemo(roster, id);
       findOwn(store.miners, id, "miner");
-      const change = { ...rowOf(body, store, eyes), ...(address === undefined ? {} : { address: canonical(address) }) };
+      const change = {
+        ...rowOf(body, context, eyes),
+        ...(address === undefined ? {} : { address: canonical(address) }),
+      };
       if (change.groupId !== undefined) refuseGroup(change.groupId, eyes);
       if (change.address !== undefined) checkAddress(roster, change.address, id, eyes);
       roster.put(await store.miners.change(id, change));
@@ -147,9 +153,13 @@ const blank: Omit<StoredMiner, "address"> = {
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 
 /** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
-function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store, access: Access): Partial<StoredMiner> {
+function rowOf(
+  body: Omit<Input<"changeMiner">, "id" | "address">,
+  { store, hasMessages }: MinerContext,
+  access: Access,
+): Partial<StoredMiner> {
   const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
-  if (supply) checkPlug(supply);
+  if (supply) checkPlug(supply, hasMessages);
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
@@ -169,9 +179,13 @@ function rowOf(body: Omit<Input<"changeMiner">, "id" | "address">, store: Store,
 }
 
 /** Throws `input.invalid`. */
-function checkPlug({ address }: Supply): void {
+function checkPlug(supply: Supply, hasMessages: boolean): void {
+  if (supply.type === "mqtt") {
+    if (!hasMessages) throw invalid("supply.type", needsMessages);
+    return;
+  }
   try {
-    parseAddress(address);
+    parseAddress(supply.address);
   } catch (error) {
     throw invalid("supply.address", error instanceof Error ? error.message : "is no address");
   }

@@ -11,6 +11,7 @@ import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
 import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { PoolPassword } from "../link/link.ts";
+import type { Messages } from "../link/supplies/messages.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";
@@ -43,6 +44,7 @@ export interface RosterOptions {
   readonly presentation: Omit<Presentation, "activePoolId">;
   readonly recorderOf: (minerId: number) => Recorder;
   readonly events: Events;
+  readonly messages: Messages | null;
   notify(notification: NewNotification): void;
   /** Hears of every good read before it is shown. */
   observe(minerId: number, reading: Reading): void;
@@ -76,6 +78,7 @@ export class Roster {
     this.fleet = new Fleet({
       timeout: options.poll.timeout * 1000,
       now: options.now,
+      messages: options.messages,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
         read: (rig, changed) => this.#read(rig, changed),

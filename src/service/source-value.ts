@@ -1,27 +1,43 @@
 import type { SourceSettings } from "../config/loops.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import { type Quantity, readSource } from "./source.ts";
+import { numberIn, type Quantity } from "../link/quantity.ts";
+import { type Heard, type Messages, needsMessages } from "../link/supplies/messages.ts";
+import { readSource, sourceLimits } from "./source.ts";
 
 /** ms after which a value says nothing any more. */
 const oldAfter = 900_000;
 /** ms by which a look may come early, so that it is not put off by a whole turn. */
 const early = 2_500;
 
+export interface SourceContext {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** What topics are heard at; null where there is nothing. */
+  readonly messages: Messages | null;
+  /**
+   * Whether a retained message counts as if it were said now. Nobody knows how old it is: a room changes slowly and
+   * its sensor may speak seldom, a meter speaks every few seconds.
+   */
+  readonly takesRetained: boolean;
+  readonly closing: AbortSignal;
+}
+
 /** The last value of a source, and how old it is. */
 export class SourceValue {
   readonly #settings: SourceSettings;
   readonly #quantity: Quantity;
-  readonly #now: () => number;
+  readonly #context: SourceContext;
   readonly #since: number;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #last: { readonly value: number; readonly at: number } | null = null;
   #problem: string | null = null;
 
-  constructor(settings: SourceSettings, quantity: Quantity, now: () => number) {
+  constructor(settings: SourceSettings, quantity: Quantity, context: SourceContext) {
     this.#settings = settings;
     this.#quantity = quantity;
-    this.#now = now;
-    this.#since = now();
+    this.#context = context;
+    this.#since = context.now();
+    if (settings.topic !== undefined) this.#listen(settings.topic);
   }
 
   /** Null before the first; `at` in epoch ms. */
@@ -31,7 +47,7 @@ export class SourceValue {
 
   /** Nothing came for so long, since the last value or the start, that nothing is known. */
   get isOld(): boolean {
-    return this.#now() - (this.#last?.at ?? this.#since) > oldAfter;
+    return this.#context.now() - (this.#last?.at ?? this.#since) > oldAfter;
   }
 
   /** Why there is no newer one; null where nothing was said. */
@@ -44,20 +60,39 @@ export class SourceValue {
     return this.#settings.api === true;
   }
 
-  take(value: number): void {
-    this.#last = { value, at: this.#now() };
+  take(value: number, at = this.#context.now()): void {
+    this.#last = { value, at };
     this.#problem = null;
   }
 
   /** Asks the address when it is time to; never rejects. */
-  async look(closing: AbortSignal): Promise<void> {
+  async look(): Promise<void> {
     const { url, every } = this.#settings;
-    if (url === undefined || this.#now() < this.#lookedAt + every * 1000 - early) return;
-    this.#lookedAt = this.#now();
+    const { now, closing } = this.#context;
+    if (url === undefined || now() < this.#lookedAt + every * 1000 - early) return;
+    this.#lookedAt = now();
     try {
       this.take(await readSource({ ...this.#settings, url }, this.#quantity, closing));
     } catch (error) {
       this.#problem = error instanceof RigbridgeError ? error.message : "it could not be asked";
     }
+  }
+
+  #listen(topic: string): void {
+    const { messages, closing } = this.#context;
+    if (messages === null) this.#problem = `${topic} ${needsMessages}`;
+    else
+      closing.addEventListener(
+        "abort",
+        messages.listen(topic, (message) => this.#hear(topic, message)),
+      );
+  }
+
+  #hear(topic: string, { payload, at, retained }: Heard): void {
+    if (retained && !this.#context.takesRetained) return;
+    const isLong = payload.length > sourceLimits.bytes;
+    const found = isLong ? "is too long to be looked at" : numberIn(payload, this.#settings.path, this.#quantity);
+    if (typeof found === "number") this.take(found, at);
+    else this.#problem = `${topic} ${found}`;
   }
 }

@@ -42,7 +42,7 @@ describe("the JSON Schema for editors", () => {
     ["an unknown key of a group in a group", { groups: [{ name: "a", groups: [{ nam: "b" }] }] }],
     ["a wrong type", { http: { port: "17790" } }],
     ["an unknown driver", { miners: [{ address: "a", driver: "b" }] }],
-    ["what is not there yet", { mqtt: {} }],
+    ["a broker that is none", { mqtt: { url: "x" } }],
     ["a short key", { http: { key: "short" } }],
   ])("refuses %s", (_, config) => {
     expect(validate(config)).toBe(false);

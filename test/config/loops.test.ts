@@ -53,9 +53,22 @@ test.each([
   [`{${room.replace("21", "36")}, group: oven}`, "heating.target: must be at most 35"],
   [
     `{${room.replace("api: true", "topic: a/b")}, group: oven}`,
-    "heating.roomTemperature.topic: comes with the MQTT bridge",
+    "heating.roomTemperature.topic: needs the MQTT bridge: set mqtt in the configuration",
   ],
-  [`{${room.replace("api: true", "")}, group: oven}`, "heating.roomTemperature: needs exactly one of url and api"],
+  [
+    `{${room.replace("api: true", "")}, group: oven}`,
+    "heating.roomTemperature: needs exactly one of url, topic and api",
+  ],
+  [
+    `{${room.replace("api: true", "api: true, topic: a/b")}, group: oven}`,
+    "heating.roomTemperature: needs exactly one of url, topic and api",
+  ],
+  [`{${room.replace("api: true", "topic: a/+")}, group: oven}`, "heating.roomTemperature.topic: must be one topic"],
+  [
+    `{${room.replace("api: true", "topic: a/b, headers: {a: b}")}, group: oven}`,
+    "heating.roomTemperature: takes headers only beside url",
+  ],
+  [`{${room.replace("api: true", "api: true, path: a")}, group: oven}`, "takes no path beside api"],
   [
     `{${room.replace("api: true", 'url: "http://a:b@c/"')}, group: oven}`,
     "heating.roomTemperature.url: must hold no password",
@@ -67,6 +80,19 @@ test.each([
   ["7", "heating: must be a mapping of keys, or a list of them"],
 ])("heating: %s is a mistake, said in one sentence", (text, words) => {
   expect(mistakes(`heating: ${text}`).join("\n")).toContain(words);
+});
+
+const mqtt = "mqtt: {broker: embedded}";
+
+test("a room and a surplus may come from a topic once there is a broker, with a path into its JSON", () => {
+  const { config } = read(`
+${mqtt}
+heating: {${room.replace("api: true", "topic: zigbee2mqtt/study, path: temperature")}, group: oven}
+`);
+  expect(config.heating[0]?.roomTemperature).toMatchObject({ topic: "zigbee2mqtt/study", path: "temperature" });
+  const surplus = "follow: {name: Roof, group: shelf, surplus: {topic: evcc/site/gridPower}}";
+  expect(mistakes(`${mqtt}\n${surplus}`)).toEqual([]);
+  expect(mistakes(surplus)).toEqual(["follow.surplus.topic: needs the MQTT bridge: set mqtt in the configuration"]);
 });
 
 test("a group serves one room or one surplus", () => {

@@ -111,11 +111,7 @@ describe("each mistake is named with its path and line", () => {
       "http:\n  trustedProxies: [me]",
       ["2: http.trustedProxies[0]: must be an IP address or a range like 10.0.0.0/8"],
     ],
-    [
-      "what is not there yet",
-      "mqtt:\n  url: x",
-      ["1: mqtt: is not there yet in this version (the MQTT bridge); remove it"],
-    ],
+    ["a broker that is none", "mqtt:\n  url: x", ["2: mqtt.url: like mqtt://192.168.1.2:1883; mqtts, ws and wss too"]],
     [
       "networks that are none",
       "scan:\n  networks:\n    - 192.168.1.0/24\n    - rig.local\n    - fe80::/64\n    - 8.8.8.8\n    - 10.0.0.0/15",

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
+import type { Messages } from "../../src/link/supplies/messages.ts";
 import { type DemoMiner, startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -16,6 +17,8 @@ export interface BenchOptions {
   readonly demo?: readonly DemoMiner[];
   /** As in the file; rigs are read when a test asks, and hardly ever by themselves. */
   readonly config?: Record<string, unknown>;
+  /** Where plugs speak by messages. */
+  readonly messages?: Messages;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -52,7 +55,14 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const farm = await startFarm({ rigs: options.rigs ?? [], clock });
   const store = options.store ?? (await openStore({ file: ":memory:", now: clock }));
   const start = (config: Record<string, unknown> = options.config ?? {}) =>
-    startService({ config: configOf(config), store, log, now: clock, demo: options.demo ?? [] });
+    startService({
+      config: configOf(config),
+      store,
+      log,
+      now: clock,
+      demo: options.demo ?? [],
+      ...(options.messages === undefined ? {} : { messages: options.messages }),
+    });
   let service = await start();
   open.push(async () => {
     await service.close();

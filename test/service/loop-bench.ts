@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import { pino } from "pino";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
+import type { Messages } from "../../src/link/supplies/messages.ts";
 import { startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/loops.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
@@ -12,6 +13,8 @@ export interface LoopBenchOptions {
   readonly clock: () => number;
   /** As in the file, by the rigs' addresses. */
   readonly config: (addresses: readonly string[]) => Record<string, unknown>;
+  /** What topics are heard at. */
+  readonly messages?: Messages;
 }
 
 /** A service over virtual rigs, whose loops turn when a test says so. */
@@ -42,7 +45,7 @@ export async function closeLoopBenches(): Promise<void> {
 
 const log = pino({ level: "silent" });
 
-export async function openLoopBench({ rigs, clock, config }: LoopBenchOptions): Promise<LoopBench> {
+export async function openLoopBench({ rigs, clock, config, messages }: LoopBenchOptions): Promise<LoopBench> {
   const farm = await startFarm({ rigs, clock });
   const store = await openStore({ file: ":memory:", now: clock });
   const written = config(farm.rigs.map(({ address }) => address));
@@ -61,6 +64,7 @@ export async function openLoopBench({ rigs, clock, config }: LoopBenchOptions): 
       log,
       now: clock,
       repeat,
+      ...(messages === undefined ? {} : { messages }),
     });
     for (const id of ids) await started.pollMiner({ id }, caller);
     return started;

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { SourceSettings } from "../../src/config/loops.ts";
-import { numberIn, readSource, roomTemperature, surplus } from "../../src/service/source.ts";
+import { numberIn } from "../../src/link/quantity.ts";
+import { readSource, roomTemperature, surplus } from "../../src/service/source.ts";
 import { problem } from "./bench.ts";
 import { closeLoopBenches, openValueServer, type ValueServer } from "./loop-bench.ts";
 

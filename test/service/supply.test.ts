@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import type { Supply } from "../../src/contract/supply.ts";
+import type { HttpSupply } from "../../src/contract/supply.ts";
 import { type PlugKind, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
 
@@ -11,7 +11,7 @@ afterEach(async () => {
 
 const hash = { kind: "cgminer", hardware: "sticks", warm: true } as const;
 
-async function rigOnPlug(kind: PlugKind, said: Partial<Supply> = {}, password?: string) {
+async function rigOnPlug(kind: PlugKind, said: Partial<HttpSupply> = {}, password?: string) {
   const bench = await openBench({ rigs: [hash] });
   const plug = await startPlug({ kind, rig: bench.rig(0), ...(password === undefined ? {} : { password }) });
   plugs.push(plug);
@@ -19,7 +19,7 @@ async function rigOnPlug(kind: PlugKind, said: Partial<Supply> = {}, password?: 
   return { bench, plug, id };
 }
 
-const supplyOf = (kind: PlugKind, { address }: VirtualPlug, said: Partial<Supply>): Supply => ({
+const supplyOf = (kind: PlugKind, { address }: VirtualPlug, said: Partial<HttpSupply>): HttpSupply => ({
   type: kind === "tasmota" ? "tasmota" : "shelly",
   address,
   channel: 0,

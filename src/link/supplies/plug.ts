@@ -1,6 +1,8 @@
 import type { Supply } from "../../contract/supply.ts";
 import { parseAddress } from "../address.ts";
 import { httpTransport } from "../transports/http.ts";
+import type { Messages } from "./messages.ts";
+import { mqttPlug } from "./mqtt-plug.ts";
 import { shelly } from "./shelly.ts";
 import { tasmota } from "./tasmota.ts";
 
@@ -23,12 +25,20 @@ export interface Plug {
   close(): void;
 }
 
-/** Opens no connection by itself. */
-export function openPlug({ type, address, channel, username, password }: Supply): Plug {
-  const { host, port, tls } = parseAddress(address);
+export interface PlugContext {
+  /** For plugs that speak by messages; null where there are none. */
+  readonly messages: Messages | null;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Opens no connection by itself; one that speaks by messages is listened to from now on. */
+export function openPlug(supply: Supply, context: PlugContext): Plug {
+  if (supply.type === "mqtt") return mqttPlug(supply, context);
+  const { host, port, tls } = parseAddress(supply.address);
   const http = httpTransport(host, port ?? (tls ? 443 : 80), tls);
-  const login = { username, password };
-  return type === "shelly" ? shelly(http, channel, login) : tasmota(http, channel, login);
+  const login = { username: supply.username, password: supply.password };
+  return supply.type === "shelly" ? shelly(http, supply.channel, login) : tasmota(http, supply.channel, login);
 }
 
 /** Basic authentication (RFC 7617). */

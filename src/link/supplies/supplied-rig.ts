@@ -14,6 +14,7 @@ export interface Known {
 }
 
 export interface SuppliedRigOptions {
+  /** Whoever opened it closes it. */
   readonly plug: Plug;
   readonly supply: Pick<Supply, "cutPower" | "delay">;
   /** Finds the rig behind the plug; called when it is on. */
@@ -72,7 +73,6 @@ export class SuppliedRig implements Rig {
 
   close(): void {
     this.#disconnect();
-    this.#plug.close();
   }
 
   async #readRig(plugged: PlugState | null, signal: AbortSignal): Promise<Reading> {

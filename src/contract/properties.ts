@@ -1,0 +1,322 @@
+import type { Board, Control, ControlKey, Fan } from "./readings.ts";
+import type { Miner } from "./resources.ts";
+
+/** What a property's value may be; null is unknown. */
+export type PropertyValue = string | number | boolean | null;
+
+/** What a value is, for front ends that have their own names for such things. */
+export type PropertyKind =
+  | "hashrate"
+  | "power"
+  | "energy"
+  | "efficiency"
+  | "temperature"
+  | "speed"
+  | "percent"
+  | "frequency"
+  | "voltage"
+  | "count"
+  | "money"
+  | "time"
+  | "status"
+  | "text"
+  | "switch"
+  | "trigger";
+
+/** One thing of a miner that can be shown, or told it, or both. Units are those of `readings` and of the control. */
+export interface Property {
+  /** For people, in English. */
+  readonly name: string;
+  readonly kind: PropertyKind;
+  readonly unit: string | null;
+  /** Of the miner itself, or of each of its boards or fans. */
+  readonly of: "miner" | "board" | "fan";
+  /** Of interest to who looks after the rig, not to who lives with it. */
+  readonly diagnostic: boolean;
+  readonly read: (miner: Miner, part: Part) => PropertyValue;
+  /** What writes it, where this miner has that control. */
+  readonly control: ((part: Part) => ControlKey) | null;
+}
+
+/** Which board, by its slot, or which fan, from 0; of the miner itself it means nothing. */
+export type Part = number;
+
+type Shown = Pick<Property, "name" | "kind" | "unit"> & Partial<Property>;
+
+const shown = (property: Shown & Pick<Property, "read">): Property => ({
+  of: "miner",
+  diagnostic: false,
+  control: null,
+  ...property,
+});
+
+/** A control of the miner; its value is what the rig reports of it. */
+const told = (key: ControlKey, property: Shown): Property => ({
+  of: "miner",
+  diagnostic: false,
+  read: (miner) => controlOf(miner, key)?.value ?? null,
+  ...property,
+  control: () => key,
+});
+
+/**
+ * Every property of a miner that front ends map, in the order in which they are shown. A front end says of each what
+ * becomes of it (`satisfies Record<PropertyKey, ... | null>`), so a new one does not compile until all have decided.
+ */
+export const properties = {
+  status: shown({
+    name: "Status",
+    kind: "status",
+    unit: null,
+    read: ({ statusInfo }) => statusInfo.statusDisplay.toLowerCase(),
+  }),
+  mining: told("mining", {
+    name: "Mining",
+    kind: "switch",
+    unit: null,
+    read: (miner) => controlOf(miner, "mining")?.value ?? miner.readings.mining,
+  }),
+  hashrate: shown({ name: "Hash rate", kind: "hashrate", unit: "H/s", read: ({ readings }) => readings.hashrate }),
+  hashrate_average: shown({
+    name: "Average hash rate",
+    kind: "hashrate",
+    unit: "H/s",
+    diagnostic: true,
+    read: ({ readings }) => readings.hashrateAverage,
+  }),
+  hashrate_expected: shown({
+    name: "Expected hash rate",
+    kind: "hashrate",
+    unit: "H/s",
+    diagnostic: true,
+    read: ({ readings }) => readings.hashrateExpected,
+  }),
+  algorithm: shown({
+    name: "Algorithm",
+    kind: "text",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.algorithm,
+  }),
+  power: shown({ name: "Power", kind: "power", unit: "W", read: ({ readings }) => readings.power }),
+  energy: shown({ name: "Energy", kind: "energy", unit: "Wh", read: ({ readings }) => readings.energy }),
+  efficiency: shown({
+    name: "Efficiency",
+    kind: "efficiency",
+    unit: "J/H",
+    diagnostic: true,
+    read: ({ readings }) => readings.efficiency,
+  }),
+  power_target: told("power_target", { name: "Power target", kind: "power", unit: "W" }),
+  power_limit: told("power_limit", {
+    name: "Power limit",
+    kind: "power",
+    unit: "W",
+    read: (miner) => controlOf(miner, "power_limit")?.value ?? miner.readings.powerLimit,
+  }),
+  throttle: told("throttle", { name: "Throttle", kind: "percent", unit: "%" }),
+  mode: told("mode", {
+    name: "Mode",
+    kind: "text",
+    unit: null,
+    read: (miner) => controlOf(miner, "mode")?.value ?? miner.readings.mode,
+  }),
+  frequency: told("frequency", { name: "Frequency", kind: "frequency", unit: "MHz", diagnostic: true }),
+  voltage: told("voltage", { name: "Core voltage", kind: "voltage", unit: "mV", diagnostic: true }),
+  fan: told("fan", { name: "Fan", kind: "percent", unit: "%" }),
+  temperature_target: told("temperature_target", {
+    name: "Temperature target",
+    kind: "temperature",
+    unit: "°C",
+    diagnostic: true,
+  }),
+  temperature: shown({
+    name: "Temperature",
+    kind: "temperature",
+    unit: "°C",
+    read: ({ readings }) => readings.temperature,
+  }),
+  temperature_in: shown({
+    name: "Temperature in",
+    kind: "temperature",
+    unit: "°C",
+    diagnostic: true,
+    read: ({ readings }) => readings.temperatureIn,
+  }),
+  temperature_out: shown({
+    name: "Temperature out",
+    kind: "temperature",
+    unit: "°C",
+    diagnostic: true,
+    read: ({ readings }) => readings.temperatureOut,
+  }),
+  pool: shown({
+    name: "Pool",
+    kind: "text",
+    unit: null,
+    read: ({ pool }) => pool || null,
+  }),
+  started_at: shown({
+    name: "Started",
+    kind: "time",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.startedAt,
+  }),
+  best_share: shown({
+    name: "Best share",
+    kind: "count",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.bestShare,
+  }),
+  found_blocks: shown({
+    name: "Found blocks",
+    kind: "count",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.foundBlocks,
+  }),
+  shares_accepted: shown({
+    name: "Accepted shares",
+    kind: "count",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.shares.accepted,
+  }),
+  shares_rejected: shown({
+    name: "Rejected shares",
+    kind: "count",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.shares.rejected,
+  }),
+  hardware_errors: shown({
+    name: "Hardware errors",
+    kind: "count",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.shares.hardwareErrors,
+  }),
+  revenue: shown({
+    name: "Revenue per day",
+    kind: "money",
+    unit: "money/d",
+    diagnostic: true,
+    read: ({ coinInfo }) => known(coinInfo.revenuePerDayValue),
+  }),
+  profit: shown({
+    name: "Profit per day",
+    kind: "money",
+    unit: "money/d",
+    diagnostic: true,
+    // Without a revenue nobody knows the profit either; with one it may well be nothing.
+    read: ({ coinInfo }) => (coinInfo.revenuePerDayValue === 0 ? null : coinInfo.profitPerDayValue),
+  }),
+  room_temperature: shown({
+    name: "Room temperature",
+    kind: "temperature",
+    unit: "°C",
+    read: ({ heating }) => heating?.room ?? null,
+  }),
+  room_target: shown({
+    name: "Room target",
+    kind: "temperature",
+    unit: "°C",
+    read: ({ heating }) => heating?.target ?? null,
+  }),
+  heat_demand: shown({
+    name: "Heat demand",
+    kind: "percent",
+    unit: "1",
+    diagnostic: true,
+    read: ({ heating }) => heating?.demand ?? null,
+  }),
+  problem: shown({
+    name: "Problem",
+    kind: "text",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings, statusInfo }) =>
+      readings.errors[0]?.text ?? (statusInfo.statusDisplay === "Error" ? (readings.notes[0] ?? "error") : null),
+  }),
+  locate: told("locate", { name: "Locate", kind: "switch", unit: null, diagnostic: true }),
+  restart: told("restart", { name: "Restart mining", kind: "trigger", unit: null, diagnostic: true }),
+  reboot: told("reboot", { name: "Reboot", kind: "trigger", unit: null, diagnostic: true }),
+  board: shown({
+    name: "Board",
+    kind: "switch",
+    unit: null,
+    of: "board",
+    diagnostic: true,
+    read: (miner, slot) => controlOf(miner, `board_${slot}`)?.value ?? null,
+    control: (slot) => `board_${slot}`,
+  }),
+  board_hashrate: shown({
+    name: "Board hash rate",
+    kind: "hashrate",
+    unit: "H/s",
+    of: "board",
+    diagnostic: true,
+    read: (miner, slot) => boardOf(miner, slot)?.hashrate ?? null,
+  }),
+  board_temperature: shown({
+    name: "Board temperature",
+    kind: "temperature",
+    unit: "°C",
+    of: "board",
+    diagnostic: true,
+    read: (miner, slot) => boardOf(miner, slot)?.temperature ?? null,
+  }),
+  board_chip_temperature: shown({
+    name: "Board chip temperature",
+    kind: "temperature",
+    unit: "°C",
+    of: "board",
+    diagnostic: true,
+    read: (miner, slot) => boardOf(miner, slot)?.chipTemperature ?? null,
+  }),
+  fan_rpm: shown({
+    name: "Fan speed",
+    kind: "speed",
+    unit: "rpm",
+    of: "fan",
+    diagnostic: true,
+    read: (miner, index) => fanOf(miner, index)?.rpm ?? null,
+  }),
+  fan_percent: shown({
+    name: "Fan power",
+    kind: "percent",
+    unit: "%",
+    of: "fan",
+    diagnostic: true,
+    read: (miner, index) => fanOf(miner, index)?.percent ?? null,
+  }),
+} as const satisfies Record<string, Property>;
+
+export type PropertyKey = keyof typeof properties;
+
+/** What writes this property on this miner now; undefined where nothing does. */
+export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control | undefined {
+  const property: Property = properties[key];
+  if (property.control === null) return undefined;
+  return controlOf(miner, property.control(part));
+}
+
+/** The parts of a miner that a property has: its boards, its fans, or itself alone (0). */
+export function partsOf({ readings }: Miner, key: PropertyKey): readonly Part[] {
+  const property: Property = properties[key];
+  if (property.of === "miner") return [0];
+  return property.of === "board" ? readings.boards.map(({ slot }) => slot) : readings.fans.map((_, index) => index);
+}
+
+const controlOf = ({ controls }: Miner, key: ControlKey): Control | undefined =>
+  controls.find((control) => control.key === key);
+
+const boardOf = ({ readings }: Miner, slot: number): Board | undefined =>
+  readings.boards.find((board) => board.slot === slot);
+
+const fanOf = ({ readings }: Miner, index: number): Fan | undefined => readings.fans[index];
+
+/** Money that nobody knows is 0 in the documented fields. */
+const known = (money: number): number | null => (money === 0 ? null : money);

@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+/** One topic of an MQTT broker, as something is published to it. */
+export const Topic = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^[^+#\p{Cc}]*$/u, "must be one topic, without + and #")
+  .refine((topic) => !topic.startsWith("$"), "must not begin with $: a broker keeps such topics for itself");
+
+/** Where in a JSON document a value stands. */
+export const JsonPath = z
+  .string()
+  .regex(/^[^.]+(\.[^.]+)*$/, "must be names and places in lists with dots between, like sensors.0.value")
+  .max(500);

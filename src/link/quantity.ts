@@ -1,0 +1,48 @@
+/** What a number counts; it may have one of the units behind it. The first is the one that it has without. */
+export interface Quantity {
+  readonly what: string;
+  readonly units: readonly string[];
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The number in a text, or at a path in its JSON; words for what is wrong with it. */
+export function numberIn(text: string, path: string | undefined, { what, units, min, max }: Quantity): number | string {
+  if (path !== undefined && parsed(text) === undefined) return "answers with something else than JSON";
+  const value = valueIn(text, path);
+  if (value === undefined) return `has nothing at "${path}" in its answer`;
+  if (typeof value === "object" && path === undefined)
+    return "answers with JSON; say with path where the number stands";
+  const number = typeof value === "number" ? value : typeof value === "string" ? numberOf(value, units) : Number.NaN;
+  if (!Number.isFinite(number)) return "answers with something else than a number";
+  return number < min || number > max ? `answers with ${number}, which is not ${what} in ${units[0]}` : number;
+}
+
+/** What a text says: its JSON or the text itself, or what stands at a path in its JSON. Undefined: nothing is there. */
+export function valueIn(text: string, path: string | undefined): unknown {
+  const json = parsed(text);
+  return path === undefined ? (json ?? text) : at(json, path.split("."));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands at a path of keys and places in lists. */
+function at(json: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined) return json;
+  if (typeof json !== "object" || json === null || !Object.prototype.propertyIsEnumerable.call(json, step))
+    return undefined;
+  return at(Reflect.get(json, step), rest);
+}
+
+/** Decimal point, an exponent as JSON has it, one of the units behind it. NaN for all else. */
+function numberOf(text: string, units: readonly string[]): number {
+  const [, digits = "", unit = ""] =
+    /^\s*([+-]?\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,3})?)\s*(\S*)\s*$/i.exec(text) ?? [];
+  return digits === "" || (unit !== "" && !units.includes(unit)) ? Number.NaN : Number(digits);
+}

@@ -1,0 +1,109 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+import { algorithms } from "../catalogue/algorithms.ts";
+import type { Miner } from "../contract/resources.ts";
+import { type DisplayUnit, displayUnitFor } from "./miner-state.ts";
+
+/** ms that units which were chosen together are let come together before they are written. */
+const pause = 500;
+
+/**
+ * The unit in which each device's hash rate is shown, chosen once it is known and then for good: statistics break when
+ * it moves. Kept in a small file, so that it outlives the process; without one as long as the process.
+ */
+export class DisplayUnits {
+  readonly #file: string | null;
+  readonly #log: Pick<Logger, "warn">;
+  readonly #units = new Map<string, DisplayUnit>();
+  #writing: NodeJS.Timeout | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  private constructor(file: string | null, log: Pick<Logger, "warn">) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  static async open(file: string | null, log: Pick<Logger, "warn">): Promise<DisplayUnits> {
+    const units = new DisplayUnits(file, log);
+    if (file === null) return units;
+    try {
+      const kept: unknown = JSON.parse(await readFile(file, "utf8"));
+      for (const [device, name] of Object.entries(kept ?? {})) {
+        const unit = typeof name === "string" ? unitNamed(name) : undefined;
+        if (unit !== undefined) units.#units.set(device, unit);
+      }
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT"))
+        log.warn(`${file} cannot be read; units of hash rates are chosen anew`);
+    }
+    return units;
+  }
+
+  /** Of a miner, by its uid. */
+  ofMiner(uid: string, { readings }: Miner): DisplayUnit | null {
+    const { hashrate, hashrateAverage, hashrateExpected, algorithm } = readings;
+    return this.#of(uid, hashrateExpected ?? hashrateAverage ?? hashrate, algorithm);
+  }
+
+  /** Of several miners of one algorithm; `device` is no uid. */
+  ofAll(device: string, miners: readonly Miner[]): DisplayUnit | null {
+    const sum = miners.reduce((all, { readings }) => all + (readings.hashrateExpected ?? readings.hashrate ?? 0), 0);
+    return this.#of(
+      device,
+      sum,
+      miners.find(({ readings }) => readings.algorithm !== null)?.readings.algorithm ?? null,
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#writing === undefined) return this.#written;
+    clearTimeout(this.#writing);
+    this.#write();
+    return this.#written;
+  }
+
+  #of(device: string, hashrate: number | null, algorithm: string | null): DisplayUnit | null {
+    const known = this.#units.get(device);
+    if (known !== undefined) return known;
+    const unit = displayUnitFor(hashrate, countedIn(algorithm));
+    if (unit === null) return null;
+    this.#units.set(device, unit);
+    if (this.#file !== null) this.#writing ??= setTimeout(() => this.#write(), pause).unref();
+    return unit;
+  }
+
+  #write(): void {
+    this.#writing = undefined;
+    const file = this.#file;
+    if (file === null) return;
+    const text = JSON.stringify(Object.fromEntries([...this.#units].map(([device, { name }]) => [device, name])));
+    this.#written = this.#written
+      .then(() => replaceFile(file, text))
+      .catch((error: unknown) => this.#log.warn({ err: error }, `${file} cannot be written`));
+  }
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+/** What an algorithm counts: "H/s", "Sol/s" or "G/s". */
+function countedIn(algorithm: string | null): string {
+  if (algorithm === null) return "H/s";
+  const wanted = bare(algorithm);
+  const found = algorithms.find(({ id, name, aliases }) =>
+    [id, name, ...aliases].some((each) => bare(each) === wanted),
+  );
+  return found?.unit ?? "H/s";
+}
+
+const bare = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** The unit that was written down. */
+function unitNamed(name: string): DisplayUnit | undefined {
+  const [, prefix = "", unit = ""] = /^([kMGTPE]?)(H\/s|Sol\/s|G\/s)$/.exec(name) ?? [];
+  return unit === "" ? undefined : { name, size: 1000 ** "_kMGTPE".indexOf(prefix || "_") };
+}

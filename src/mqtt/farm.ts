@@ -1,0 +1,102 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { ServiceEvent } from "../contract/events.ts";
+import type { OperationName } from "../contract/operations.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Group, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
+import type { Caller, MiningService } from "../contract/service.ts";
+
+/** Who asks, in the audit. */
+export const caller: Caller = { actor: "mqtt" };
+
+/** All that is there. */
+export interface FarmLists {
+  readonly miners: readonly Miner[];
+  readonly groups: readonly Group[];
+  readonly summary: Summary;
+  readonly features: ReadonlySet<OperationName>;
+}
+
+/** Who is told what changes. */
+export interface FarmListener {
+  read(lists: FarmLists): void;
+  miner(miner: Miner): void;
+  removed(id: number): void;
+  summary(summary: Summary): void;
+  notification(notification: Notification): void;
+}
+
+interface Watching {
+  readonly service: MiningService;
+  readonly log: Pick<Logger, "warn" | "info">;
+  readonly signal: AbortSignal;
+}
+
+/** ms between two tries to reach a service, the first and the longest. */
+const firstWait = 1_000;
+const longestWait = 60_000;
+
+/** Tells what is there and then what changes, until aborted; a service that cannot be asked is tried again for ever. */
+export async function watchFarm({ service, log, signal }: Watching, listener: FarmListener): Promise<void> {
+  let wait = firstWait;
+  let said: string | null = null;
+  while (!signal.aborted) {
+    try {
+      for await (const isNew of farmEvents(service, signal, listener)) {
+        if (isNew && said !== null) log.info("The service answers again");
+        said = null;
+        wait = firstWait;
+      }
+    } catch (error) {
+      const message = error instanceof RigbridgeError ? error.message : String(error);
+      if (!signal.aborted && message !== said) log.warn(`The service cannot be watched: ${message}`);
+      said = message;
+    }
+    await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    wait = Math.min(longestWait, wait * 2);
+  }
+}
+
+/** One watch, until it ends or throws; yields after each step, true where the lists were read. */
+async function* farmEvents(
+  service: MiningService,
+  signal: AbortSignal,
+  listener: FarmListener,
+): AsyncGenerator<boolean> {
+  // Asked for before the lists, so that nothing that happens between the two is missed.
+  const events = service.watchEvents({}, caller, signal);
+  listener.read(await readLists(service));
+  yield true;
+  for await (const event of events) {
+    if (event.type === "reset") listener.read(await readLists(service));
+    else tell(event, listener);
+    yield event.type === "reset";
+  }
+}
+
+function tell(event: ServiceEvent, listener: FarmListener): void {
+  if (event.type === "miner") listener.miner(event.data);
+  else if (event.type === "miner-removed") listener.removed(event.data.id);
+  else if (event.type === "summary") listener.summary(event.data);
+  else if (event.type === "notification") listener.notification(event.data);
+}
+
+async function readLists(service: MiningService): Promise<FarmLists> {
+  const features = await service.features();
+  const [{ groupList }, summary, groups] = await Promise.all([
+    service.listMiners({}, caller),
+    service.getSummary({}, caller),
+    features.has("listGroups") ? service.listGroups({}, caller) : null,
+  ]);
+  return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), summary, features };
+}
+
+const minersIn = (groups: readonly MinerGroup[]): Miner[] =>
+  groups.flatMap(({ minerList, groupList = [] }) => [...minerList, ...minersIn(groupList)]);
+
+/** Where a service does not list its groups, those that its miners stand in. */
+const groupsIn = (groups: readonly MinerGroup[], parentId: number): Group[] =>
+  groups.flatMap(({ id, name, groupList = [] }) => [
+    ...(id === 0 ? [] : [{ id, name, parentId }]),
+    ...groupsIn(groupList, id),
+  ]);

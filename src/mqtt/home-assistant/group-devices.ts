@@ -1,0 +1,107 @@
+import type { Group, Miner } from "../../contract/resources.ts";
+import { notificationTypes } from "../event-types.ts";
+import { groupState } from "../group-state.ts";
+import type { DisplayUnit, MinerState } from "../miner-state.ts";
+import { type Components, type DeviceConfig, happening, sensor, toggle } from "./component.ts";
+import { type DeviceContext, device, farmId, groupId } from "./device.ts";
+import type { Before } from "./entities.ts";
+
+/** The device of a group: sums over its miners, and one switch for those that can be switched. */
+export function groupConfig(
+  { id, name }: Group,
+  miners: readonly Miner[],
+  display: DisplayUnit | null,
+  via: string | null,
+  before: Before,
+  context: DeviceContext,
+): DeviceConfig {
+  const topics = context.topics.group(id);
+  const isSwitched =
+    before.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"));
+  return device(
+    {
+      id: groupId(context.base, id),
+      info: { name, model: "Group of miners", ...(via === null ? {} : { via_device: via }) },
+      state: topics.state,
+      availability: null,
+      components: {
+        ...(isSwitched
+          ? { mining: toggle("mining", topics.setProperty("mining"), { name: null, device_class: "switch" }) }
+          : {}),
+        ...sums(groupState(name, miners, display), display, before, context),
+      },
+    },
+    context,
+  );
+}
+
+const farmName = "Mining farm";
+
+/** The device of the whole farm, which all others hang on. */
+export function farmConfig(
+  miners: readonly Miner[],
+  display: DisplayUnit | null,
+  before: Before,
+  context: DeviceContext,
+): DeviceConfig {
+  const { base, topics, version } = context;
+  return device(
+    {
+      id: farmId(base),
+      info: { name: farmName, model: "Rigbridge", sw_version: version },
+      state: topics.summary,
+      availability: null,
+      components: {
+        ...sums(groupState(farmName, miners, display), display, before, context),
+        event: happening(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
+      },
+    },
+    context,
+  );
+}
+
+const measurement = { state_class: "measurement" } as const;
+const diagnostic = { entity_category: "diagnostic" } as const;
+
+/** Of the miners of a group, or of all. */
+function sums(state: MinerState, display: DisplayUnit | null, before: Before, { currency }: DeviceContext): Components {
+  const count = (field: string, name: string) => ({
+    [field]: sensor(field, { name, ...measurement, ...diagnostic }),
+  });
+  const money = (field: string, name: string) =>
+    state[field] === null && !before.has(field)
+      ? {}
+      : {
+          [field]: sensor(field, {
+            ...{ name, unit_of_measurement: `${currency ?? "money"}/d` },
+            ...measurement,
+            ...diagnostic,
+          }),
+        };
+  const rate = (unit: string) => ({
+    hashrate: sensor("hashrate_display", {
+      ...{ name: "Hash rate", unit_of_measurement: unit, suggested_display_precision: 2, icon: "mdi:pickaxe" },
+      ...measurement,
+    }),
+  });
+  return {
+    ...(display === null ? {} : rate(display.name)),
+    power: sensor("power", { name: "Power", device_class: "power", unit_of_measurement: "W", ...measurement }),
+    // It falls when a miner leaves, which `total_increasing` would take for a meter that starts anew.
+    energy: sensor("energy_kwh", {
+      ...{ name: "Energy", device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 },
+      state_class: "total",
+    }),
+    temperature: sensor("temperature", {
+      ...{ name: "Highest temperature", device_class: "temperature", unit_of_measurement: "°C" },
+      ...measurement,
+      ...diagnostic,
+    }),
+    ...count("miners", "Miners"),
+    ...count("miners_mining", "Miners at work"),
+    ...count("miners_offline", "Miners offline"),
+    ...count("miners_in_error", "Miners in error"),
+    ...money("revenue", "Revenue per day"),
+    ...money("profit", "Profit per day"),
+  };
+}

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import type { MqttSettings } from "../config/mqtt.ts";
+import { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
+
+export { MqttSettings } from "../config/mqtt.ts";
+export { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
+
+export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile"> {
+  readonly settings: MqttSettings;
+  /** Where what has to outlive the process is kept; null: nowhere. */
+  readonly folder: string | null;
+}
+
+/**
+ * The bridge, and before it the broker in this process where the settings want one. Throws `config.invalid` for a
+ * certificate that cannot be read, and as `startBroker`.
+ */
+export async function startMqtt(options: MqttOptions): Promise<Bridge> {
+  const { settings, log, folder } = options;
+  const unitsFile = folder === null ? null : join(folder, "rigbridge-units.json");
+  const bridgeAt = (url: string) => startBridge({ ...options, unitsFile, settings: { ...settings, url } });
+  if (settings.url !== undefined) return bridgeAt(settings.url);
+  const { startBroker } = await import("./broker.ts");
+  const broker = await startBroker({ settings, log });
+  try {
+    const bridge = await bridgeAt(broker.url);
+    const close = async (): Promise<void> => {
+      await bridge.close();
+      await broker.close();
+    };
+    return { connection: bridge.connection, ended: bridge.ended, close };
+  } catch (error) {
+    await broker.close();
+    throw error;
+  }
+}

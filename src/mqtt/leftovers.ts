@@ -1,0 +1,48 @@
+import type { Connection, Message } from "./connection.ts";
+import type { Publishing } from "./publishing.ts";
+import type { Topics } from "./topics.ts";
+
+/** ms that the broker is given to tell what it keeps. */
+const patience = 3_000;
+
+/** Takes away, once, what an earlier run has left at the broker for miners and groups that are no more. */
+export class Leftovers {
+  readonly #connection: Connection;
+  readonly #publishing: Publishing;
+  readonly #kinds: readonly { readonly thing: "miner" | "group"; readonly filter: string; readonly at: number }[];
+  #isDone = false;
+  #hasListened = false;
+
+  constructor(connection: Connection, topics: Topics, publishing: Publishing) {
+    this.#connection = connection;
+    this.#publishing = publishing;
+    const at = topics.info.split("/").length - 1;
+    const root = topics.summary.split("/").slice(0, -1).join("/");
+    this.#kinds = [
+      { thing: "miner", filter: `${root}/miner/+/availability`, at },
+      { thing: "miner", filter: `${root}/miner/+/state`, at },
+      { thing: "group", filter: `${root}/group/+/state`, at },
+    ];
+  }
+
+  /** To be called once it is known what is there. */
+  sweep(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#connection.connected(() => this.#listen());
+  }
+
+  #listen(): void {
+    if (this.#hasListened) return;
+    this.#hasListened = true;
+    const filters = this.#kinds.map(({ filter }) => filter);
+    for (const { thing, filter, at } of this.#kinds)
+      this.#connection.subscribe([filter], (message) => this.#look(message, thing, at));
+    setTimeout(() => this.#connection.unsubscribe(filters), patience).unref();
+  }
+
+  #look({ topic, payload, retained }: Message, thing: "miner" | "group", at: number): void {
+    const id = topic.split("/")[at] ?? "";
+    if (retained && payload.length > 0 && this.#publishing.knows(thing, id) === false) this.#publishing.empty(topic);
+  }
+}

@@ -1,0 +1,116 @@
+import { bulkAction, type MinerActionInput, MinerActionQuery, minerActions } from "../contract/inputs.ts";
+import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { type Part, type Property, type PropertyKey, properties } from "../contract/properties.ts";
+import type { ControlKey } from "../contract/readings.ts";
+import type { Miner } from "../contract/resources.ts";
+import { isObject, scalar } from "./payloads.ts";
+import { listedPools, poolInUse } from "./pool-choices.ts";
+
+/** What is wanted of a miner. */
+export type Order =
+  | { readonly kind: "action"; readonly action: MinerActionInput }
+  | { readonly kind: "set"; readonly property: string; readonly value: string };
+
+/** What the service is asked to do for it. */
+export type Doing =
+  | { readonly operation: "minerAction"; readonly action: MinerActionInput }
+  | { readonly operation: "minerPoolAction"; readonly poolId: number }
+  /** It is so already. */
+  | { readonly operation: null; readonly message: string };
+
+/** What a payload at `action` wants: a word, or JSON with parameters. Throws `input.invalid`. */
+export function actionIn(value: unknown): Order[] {
+  const { action, transaction: _, ...parameters } = isObject(value) ? value : { action: value };
+  if (typeof action !== "string") throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
+  const given = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
+  const checked = bulkAction({ action, parameters: Object.fromEntries(given) });
+  if (checked.action === null) throw invalidAll(checked.mistakes.map(unprefixed));
+  return [{ kind: "action", action: checked.action }];
+}
+
+const unprefixed = ({ path, message }: Mistake): Mistake => ({ path: path.replace(/^parameters\./, ""), message });
+
+/** What a payload at `<property>/set` wants: plain text, a JSON value, or JSON with `value`. Throws `input.invalid`. */
+export function settingIn(property: string, value: unknown): Order[] {
+  if (!isObject(value)) return [settingOf(property, value)];
+  const { value: wanted, transaction: _, ...others } = value;
+  refuseUnknown(Object.keys(others), "value and transaction");
+  return [settingOf(property, wanted)];
+}
+
+/** What a payload at `set` wants: JSON with properties. Throws `input.invalid`. */
+export function settingsIn(value: unknown): Order[] {
+  if (!isObject(value)) throw invalid("payload", 'must be a JSON object like {"power_limit": 900}');
+  const { transaction: _, ...wanted } = value;
+  const orders = Object.entries(wanted).map(([property, each]) => settingOf(property, each));
+  if (orders.length === 0) throw invalid("payload", "names nothing to set");
+  return orders;
+}
+
+function settingOf(property: string, value: unknown): Order {
+  if (!isKnown(property)) throw invalid("property", `"${shortened(property)}" is no property`);
+  return { kind: "set", property, value: scalar(value, property) };
+}
+
+const refuseUnknown = (names: readonly string[], known: string): void => {
+  if (names.length > 0) throw invalidAll(names.map((path) => ({ path, message: `is not known; there are ${known}` })));
+};
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/**
+ * What the service does for it, of what this miner can now. `poolNamed`: the Static ID of a pool definition.
+ * Throws `input.invalid`, and `control.absent` for what the miner cannot be told.
+ */
+export function doingFor(miner: Miner, order: Order, poolNamed: (name: string) => number | undefined): Doing {
+  if (order.kind === "action") return { operation: "minerAction", action: order.action };
+  const { property, value } = order;
+  if (property === "pool") return poolChange(miner, value, poolNamed);
+  if (property === "room_target") return act({ action: "set_target_temperature", temperature: value }, property);
+  if (property === "room_temperature") return act({ action: "set_room_temperature", temperature: value }, property);
+  const key = controlKeyOf(property);
+  if (key === undefined) throw controlAbsent(`"${property}" of ${miner.name} is only shown`);
+  if (!miner.controls.some((control) => control.key === key))
+    throw controlAbsent(`${miner.name} cannot be told "${property}"`);
+  if (key === "reboot" || key === "restart") return act({ action: key }, property);
+  return act({ action: "set", property: key, value }, property);
+}
+
+/** Mistakes are told of the property, whatever the action calls its parameter. */
+function act(query: Readonly<Record<string, string>>, property: string): Doing {
+  const { data, error } = MinerActionQuery.safeParse(query);
+  if (error !== undefined) throw invalidAll(error.issues.map(({ message }) => ({ path: property, message })));
+  return { operation: "minerAction", action: data };
+}
+
+/** By the names that are shown: of a pool that the rig lists, else of a pool definition. */
+function poolChange(miner: Miner, name: string, poolNamed: (name: string) => number | undefined): Doing {
+  const isNamed = (each: string): boolean => each === name || each.slice(0, 250) === name;
+  const listed = listedPools(miner).find((each) => isNamed(each.name))?.pool;
+  const present = poolInUse(miner);
+  if (present !== null && isNamed(present))
+    return { operation: null, message: `${miner.name} is at that pool already` };
+  if (listed?.canPrioritize) return { operation: "minerPoolAction", poolId: listed.id };
+  const defined = miner.canPoolSwitch ? poolNamed(name) : undefined;
+  if (defined !== undefined)
+    return act({ action: "change_pool", pool_id: String(defined), pool_type: "single" }, "pool");
+  if (listed === undefined) throw invalid("pool", `"${shortened(name)}" is no pool of ${miner.name}`);
+  throw controlAbsent(`${miner.name} cannot be told to change its pool`);
+}
+
+const controlAbsent = (message: string): RigbridgeError => new RigbridgeError("control.absent", message);
+
+/** What writes a field of the state; undefined for what nothing writes. */
+function controlKeyOf(field: string): ControlKey | undefined {
+  const [, slot] = /^board_(\d{1,2})$/.exec(field) ?? [];
+  if (slot !== undefined) return controlOf(properties.board, Number(slot));
+  if (!isPropertyKey(field)) return undefined;
+  const property: Property = properties[field];
+  return property.of === "miner" ? controlOf(property, 0) : undefined;
+}
+
+const controlOf = ({ control }: Property, part: Part): ControlKey | undefined => control?.(part);
+
+const isPropertyKey = (name: string): name is PropertyKey => Object.hasOwn(properties, name);
+
+const isKnown = (field: string): boolean => isPropertyKey(field.replace(/^(board|fan)_\d{1,2}(?=_|$)/, "$1"));

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
+import type { MiningService } from "../contract/service.ts";
+import { type Decoded, inputOf } from "../http/input.ts";
+import type { Message } from "./connection.ts";
+import { caller } from "./farm.ts";
+import type { Inbox } from "./inbox.ts";
+import { isObject, type JsonObject, scalar } from "./payloads.ts";
+import { commandTopic, type Topics } from "./topics.ts";
+
+export interface RequestsOptions {
+  readonly service: MiningService;
+  readonly inbox: Inbox;
+  readonly topics: Topics;
+  readonly base: string;
+  /** Told after an operation that may have changed something. */
+  readonly changed: () => void;
+}
+
+/** Requests that are answered at once. */
+const most = 64;
+
+/** Every call of the table of operations, at `bridge/request/<operation>`, with its input as JSON. */
+export class Requests {
+  readonly #options: RequestsOptions;
+  #underWay = 0;
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+  }
+
+  async heard(message: Message): Promise<void> {
+    const { base, inbox, topics } = this.#options;
+    const topic = commandTopic(base, message.topic);
+    if (topic?.kind !== "request") return;
+    const name = operationNames.find((each) => each === topic.operation && operations[each].kind === "call");
+    await inbox.take(
+      message,
+      topics.response(/^[A-Za-z]{1,64}$/.test(topic.operation) ? topic.operation : "unknown"),
+      async (value) => {
+        if (name === undefined) throw notFound("operation", `"${topic.operation.slice(0, 64)}"`);
+        if (!isObject(value)) throw invalidAll([{ path: "payload", message: "must be a JSON object" }]);
+        if (this.#underWay >= most) throw new RigbridgeError("too.many", `${most} requests are under way already`);
+        this.#underWay += 1;
+        try {
+          return { data: await this.#ask(name, value) };
+        } finally {
+          this.#underWay -= 1;
+        }
+      },
+    );
+  }
+
+  async #ask(name: OperationName, value: JsonObject): Promise<unknown> {
+    const { service, changed } = this.#options;
+    const { input, userId } = decoded(operations[name], value);
+    try {
+      // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
+      return await Reflect.apply(service[name], service, [
+        input,
+        userId === undefined ? caller : { ...caller, userId },
+      ]);
+    } finally {
+      if (operations[name].method !== "GET") changed();
+    }
+  }
+}
+
+/** The flat JSON as path, query and body, checked as those of a request are. Throws `input.invalid` with all mistakes. */
+function decoded(operation: Operation, { transaction: _, ...given }: JsonObject): Decoded {
+  const { params = {}, query, body } = operation;
+  const names = { params: Object.keys(params), query: fieldsOf(query), body: fieldsOf(body) };
+  const known = [...names.params, ...names.query, ...names.body, "user_id"];
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw invalidAll(unknown.slice(0, 20).map((path) => ({ path, message: "is not known to this operation" })));
+  const texts = (fields: readonly string[]): [string, string][] =>
+    fields.flatMap((name) => (given[name] === undefined ? [] : [[name, scalar(given[name], name)]]));
+  const inBody = Object.entries(given).filter(([name]) => names.body.includes(name) && !names.params.includes(name));
+  return inputOf(operation)({
+    params: Object.fromEntries(texts(names.params)),
+    query: { values: new Map(texts([...names.query, "user_id"])), repeated: new Set(), broken: new Set() },
+    body: Object.fromEntries(inBody),
+  });
+}
+
+const fieldsOf = (schema: z.ZodType | undefined): readonly string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];

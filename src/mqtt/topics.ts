@@ -1,0 +1,79 @@
+/** Topics of the bridge, below a base. Ids in them are only of a-z, 0-9, _ and -; names never stand in a topic. */
+export interface Topics {
+  /** "online", "offline"; retained, and the will. */
+  readonly state: string;
+  /** Version and settings; retained. */
+  readonly info: string;
+  readonly summary: string;
+  readonly notification: string;
+  readonly notifications: string;
+  readonly request: (operation: string) => string;
+  readonly response: (operation: string) => string;
+  readonly miner: (uid: string) => ThingTopics;
+  readonly group: (id: number) => ThingTopics;
+  /** What the bridge listens to. */
+  readonly commands: readonly string[];
+}
+
+/** Of a miner or a group. */
+export interface ThingTopics {
+  readonly state: string;
+  readonly availability: string;
+  readonly event: string;
+  readonly response: string;
+  readonly action: string;
+  readonly set: string;
+  readonly setProperty: (property: string) => string;
+}
+
+export function topicsOf(base: string): Topics {
+  const thing = (root: string): ThingTopics => ({
+    state: `${root}/state`,
+    availability: `${root}/availability`,
+    event: `${root}/event`,
+    response: `${root}/response`,
+    action: `${root}/action`,
+    set: `${root}/set`,
+    setProperty: (property) => `${root}/${property}/set`,
+  });
+  const things = [`${base}/miner/+`, `${base}/group/+`];
+  return {
+    state: `${base}/bridge/state`,
+    info: `${base}/bridge/info`,
+    summary: `${base}/summary`,
+    notification: `${base}/notification`,
+    notifications: `${base}/notifications`,
+    request: (operation) => `${base}/bridge/request/${operation}`,
+    response: (operation) => `${base}/bridge/response/${operation}`,
+    miner: (uid) => thing(`${base}/miner/${uid}`),
+    group: (id) => thing(`${base}/group/${id}`),
+    commands: [
+      `${base}/bridge/request/+`,
+      ...things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
+    ],
+  };
+}
+
+/** What a command topic is for; null for a topic that is none. */
+export type CommandTopic =
+  | { readonly kind: "request"; readonly operation: string }
+  | {
+      readonly kind: "set" | "action";
+      readonly thing: "miner" | "group";
+      /** uid of the miner, or id of the group. */
+      readonly id: string;
+      /** The property that is set; null for several in JSON, and for an action. */
+      readonly property: string | null;
+    };
+
+export function commandTopic(base: string, topic: string): CommandTopic | null {
+  if (!topic.startsWith(`${base}/`)) return null;
+  const levels = topic.slice(base.length + 1).split("/");
+  const [first = "", second = "", third = "", fourth] = levels;
+  if (first === "bridge")
+    return second === "request" && levels.length === 3 ? { kind: "request", operation: third } : null;
+  if ((first !== "miner" && first !== "group") || second === "") return null;
+  if (levels.length === 3 && (third === "set" || third === "action"))
+    return { kind: third, thing: first, id: second, property: null };
+  return levels.length === 4 && fourth === "set" ? { kind: "set", thing: first, id: second, property: third } : null;
+}

@@ -1,0 +1,373 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Ajv } from "ajv";
+import { connectAsync, type IClientOptions } from "mqtt";
+import { pino } from "pino";
+import { parse } from "yaml";
+import { z } from "zod";
+import { configSchema, readConfig } from "../../src/config/index.ts";
+import { MqttSettings } from "../../src/config/mqtt.ts";
+import type { Miner } from "../../src/contract/resources.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
+import { BrokerMessages } from "../../src/mqtt/messages.ts";
+import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
+import { startService } from "../../src/service/index.ts";
+import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { type Listening, listenAt } from "../mqtt/mosquitto.ts";
+
+const folder = new URL("../../examples/home-assistant/", import.meta.url);
+const files = readdirSync(folder);
+const textOf = (name: string): string => readFileSync(new URL(name, folder), "utf8");
+
+/** Where an input of a blueprint comes in. */
+const inputTag = { tag: "!input", resolve: (name: string) => ({ input: name }) };
+const yamlOf = (name: string): unknown => parse(textOf(name), { customTags: [inputTag], logLevel: "error" });
+
+/** All text in it, keys apart. */
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
+
+const Component = z.looseObject({
+  platform: z.string(),
+  name: z.string().nullish(),
+  enabled_by_default: z.boolean().optional(),
+  value_template: z.string().optional(),
+});
+type Component = z.infer<typeof Component>;
+const Device = z.object({ components: z.record(z.string(), Component) });
+const State = z.record(z.string(), z.unknown());
+
+const base = "rigbridge";
+const topics = topicsOf(base);
+const caller = { actor: "test" };
+
+test.each(files.filter((name) => name.endsWith(".yaml")))("%s is YAML", (name) => {
+  expect(yamlOf(name)).toEqual(expect.any(Object));
+});
+
+test("the README speaks of every file", () => {
+  const linked = [...textOf("README.md").matchAll(/\]\(([^)#]+)/g)].map(([, file]) => file);
+  expect(linked).toEqual(expect.arrayContaining(files.filter((name) => name !== "README.md")));
+});
+
+test("rigbridge.yaml is valid by the JSON Schema for editors", () => {
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());
+  validate(yamlOf("rigbridge.yaml"));
+  expect(validate.errors).toBeNull();
+});
+
+const conf = textOf("mosquitto.conf");
+const setting = (name: string): string => new RegExp(`^${name} (.+)$`, "m").exec(conf)?.[1] ?? "";
+
+test("compose.yaml has the broker's files where mosquitto.conf looks for them, and its port", () => {
+  const Compose = z.object({
+    services: z.object({
+      mosquitto: z.object({ command: z.string(), ports: z.array(z.string()), volumes: z.array(z.string()) }),
+    }),
+    volumes: z.object({ retained: z.null() }),
+  });
+  const { command, ports, volumes } = Compose.parse(yamlOf("compose.yaml")).services.mosquitto;
+  const inside = volumes.map((volume) => volume.split(":")[1]);
+  expect(inside).toContain(command.split(" -c ")[1]);
+  expect(inside).toContain(setting("password_file"));
+  expect(inside.map((path) => `${path}/`)).toContain(setting("persistence_location"));
+  expect(ports).toEqual([`${setting("listener")}:${setting("listener")}`]);
+});
+
+const program = ["mosquitto", "/usr/sbin/mosquitto"].find((path) => spawnSync(path, ["-h"]).error === undefined);
+if (program === undefined) process.stderr.write("mosquitto is missing: the examples are not tried with it\n");
+const tried = program === undefined ? describe.skip : describe;
+
+tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.yaml", () => {
+  let place: string;
+  let port: number;
+  let broker: ChildProcess;
+  let farm: Farm;
+  let store: Store;
+  let service: MiningService;
+  let bridge: Bridge;
+  let client: Listening;
+  let miners: Miner[];
+
+  const enter = (options: IClientOptions) =>
+    connectAsync(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5, reconnectPeriod: 0, ...options }, false);
+  const homeAssistant = { username: "homeassistant", password: "secret" };
+
+  const startBroker = async (): Promise<void> => {
+    broker = spawn(program ?? "", ["-c", join(place, "mosquitto.conf")], { stdio: "ignore" });
+    for (;;) {
+      if (broker.exitCode !== null) throw new Error(`mosquitto has ended with ${broker.exitCode}`);
+      const refusal = await enter({}).catch((error: unknown) => error);
+      // Whoever refuses is there.
+      if (refusal instanceof Error && "code" in refusal && typeof refusal.code === "number") return;
+      await wait(20);
+    }
+  };
+  const stopBroker = async (): Promise<void> => {
+    if (broker.exitCode === null && broker.kill()) await once(broker, "exit");
+  };
+
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), "rigbridge-example-"));
+    port = await freePort();
+    const passwords = join(place, "passwords");
+    for (const [index, name] of ["rigbridge", "homeassistant"].entries())
+      spawnSync("mosquitto_passwd", [...(index === 0 ? ["-c"] : []), "-b", passwords, name, "secret"]);
+    const own = conf
+      .replace(/^listener .+$/m, `listener ${port} 127.0.0.1`)
+      .replaceAll(setting("password_file"), passwords)
+      .replace(/^persistence_location .+$/m, `persistence_location ${place}/`);
+    // Started by root it would give up what it needs to read a folder of root's.
+    await writeFile(join(place, "mosquitto.conf"), `${own}${process.getuid?.() === 0 ? "\nuser root\n" : ""}`);
+    await startBroker();
+
+    const { rigs = [] } = farmOf(3, { whatsminer: 1, axeos: 1, avalon: 1 }, { basePort: 20_001 });
+    farm = await startFarm({ rigs: rigs.map(({ port: _, ...spec }) => spec) });
+    store = await openStore({ file: ":memory:", now: Date.now });
+    const { config } = await readConfig(new URL("rigbridge.yaml", folder).pathname, { MQTT_PASSWORD: "secret" });
+    const log = pino({ level: "silent" });
+    service = await startService({
+      config: {
+        ...config,
+        poll: { ...config.poll, interval: 1 },
+        miners: config.miners.map((miner) => {
+          const at = Number(miner.address.split(":")[1]) - 20_001;
+          return { ...miner, address: farm.rigs[at]?.address ?? "" };
+        }),
+      },
+      store,
+      log,
+      messages: new BrokerMessages(Date.now),
+    });
+    const url = `mqtt://127.0.0.1:${port}`;
+    const settings = MqttSettings.parse({ ...config.mqtt, interval: 1 });
+    bridge = await startBridge({ service, settings: { ...settings, url }, log, version: "1", unitsFile: null });
+    client = await listenAt(url, ["#"], homeAssistant);
+    do {
+      await wait(50);
+      miners = [...(service.eachMiner?.(caller) ?? [])];
+      // Energy is known from the second reading on.
+    } while (miners.some((miner) => (stateOf(miner).energy ?? null) === null || entitiesOf(miner).size < 10));
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await bridge.close();
+    await stopBroker();
+    await service.close();
+    await store.close();
+    await farm.close();
+    await rm(place, { recursive: true, force: true });
+  });
+
+  /** What was said last of a miner. */
+  const stateOf = ({ uid }: Miner): Readonly<Record<string, unknown>> =>
+    State.parse(JSON.parse(client.last(topics.miner(uid ?? "").state) ?? "{}"));
+  const minerOf = (uid: string | null): Miner => {
+    const miner = miners.find((each) => each.uid === uid);
+    if (miner === undefined) throw new Error(`no miner has the uid ${uid}`);
+    return miner;
+  };
+
+  /** What Home Assistant makes of a miner, by the ids of the entities. */
+  function entitiesOf({ name, uid }: Miner): ReadonlyMap<string, Component> {
+    const announced = client.last(`homeassistant/device/rigbridge_miner_${uid}/config`);
+    const { components } = announced ? Device.parse(JSON.parse(announced)) : { components: {} };
+    return new Map(
+      Object.values(components)
+        .filter((component) => component.enabled_by_default !== false)
+        .map((component) => [`${component.platform}.${slug([name, component.name ?? ""].join(" "))}`, component]),
+    );
+  }
+
+  /** As Home Assistant makes ids of names. */
+  const slug = (name: string): string =>
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "_");
+
+  const isEntity = (text: string): boolean => /^[a-z_]+\.[a-z0-9_]+$/.test(text);
+  const named = ["energy-dashboard.yaml", "thermostat-card.yaml"].flatMap((name) =>
+    [...new Set(textsIn(yamlOf(name)).filter(isEntity))].map((entity) => [name, entity] as const),
+  );
+
+  test.each(named)("%s names %s, which Home Assistant has and of which it knows something", (_, entity) => {
+    const owner = miners.find((miner) => entitiesOf(miner).has(entity));
+    expect([entity, owner?.name]).toEqual([entity, expect.any(String)]);
+    if (owner === undefined) return;
+    const template = String(entitiesOf(owner).get(entity)?.value_template);
+    const [, field] = /value_json\.(\w+)/.exec(template) ?? [];
+    if (field !== undefined) expect(stateOf(owner)[field]).not.toBeNull();
+  });
+
+  test("the Energy dashboard takes what is called energy", () => {
+    const energies = named.map(([, entity]) => entity).filter((entity) => entity.endsWith("_energy"));
+    expect(energies).toHaveLength(miners.length);
+    for (const entity of energies)
+      expect(miners.map((miner) => entitiesOf(miner).get(entity))).toContainEqual(
+        expect.objectContaining({
+          device_class: "energy",
+          unit_of_measurement: "kWh",
+          state_class: "total_increasing",
+        }),
+      );
+  });
+
+  describe("evcc.yaml", () => {
+    const Plugin = z.strictObject({
+      source: z.literal("mqtt"),
+      topic: z.string(),
+      jq: z.string().optional(),
+      payload: z.string().optional(),
+      timeout: z.string().optional(),
+    });
+    const Evcc = z.object({
+      meters: z.array(z.object({ name: z.string(), power: Plugin, energy: Plugin })),
+      chargers: z.array(
+        z.object({ name: z.string(), type: z.literal("switchsocket"), enabled: Plugin, enable: Plugin, power: Plugin }),
+      ),
+      loadpoints: z.array(z.object({ charger: z.string() })),
+      site: z.object({ meters: z.object({ aux: z.array(z.string()) }) }),
+    });
+    const { meters, chargers, loadpoints, site } = Evcc.parse(yamlOf("evcc.yaml"));
+
+    test("reads what a miner says", () => {
+      const reads = [
+        ...meters.flatMap(({ power, energy }) => [power, energy]),
+        ...chargers.flatMap(({ power, enabled }) => [power, enabled]),
+      ];
+      for (const { topic, jq = "" } of reads) {
+        const miner = minerOf(topic.split("/")[2] ?? "");
+        expect(topic).toBe(topics.miner(miner.uid ?? "").state);
+        const [, field = ""] = /^\.(\w+)/.exec(jq) ?? [];
+        expect([topic, jq, stateOf(miner)[field]]).not.toEqual([topic, jq, undefined]);
+      }
+    });
+
+    test("switches a rig that can be switched, by the words that it takes", () => {
+      for (const { enable, enabled } of chargers) {
+        const command = commandTopic(base, enable.topic);
+        expect(command).toMatchObject({ kind: "set", thing: "miner", property: "mining" });
+        const { controls } = minerOf(command !== null && "id" in command ? command.id : null);
+        expect(controls).toContainEqual(expect.objectContaining({ key: "mining", kind: "switch" }));
+        expect(enable.payload).toBe("{{if .enable}}ON{{else}}OFF{{end}}");
+        expect(enabled.jq).toBe('.mining == "ON"');
+      }
+    });
+
+    test("and the rig is switched", async () => {
+      for (const { enable } of chargers) {
+        const uid = enable.topic.split("/")[2] ?? "";
+        const { state } = topics.miner(uid);
+        await client.say(enable.topic, "OFF");
+        await client.until(({ topic, payload }) => topic === state && /"mining":"OFF"/.test(payload));
+      }
+    });
+
+    test("uses all that it has", () => {
+      expect(loadpoints.map(({ charger }) => charger)).toEqual(chargers.map(({ name }) => name));
+      expect(site.meters.aux).toEqual(meters.map(({ name }) => name));
+    });
+  });
+
+  describe("the blueprint", () => {
+    const Blueprint = z.strictObject({
+      blueprint: z.strictObject({
+        name: z.string(),
+        description: z.string(),
+        domain: z.literal("automation"),
+        homeassistant: z.strictObject({ min_version: z.string().regex(/^\d{4}\.\d{1,2}\.\d+$/) }),
+        input: z.record(
+          z.string(),
+          z.strictObject({
+            name: z.string(),
+            description: z.string(),
+            default: z.string().optional(),
+            selector: z.record(z.enum(["entity", "select", "text"]), z.unknown()),
+          }),
+        ),
+      }),
+      mode: z.literal("single"),
+      max_exceeded: z.literal("silent"),
+      triggers: z.tuple([z.strictObject({ trigger: z.literal("time_pattern"), minutes: z.literal("/1") })]),
+      variables: z.record(z.string(), z.strictObject({ input: z.string() })),
+      conditions: z.tuple([z.strictObject({ condition: z.literal("template"), value_template: z.string() })]),
+      actions: z.tuple([
+        z.strictObject({
+          action: z.literal("mqtt.publish"),
+          data: z.strictObject({
+            topic: z.string(),
+            payload: z.string(),
+            qos: z.literal(1),
+            retain: z.literal(false),
+          }),
+        }),
+      ]),
+    });
+    const { blueprint, variables, conditions, actions } = Blueprint.parse(yamlOf("surplus-to-my-miners.yaml"));
+    const [{ data }] = actions;
+
+    test("uses every input, and no other", () => {
+      const inputs = Object.keys(blueprint.input);
+      expect(Object.values(variables).map(({ input }) => input)).toEqual(inputs);
+      const templates = [data.topic, data.payload, ...conditions.map(({ value_template: template }) => template)];
+      for (const name of Object.keys(variables)) expect(templates.join(" ")).toContain(name);
+    });
+
+    test("says to a miner that follows what is taken", async () => {
+      const miner = miners.find(({ name }) => name === "Desk");
+      const uid = miner?.uid ?? "";
+      const { base: levels } = blueprint.input;
+      const topic = data.topic.replace("{{ base }}", levels?.default ?? "").replace("{{ miner }}", uid);
+      expect(topic).toBe(topics.miner(uid).action);
+      expect(commandTopic(base, topic)).toMatchObject({ kind: "action", thing: "miner", id: uid });
+      await client.say(topic, data.payload.replace(/\{\{.*?\}\}/s, "-120"), { qos: data.qos });
+      const answer = await client.until((heard) => heard.topic === topics.miner(uid).response);
+      expect(JSON.parse(answer.payload)).toMatchObject({ status: "ok" });
+    });
+  });
+
+  describe("the broker", () => {
+    test.each([
+      ["nobody", {}],
+      ["a user with another password", { username: "rigbridge", password: "other" }],
+      ["a user that it does not know", { username: "somebody", password: "secret" }],
+    ])("lets %s not in", async (_, options) => {
+      await expect(enter(options)).rejects.toThrow("Not authorized");
+    });
+
+    test("keeps what is retained over a restart", async () => {
+      const before = await enter(homeAssistant);
+      await before.publishAsync("kept", "for long", { qos: 1, retain: true });
+      await before.endAsync();
+      await stopBroker();
+      await startBroker();
+      const after = await enter(homeAssistant);
+      const heard = new Promise((resolve) => after.once("message", (_, payload) => resolve(payload.toString())));
+      await after.subscribeAsync("kept");
+      expect(await heard).toBe("for long");
+      await after.endAsync();
+    });
+  });
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { MqttSupply } from "../../src/contract/supply.ts";
+import { openPlug, type Plug } from "../../src/link/supplies/plug.ts";
+import { messagesAt } from "../mqtt/messages-at.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
+import { problem, stoppedClock, until } from "../service/bench.ts";
+
+const never = new AbortController().signal;
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+let broker: Mosquitto;
+let device: Listening;
+beforeEach(async () => {
+  broker = await startMosquitto();
+  closing.push(() => broker.stop());
+  device = await listenAt(broker.url, ["plug/set"]);
+  closing.push(() => device.close());
+});
+
+const all = { set: "plug/set", state: "plug/state", power: "plug/power", energy: "plug/energy" };
+
+async function opened(topics: Record<string, unknown> = all, payloads = {}, clock = stoppedClock()) {
+  const { messages, close } = await messagesAt(broker.url, clock.now);
+  const plug = openPlug(MqttSupply.parse({ type: "mqtt", topics, payloads }), { messages, now: clock.now });
+  closing.push(close, async () => plug.close());
+  return { plug, clock };
+}
+
+/** Waits until what was said has arrived. */
+const reads = (plug: Plug, wanted: object): Promise<void> =>
+  until(async () => {
+    try {
+      expect(await plug.read(never)).toEqual(wanted);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+describe("a plug over MQTT", () => {
+  test("is as its messages say, in plain numbers and words", async () => {
+    const { plug } = await opened();
+    await device.say(all.state, "ON", { retain: true });
+    await device.say(all.power, "73.5", { retain: true });
+    await device.say(all.energy, "1.25 kWh", { retain: true });
+    await reads(plug, { on: true, power: 73.5, energy: 1250 });
+    await device.say(all.state, "off");
+    await device.say(all.power, "0 W");
+    await reads(plug, { on: false, power: 0, energy: 1250 });
+  });
+
+  test("is as its messages say, in one JSON for all", async () => {
+    const topic = "tele/plug";
+    const { plug } = await opened({
+      set: "plug/set",
+      state: { topic, path: "POWER" },
+      power: { topic, path: "ENERGY.Power" },
+      energy: { topic, path: "ENERGY.Total.0", unit: "Wh" },
+    });
+    await device.say(topic, '{"POWER":"ON","ENERGY":{"Power":12,"Total":[900]}}', { retain: true });
+    await reads(plug, { on: true, power: 12, energy: 900 });
+    await device.say(topic, '{"Time":"now"}');
+    await device.say(topic, "{broken");
+    await device.say(topic, '{"POWER":false,"ENERGY":{"Power":-1e99}}');
+    await reads(plug, { on: false, power: 12, energy: 900 });
+  });
+
+  test.each([
+    ["1", true],
+    ["true", true],
+    ["On", true],
+    [" on\n", true],
+    ["0", false],
+    ["FALSE", false],
+    ["closed", true],
+    ["open", false],
+  ])("says %j", async (word, on) => {
+    const { plug } = await opened({ set: "plug/set", state: "plug/state" }, { on: "closed", off: "open" });
+    await device.say(all.state, word, { retain: true });
+    await reads(plug, { on, power: null, energy: null });
+  });
+
+  test("is not known before it has said something, and what makes no sense says nothing", async () => {
+    const { plug } = await opened();
+    for (const odd of ["", "maybe", "2", "null", '{"on":true}', "constructor", "__proto__"])
+      await device.say(all.state, odd, { retain: true });
+    const { code, message } = await problem(plug.read(never));
+    expect([code, message]).toEqual(["rig.unreachable", "plug/state has not said whether the plug is on"]);
+  });
+
+  test("is known at its first read by what the broker has kept", async () => {
+    await device.say(all.state, "ON", { retain: true });
+    const { plug } = await opened();
+    expect(await plug.read(never)).toMatchObject({ on: true });
+  });
+
+  test("is not read any more once nothing of it was heard for ten minutes", async () => {
+    const { plug, clock } = await opened();
+    await device.say(all.state, "ON", { retain: true });
+    await device.say(all.power, "70", { retain: true });
+    await reads(plug, { on: true, power: 70, energy: null });
+    clock.pass(600);
+    await expect(plug.read(never)).resolves.toMatchObject({ on: true, power: 70 });
+    clock.pass(1);
+    expect((await problem(plug.read(never))).message).toMatch(/silent for 10 minutes/);
+    await device.say(all.energy, "2");
+    await reads(plug, { on: true, power: null, energy: 2000 });
+  });
+
+  test("is switched once it says so itself", async () => {
+    const { plug } = await opened();
+    await device.say(all.state, "ON", { retain: true });
+    await reads(plug, { on: true, power: null, energy: null });
+    let done = false;
+    const switched = plug.switch(false, never).then(() => {
+      done = true;
+    });
+    expect(await device.until(({ topic }) => topic === all.set)).toMatchObject({ payload: "OFF", retained: false });
+    await device.say(all.power, "70");
+    await reads(plug, { on: true, power: 70, energy: null });
+    expect(done).toBe(false);
+    await device.say(all.state, "OFF");
+    await switched;
+    await expect(plug.read(never)).resolves.toMatchObject({ on: false });
+  });
+
+  test("is told with the words of its own", async () => {
+    const { plug } = await opened(all, { on: '{"state":"on"}', off: "no" });
+    void plug.switch(true, never).catch(() => undefined);
+    expect((await device.until(({ topic }) => topic === all.set)).payload).toBe('{"state":"on"}');
+  });
+
+  test("is not known to have switched when it does not say so", async () => {
+    const { plug } = await opened();
+    const giveUp = new AbortController();
+    const failed = problem(plug.switch(true, giveUp.signal));
+    await device.until(({ topic }) => topic === all.set);
+    giveUp.abort();
+    const { code, message } = await failed;
+    expect([code, message]).toEqual([
+      "rig.timeout",
+      "The plug was told at plug/set to switch on, and plug/state does not say that it has",
+    ]);
+  });
+
+  test("cannot be reached while there is no broker", async () => {
+    const { plug } = await opened();
+    await broker.kill();
+    await until(async () => (await problem(plug.switch(true, AbortSignal.timeout(50)))).code === "rig.unreachable");
+  });
+
+  test("says what is missing where there are no messages at all", async () => {
+    const supply = MqttSupply.parse({ type: "mqtt", topics: all });
+    const plug = openPlug(supply, { messages: null, now: Date.now });
+    const words = "a plug of the type mqtt needs the MQTT bridge: set mqtt in the configuration";
+    expect((await problem(plug.read(never))).message).toBe(words);
+    expect((await problem(plug.switch(true, never))).message).toBe(words);
+  });
+});

@@ -1,0 +1,271 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Bridge } from "../../src/mqtt/bridge.ts";
+import { caller, kinds, type Opened } from "../contract/kinds.ts";
+import { bridgeTo, hearingLog } from "./bridged.ts";
+import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+
+const cleanup: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of cleanup.splice(0).toReversed()) await close();
+});
+
+const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const at = (topic: string | RegExp) => (heard: Heard) =>
+  heard.payload !== "" && (typeof topic === "string" ? heard.topic === topic : topic.test(heard.topic));
+
+async function listening(url: string, filters?: readonly string[]): Promise<Listening> {
+  const listener = await listenAt(url, filters);
+  cleanup.push(() => listener.close());
+  return listener;
+}
+
+async function bridged(...args: Parameters<typeof bridgeTo>): Promise<Bridge> {
+  const bridge = await bridgeTo(...args);
+  cleanup.push(() => bridge.close());
+  return bridge;
+}
+
+/** What the broker keeps below the bridge's and Home Assistant's topics. */
+async function kept(url: string): Promise<Map<string, string>> {
+  const listener = await listenAt(url);
+  await listener.say("end/of/retained", "", { qos: 1 });
+  await listener.until(({ topic }) => topic === "end/of/retained");
+  await listener.close();
+  return new Map(listener.heard.filter(({ retained }) => retained).map(({ topic, payload }) => [topic, payload]));
+}
+
+async function keptAtLeast(url: string, topics: readonly string[]): Promise<Map<string, string>> {
+  for (;;) {
+    const all = await kept(url);
+    if (topics.every((topic) => all.has(topic))) return all;
+  }
+}
+
+describe.each(kinds)("over $name", ({ open, isReference }) => {
+  let mosquitto: Mosquitto;
+  let opened: Opened;
+  beforeAll(async () => {
+    mosquitto = await startMosquitto();
+    opened = await open();
+  });
+  afterAll(async () => {
+    await opened.close();
+    await mosquitto.stop();
+  });
+
+  test("every miner, group and the farm stand at the broker, and the bridge says what it is", async () => {
+    await bridged(opened.service, { url: mosquitto.url, base: "home/rigs" });
+    const { groupList } = await opened.service.listMiners({}, caller);
+    const miners = groupList.flatMap(({ minerList }) => minerList);
+    const topics = miners.flatMap(({ uid }) => [`home/rigs/miner/${uid}/state`, `home/rigs/miner/${uid}/availability`]);
+    const groups = groupList.filter(({ id }) => id > 0).map(({ id }) => `home/rigs/group/${id}/state`);
+    const others = ["bridge/state", "bridge/info", "summary", "notifications"].map((topic) => `home/rigs/${topic}`);
+    const all = await keptAtLeast(mosquitto.url, [...topics, ...groups, ...others]);
+    expect(all.get("home/rigs/bridge/state")).toBe("online");
+    const info = JSON.parse(all.get("home/rigs/bridge/info") ?? "");
+    expect(info).toMatchObject({ version: "test", mqtt: "5", base: "home/rigs" });
+    expect(info.operations.includes("getHistory")).toBe(!isReference);
+    expect(JSON.parse(all.get("home/rigs/summary") ?? "")).toMatchObject({ miners: miners.length });
+    expect(JSON.parse(all.get("home/rigs/notifications") ?? "")).toEqual({
+      count: expect.any(Number),
+      unacknowledged: expect.any(Number),
+    });
+    for (const { uid, name, isOffline } of miners) {
+      expect(JSON.parse(all.get(`home/rigs/miner/${uid}/state`) ?? "")).toMatchObject({ name });
+      expect(all.get(`home/rigs/miner/${uid}/availability`)).toBe(isOffline ? "offline" : "online");
+    }
+  });
+
+  test("a miner that is told to stop and start does so, and its state follows", async () => {
+    const { uid } = await opened.service.getMiner({ id: opened.steered }, caller);
+    await bridged(opened.service, { url: mosquitto.url });
+    const listener = await listening(mosquitto.url, ["rigbridge/#", "answers"]);
+    await listener.until(at(`rigbridge/miner/${uid}/state`));
+    const from = listener.heard.length;
+    await listener.say(`rigbridge/miner/${uid}/mining/set`, "OFF", { responseTopic: "answers", correlation: "a" });
+    const answer = await listener.until(at("answers"));
+    expect(json(answer)).toMatchObject({ status: "ok" });
+    expect(answer.correlation).toBe("a");
+    opened.pass(3600);
+    await listener.until((heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).mining === "OFF", from);
+    await listener.until(
+      (heard) => at(`rigbridge/miner/${uid}/event`)(heard) && json(heard).event_type === "status",
+      from,
+    );
+    await listener.say(`rigbridge/miner/${uid}/action`, '{"action": "start", "transaction": 7}');
+    const started = await listener.until(at(`rigbridge/miner/${uid}/response`));
+    expect(json(started)).toMatchObject({ status: "ok", transaction: 7 });
+    opened.pass(3600);
+    const later = listener.heard.length;
+    await listener.until(
+      (heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).mining === "ON",
+      Math.min(later, listener.heard.indexOf(started)),
+    );
+  });
+
+  test("requests are answered as the API answers", async () => {
+    await bridged(opened.service, { url: mosquitto.url });
+    const listener = await listening(mosquitto.url, ["rigbridge/bridge/#", "answers"]);
+    await listener.until(at("rigbridge/bridge/info"));
+    const ask = async (operation: string, payload: string): Promise<Record<string, unknown>> => {
+      const from = listener.heard.length;
+      await listener.say(`rigbridge/bridge/request/${operation}`, payload);
+      return json(await listener.until(at(`rigbridge/bridge/response/${operation}`), from));
+    };
+    const one = await ask("getMiner", `{"id": ${opened.steered}, "transaction": "t"}`);
+    expect(one).toMatchObject({ status: "ok", transaction: "t", data: { id: opened.steered } });
+    expect(await ask("getMiner", '{"id": "x"}')).toMatchObject({ status: "error", code: "input.invalid" });
+    expect(await ask("getMiner", '{"id": 1, "name": "y"}')).toMatchObject({ errors: [{ path: "name" }] });
+    expect(await ask("getMiner", "{}")).toMatchObject({ errors: [{ path: "id", message: "is required" }] });
+    expect(await ask("getMiner", "no JSON {")).toMatchObject({ code: "input.invalid" });
+    expect(await ask("getMiner", "[1]")).toMatchObject({ code: "input.invalid" });
+    expect(await ask("getMiner", '{"id": 999999}')).toMatchObject({ code: "not.found" });
+    expect(await ask("noSuchThing", "{}")).toMatchObject({ code: "not.found" });
+    expect(await ask("watchEvents", "{}")).toMatchObject({ code: "not.found" });
+    const history = await ask("getHistory", `{"id": ${opened.steered}, "step": 60}`);
+    expect(history).toMatchObject(isReference ? { code: "service.unsupported" } : { status: "ok" });
+    const saved = await ask("savePool", '{"url": "javascript:alert(1)"}');
+    expect(saved).toMatchObject({ code: "input.invalid", errors: [{ path: "url" }] });
+  });
+});
+
+describe("a bridge", () => {
+  let mosquitto: Mosquitto;
+  let opened: Opened;
+  beforeAll(async () => {
+    const [own] = kinds;
+    if (own === undefined) throw new Error("there is no kind");
+    opened = await own.open();
+  });
+  afterAll(() => opened.close());
+
+  async function fresh(): Promise<string> {
+    mosquitto = await startMosquitto();
+    const { stop } = mosquitto;
+    cleanup.push(stop);
+    return mosquitto.url;
+  }
+
+  const uids = async (): Promise<(string | null)[]> => {
+    const { groupList } = await opened.service.listMiners({}, caller);
+    return groupList.flatMap(({ minerList }) => minerList.map(({ uid }) => uid));
+  };
+
+  test("publishes everything again each of 20 times that the broker is killed and has forgotten all", async () => {
+    const url = await fresh();
+    await bridged(opened.service, { url });
+    const wanted = [
+      "rigbridge/bridge/state",
+      "rigbridge/bridge/info",
+      "rigbridge/summary",
+      "rigbridge/notifications",
+      "homeassistant/device/rigbridge_farm/config",
+      ...(await uids()).flatMap((uid) => [
+        `rigbridge/miner/${uid}/state`,
+        `rigbridge/miner/${uid}/availability`,
+        `homeassistant/device/rigbridge_miner_${uid}/config`,
+      ]),
+    ];
+    const before = await keptAtLeast(url, wanted);
+    for (let round = 0; round < 20; round += 1) {
+      await mosquitto.kill();
+      await mosquitto.start();
+      const after = await keptAtLeast(url, wanted);
+      expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+    }
+  });
+
+  test("publishes everything again when Home Assistant has started", async () => {
+    const url = await fresh();
+    await bridged(opened.service, { url });
+    const [uid] = await uids();
+    const listener = await listening(url);
+    await listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`));
+    const from = listener.heard.length;
+    await listener.say("homeassistant/status", "online");
+    for (const topic of [`rigbridge/miner/${uid}/availability`, "rigbridge/bridge/state", "rigbridge/summary"])
+      await listener.until(at(topic), from);
+    await listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`), from);
+  });
+
+  test("says goodbye when it is closed, and the broker says so when it is cut off", async () => {
+    const url = await fresh();
+    const bridge = await bridged(opened.service, { url });
+    const listener = await listening(url, ["rigbridge/bridge/state"]);
+    await listener.until(({ payload }) => payload === "online");
+    await bridge.close();
+    await listener.until(({ payload }) => payload === "offline");
+  });
+
+  test.each([5, 4] as const)("stops with a sentence when another takes its place (MQTT %d)", async (version) => {
+    const url = await fresh();
+    let place = url;
+    if (version === 4) {
+      const { startOldBroker } = await import("./old-broker.ts");
+      const old = await startOldBroker(mosquitto.port);
+      cleanup.push(() => old.close());
+      place = old.url;
+    }
+    const { log, said } = hearingLog();
+    const first = await bridged(opened.service, { url: place }, { log });
+    const listener = await listening(url, ["rigbridge/bridge/#"]);
+    await listener.until(at("rigbridge/bridge/info"));
+    const second = await bridged(opened.service, { url: place });
+    const why = await first.ended;
+    expect(why?.message).toMatch(/^Another bridge is at the broker .* client id "rigbridge"/);
+    expect(said.at(-1)).toMatchObject({ level: 50, msg: why?.message });
+    const from = listener.heard.length;
+    await listener.say("homeassistant/status", "online");
+    await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online", from);
+    expect(second.connection.isConnected).toBe(true);
+  });
+
+  test("takes away what an earlier run has left for miners and groups that are no more", async () => {
+    const url = await fresh();
+    const listener = await listening(url);
+    for (const topic of ["miner/gone/state", "miner/gone/availability", "group/77/state", "miner/gone/other"])
+      await listener.say(`rigbridge/${topic}`, "{}", { retain: true });
+    await bridged(opened.service, { url });
+    for (const topic of ["miner/gone/state", "miner/gone/availability", "group/77/state"])
+      await listener.until((heard) => heard.topic === `rigbridge/${topic}` && heard.payload === "");
+    expect((await kept(url)).has("rigbridge/miner/gone/other")).toBe(true);
+  });
+
+  test("keeps the unit of each hash rate over a restart", async () => {
+    const url = await fresh();
+    const folder = mkdtempSync(join(tmpdir(), "rigbridge-units-"));
+    cleanup.push(() => rmSync(folder, { recursive: true }));
+    const unitsFile = join(folder, "units.json");
+    const { writeFileSync, readFileSync } = await import("node:fs");
+    const [uid = ""] = await uids();
+    writeFileSync(unitsFile, JSON.stringify({ [uid ?? ""]: "MH/s", broken: "apples", other: 3 }));
+    const bridge = await bridged(opened.service, { url }, { unitsFile });
+    const listener = await listening(url);
+    const state = json(await listener.until(at(`rigbridge/miner/${uid}/state`)));
+    expect(state.hashrate_display).toBeCloseTo(Number(state.hashrate) / 1e6, -2);
+    await bridge.close();
+    expect(JSON.parse(readFileSync(unitsFile, "utf8"))).toMatchObject({ [uid ?? ""]: "MH/s", farm: "TH/s" });
+  });
+
+  test("tells a rename at once, and empties the topics of a miner that is deleted", async () => {
+    const url = await fresh();
+    await bridged(opened.service, { url });
+    const listener = await listening(url);
+    const { startFarm } = await import("../../src/simulator/index.ts");
+    const farm = await startFarm({ rigs: [{ kind: "axeos", mac: "02:51:00:00:00:77" }] });
+    cleanup.push(() => farm.close());
+    const { id } = await opened.service.addMiner({ address: farm.rigs[0]?.address ?? "" }, caller);
+    await opened.service.pollMiner({ id }, caller);
+    const { uid } = await opened.service.getMiner({ id }, caller);
+    await listener.until(at(`rigbridge/miner/${uid}/state`));
+    await listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`));
+    await opened.service.changeMiner({ id, name: "Heater + # /" }, caller);
+    await listener.until((heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).name === "Heater + # /");
+    await opened.service.deleteMiner({ id }, caller);
+    for (const topic of [`rigbridge/miner/${uid}/state`, `homeassistant/device/rigbridge_miner_${uid}/config`])
+      await listener.until((heard) => heard.topic === topic && heard.payload === "");
+  });
+});

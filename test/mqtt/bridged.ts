@@ -1,0 +1,34 @@
+import { type Logger, pino } from "pino";
+import { MqttSettings } from "../../src/config/mqtt.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
+
+/** ms: broker and service come back quickly here. */
+export const quick = { first: 20, longest: 100 };
+
+export interface Said {
+  readonly level: number;
+  readonly msg: string;
+}
+
+/** A log that remembers, and its sentences. */
+export function hearingLog(): { readonly log: Logger; readonly said: Said[] } {
+  const said: Said[] = [];
+  const log: Logger = pino({ level: "info" }, { write: (line: string) => void said.push(JSON.parse(line)) });
+  return { log, said };
+}
+
+const silent: Logger = pino({ level: "silent" });
+
+type Settings = Partial<MqttSettings> & { readonly url: string };
+
+/** A bridge between a service and a broker, with readings at most every second. */
+export async function bridgeTo(
+  service: MiningService,
+  wanted: Settings,
+  options: { readonly log?: Logger; readonly unitsFile?: string } = {},
+): Promise<Bridge> {
+  const settings = { ...MqttSettings.parse({ interval: 1, ...wanted }), url: wanted.url };
+  const { log = silent, unitsFile = null } = options;
+  return startBridge({ service, settings, log, version: "test", unitsFile, waits: quick });
+}

@@ -1,0 +1,250 @@
+import { once } from "node:events";
+import { connect as connectSocket, createServer } from "node:net";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
+import { connect, connectAsync, ErrorWithReasonCode, type IClientOptions, type MqttClient } from "mqtt";
+import { pino } from "pino";
+import type { MqttSettings } from "../../src/config/mqtt.ts";
+import { type Broker, brokerLimits, startBroker } from "../../src/mqtt/broker.ts";
+import { problem } from "../service/bench.ts";
+
+const log = pino({ level: "silent" });
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+type Settings = Pick<MqttSettings, "broker" | "username" | "password">;
+const here: Settings = { broker: { host: "127.0.0.1", port: 0 } };
+const guarded: Settings = { broker: { host: "0.0.0.0", port: 0 }, username: "home", password: "a-good-one" };
+
+async function open(settings: Settings = here): Promise<Broker> {
+  const broker = await startBroker({ settings, log });
+  closing.push(() => broker.close());
+  return broker;
+}
+
+async function client(broker: Broker, options: IClientOptions = {}): Promise<MqttClient> {
+  const connected = await connectAsync(broker.url, { reconnectPeriod: 0, protocolVersion: 5, ...options }, false);
+  connected.on("error", () => undefined);
+  closing.push(() => connected.endAsync(true));
+  return connected;
+}
+
+interface Got {
+  readonly topic: string;
+  readonly text: string;
+  readonly retained: boolean;
+  readonly correlation: string | undefined;
+}
+
+/** The next message. */
+const next = (subscriber: MqttClient): Promise<Got> =>
+  new Promise((resolve) =>
+    subscriber.once("message", (topic, payload, { retain, properties }) =>
+      resolve({ topic, text: String(payload), retained: retain, correlation: properties?.correlationData?.toString() }),
+    ),
+  );
+
+/** Resolves when its connection ends, however. */
+const closed = (each: MqttClient): Promise<void> => new Promise((resolve) => each.once("close", () => resolve()));
+
+/** The code with which something was refused. */
+async function code(promise: Promise<unknown>): Promise<number> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof ErrorWithReasonCode) return error.code;
+    throw error;
+  }
+  throw new Error("it was not refused");
+}
+
+describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (protocolVersion) => {
+  test("delivers what is said, and what was retained to those who come later", async () => {
+    const broker = await open();
+    const [speaker, hearer] = [await client(broker, { protocolVersion }), await client(broker, { protocolVersion })];
+    await hearer.subscribeAsync("plug/+", { qos: 1 });
+    const live = next(hearer);
+    await speaker.publishAsync("plug/state", "ON", { qos: 1, retain: true });
+    expect(await live).toMatchObject({ topic: "plug/state", text: "ON", retained: false });
+    const later = await client(broker, { protocolVersion });
+    const kept = next(later);
+    await later.subscribeAsync("plug/#", { qos: 1 });
+    expect(await kept).toMatchObject({ topic: "plug/state", text: "ON", retained: true });
+  });
+
+  test("says the last word of one that has gone", async () => {
+    const broker = await open();
+    const hearer = await client(broker, { protocolVersion });
+    await hearer.subscribeAsync("plug/online");
+    const will = { topic: "plug/online", payload: Buffer.from("no"), qos: 1 as const, retain: true };
+    const gone = await client(broker, { protocolVersion, will });
+    const last = next(hearer);
+    gone.stream.destroy();
+    expect((await last).text).toBe("no");
+  });
+
+  test("lets in only who knows username and password, where they are set", async () => {
+    const broker = await open(guarded);
+    const refused = protocolVersion === 5 ? 134 : 4;
+    expect(await code(client(broker, { protocolVersion }))).toBe(refused);
+    expect(await code(client(broker, { protocolVersion, username: "home" }))).toBe(refused);
+    expect(await code(client(broker, { protocolVersion, username: "home", password: "a-good-On" }))).toBe(refused);
+    expect(await code(client(broker, { protocolVersion, username: "hom", password: "a-good-one" }))).toBe(refused);
+    const known = await client(broker, { protocolVersion, username: "home", password: "a-good-one" });
+    expect(known.connected).toBe(true);
+  });
+
+  test("keeps its own topics to itself", async () => {
+    const broker = await open();
+    const [speaker, hearer] = [await client(broker, { protocolVersion }), await client(broker, { protocolVersion })];
+    await hearer.subscribeAsync("$SYS/mine");
+    const heard: string[] = [];
+    hearer.on("message", (topic) => heard.push(topic));
+    if (protocolVersion === 5) {
+      expect(await code(speaker.publishAsync("$SYS/mine", "1", { qos: 1 }))).toBe(135);
+      expect(speaker.connected).toBe(true);
+    } else {
+      const ended = closed(speaker);
+      speaker.publish("$SYS/mine", "1", { qos: 1 }, () => undefined);
+      await ended;
+    }
+    const after = next(hearer);
+    await hearer.subscribeAsync("end");
+    await hearer.publishAsync("end", "1");
+    await after;
+    expect(heard).toEqual(["end"]);
+  });
+
+  test("cuts off who publishes at a topic that is too deep, and no others", async () => {
+    const broker = await open();
+    const [deep, other] = [await client(broker, { protocolVersion }), await client(broker, { protocolVersion })];
+    const fitting = new Array(brokerLimits.levels).fill("a").join("/");
+    await deep.publishAsync(fitting, "1", { qos: 1 });
+    const ended = closed(deep);
+    deep.publish(`${fitting}/a`, "1", { qos: 0 }, () => undefined);
+    await ended;
+    expect(other.connected).toBe(true);
+  });
+
+  test("has room for 200 clients, and each hears the others", async () => {
+    const broker = await open();
+    const clients = await Promise.all(Array.from({ length: 200 }, () => client(broker, { protocolVersion })));
+    await Promise.all(clients.map((each) => each.subscribeAsync("all")));
+    const heard = Promise.all(clients.map(next));
+    await clients[0]?.publishAsync("all", "hello", { qos: 1 });
+    expect(new Set((await heard).map(({ text }) => text))).toEqual(new Set(["hello"]));
+  });
+
+  test("ends all connections when it is closed, and leaves the port free", async () => {
+    const broker = await startBroker({ settings: here, log });
+    const each = await client(broker, { protocolVersion });
+    const silent = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
+    await once(silent, "connect");
+    const ended = Promise.all([closed(each), once(silent, "close")]);
+    await broker.close();
+    await ended;
+    const port = Number(new URL(broker.url).port);
+    expect((await open({ broker: { host: "127.0.0.1", port } })).url).toBe(broker.url);
+  });
+});
+
+describe("the embedded broker", () => {
+  test("cuts off who sends a packet that is too large, and goes on with the others", async () => {
+    const broker = await open();
+    const [large, other] = [await client(broker, { protocolVersion: 4 }), await client(broker)];
+    await large.publishAsync("a", Buffer.alloc(brokerLimits.packet - 100), { qos: 1 });
+    const ended = closed(large);
+    large.publish("a", Buffer.alloc(brokerLimits.packet), { qos: 1 }, () => undefined);
+    await ended;
+    await other.publishAsync("a", "1", { qos: 1 });
+  });
+
+  test("tells a client of MQTT 5 how large a packet may be", async () => {
+    const broker = await open();
+    const each = connect(broker.url, { reconnectPeriod: 0, protocolVersion: 5 });
+    closing.push(() => each.endAsync(true));
+    const properties = await new Promise((resolve) => each.once("connect", (connack) => resolve(connack.properties)));
+    expect(properties).toMatchObject({ maximumPacketSize: brokerLimits.packet });
+  });
+
+  test("passes on what MQTT 5 has for answers", async () => {
+    const broker = await open();
+    const [asker, answerer] = [await client(broker), await client(broker)];
+    await answerer.subscribeAsync("ask");
+    const asked = next(answerer);
+    const properties = { responseTopic: "answer", correlationData: Buffer.from("17") };
+    await asker.publishAsync("ask", "?", { qos: 1, properties });
+    expect(await asked).toMatchObject({ text: "?", correlation: "17" });
+  });
+
+  test("keeps no more than it has room for, and forgets what is emptied", async () => {
+    const broker = await open();
+    const speaker = await client(broker);
+    const payload = Buffer.alloc(250_000);
+    const room = Math.floor(brokerLimits.retained / (payload.length + 10));
+    for (let kept = 0; kept < room; kept += 1)
+      await speaker.publishAsync(`kept/${kept}`, payload, { qos: 1, retain: true });
+    expect(await code(speaker.publishAsync("kept/more", payload, { qos: 1, retain: true }))).toBe(135);
+    await speaker.publishAsync("kept/0", "", { qos: 1, retain: true });
+    await speaker.publishAsync("kept/more", payload, { qos: 1, retain: true });
+  });
+
+  test("takes nothing from a web page that posts to its port", async () => {
+    const broker = await open();
+    const hearer = await client(broker);
+    const heard: string[] = [];
+    hearer.on("message", (topic) => heard.push(topic));
+    await hearer.subscribeAsync("#");
+    const socket = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
+    const ended = once(socket, "close");
+    // A whole CONNECT of MQTT 3.1.1 and a PUBLISH behind a head of HTTP.
+    const connect = Buffer.from("100d00044d5154540402003c000161", "hex");
+    const publish = Buffer.from("30050001782d31", "hex");
+    const head = Buffer.from("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: text/plain\r\n\r\n");
+    socket.write(Buffer.concat([head, connect, publish, connect, publish]));
+    await ended;
+    const after = next(hearer);
+    await hearer.publishAsync("end", "1");
+    await after;
+    expect(heard).toEqual(["end"]);
+  });
+
+  test("is reached at loopback where it listens for all", async () => {
+    expect((await open(guarded)).url).toMatch(/^mqtt:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  test.each([
+    ["without a password", { broker: { host: "0.0.0.0", port: 0 }, username: "home" }],
+    ["with an empty password", { broker: { host: "::", port: 0 }, username: "home", password: "" }],
+    ["without a username", { broker: { host: "192.0.2.1", port: 0 }, password: "a-good-one" }],
+  ])("does not listen for others %s", async (_, settings) => {
+    const refused = await problem(startBroker({ settings, log }));
+    expect(refused.message).toMatch(/lets others in only with mqtt.username and mqtt.password$/);
+  });
+
+  test("says in a sentence that its port is taken", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(() => new Promise((resolve) => server.close(resolve)));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { code: kind, message } = await problem(
+      startBroker({ settings: { broker: { host: "127.0.0.1", port } }, log }),
+    );
+    expect(kind).toBe("config.invalid");
+    expect(message).toContain(`cannot listen on 127.0.0.1 port ${port}: another program listens there`);
+  });
+
+  test("says in a sentence that its package is not installed", async () => {
+    jest.unstable_mockModule("aedes", () => {
+      throw Object.assign(new Error("Cannot find package 'aedes'"), { code: "ERR_MODULE_NOT_FOUND" });
+    });
+    jest.resetModules();
+    const { startBroker: startAnew } = await import("../../src/mqtt/broker.ts");
+    await expect(startAnew({ settings: here, log })).rejects.toMatchObject({
+      code: "config.invalid",
+      message: expect.stringContaining("npm install aedes@2.0.0-beta.1"),
+    });
+  });
+});

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Config } from "../../src/config/index.ts";
+import type { Miner } from "../../src/contract/resources.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import type { Bridge } from "../../src/mqtt/bridge.ts";
+import { openStore, type Store, startService } from "../../src/service/index.ts";
+import { demoLogin, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
+import { type Heard, type Listening, listenAt, type Mosquitto, type SayOptions, startMosquitto } from "./mosquitto.ts";
+
+const caller = { actor: "test" };
+const base = "rigbridge";
+const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+
+let mosquitto: Mosquitto;
+let farm: Farm;
+let store: Store;
+let service: MiningService;
+let bridge: Bridge;
+let listener: Listening;
+let said: Said[];
+let axeos: Miner;
+let whatsminer: Miner;
+let sticks: Miner;
+
+beforeAll(async () => {
+  mosquitto = await startMosquitto();
+  const rigs: RigSpec[] = [
+    { kind: "axeos", warm: true },
+    { kind: "whatsminer", warm: true },
+    { kind: "cgminer", warm: true },
+  ];
+  farm = await startFarm({ rigs });
+  store = await openStore({ file: ":memory:", now: Date.now });
+  const logins = rigs.map(demoLogin);
+  service = await startService({
+    config: Config.parse({
+      poll: { interval: 1 },
+      groups: [{ name: "Hall" }],
+      miners: farm.rigs.map(({ address }, index) => ({ address, group: "Hall", ...logins[index] })),
+    }),
+    store,
+    log: pino({ level: "silent" }),
+  });
+  const { groupList } = await service.listMiners({}, caller);
+  const miners = groupList.flatMap(({ minerList }) => minerList);
+  const [first, second, third] = await Promise.all(miners.map(({ id }) => service.pollMiner({ id }, caller)));
+  if (first === undefined || second === undefined || third === undefined) throw new Error("a miner is missing");
+  [axeos, whatsminer, sticks] = [first, second, third];
+  const hearing = hearingLog();
+  said = hearing.said;
+  bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
+  listener = await listenAt(mosquitto.url, [`${base}/#`, "answers/#"]);
+  await listener.until(({ topic }) => topic === `${base}/summary`);
+});
+
+afterAll(async () => {
+  await listener.close();
+  await bridge.close();
+  await service.close();
+  await store.close();
+  await farm.close();
+  await mosquitto.stop();
+});
+
+/** Says it, and gives the answer. */
+async function ask(
+  thing: string,
+  payload: string | Buffer,
+  options: SayOptions = {},
+): Promise<Record<string, unknown>> {
+  const from = listener.heard.length;
+  const answers = options.responseTopic ?? `${thing.split("/").slice(0, 2).join("/")}/response`;
+  await listener.say(`${base}/${thing}`, payload, options);
+  return json(await listener.until(({ topic }) => topic === answers || topic === `${base}/${answers}`, from));
+}
+
+/** Commands that the rigs have done, by the audit. */
+async function told(): Promise<number> {
+  const { commandList } = await service.listCommands({}, caller);
+  return commandList.filter(({ state }) => state !== "failed").length;
+}
+const control = async (id: number, key: string) =>
+  (await service.pollMiner({ id }, caller)).controls.find((each) => each.key === key)?.value;
+
+describe("a command", () => {
+  test("sets a property from plain text, as Home Assistant says it, and from JSON", async () => {
+    const topic = `miner/${axeos.uid}/frequency/set`;
+    expect(await ask(topic, "500")).toMatchObject({ status: "ok", data: { frequency: 500, state: "done" } });
+    expect(await control(axeos.id, "frequency")).toBe(500);
+    expect(await ask(topic, "510.0")).toMatchObject({ status: "ok", data: { frequency: 510 } });
+    expect(await ask(topic, '{"value": 520, "transaction": {"a": 1}}')).toMatchObject({
+      data: { frequency: 520 },
+      transaction: { a: 1 },
+    });
+    expect(await control(axeos.id, "frequency")).toBe(520);
+  });
+
+  test("switches with ON and OFF, and the state says at once what the rig then reports", async () => {
+    const from = listener.heard.length;
+    const set = `miner/${sticks.uid}/board_0/set`;
+    expect(await ask(set, "OFF")).toMatchObject({ status: "ok", data: { board_0: "OFF" } });
+    const state = await listener.until(({ topic }) => topic === `${base}/miner/${sticks.uid}/state`, from);
+    expect(json(state).board_0).toBe("OFF");
+    expect(await ask(set, "ON")).toMatchObject({ data: { board_0: "ON" } });
+    expect(await control(sticks.id, "board_0")).toBe(true);
+  });
+
+  test("sets several properties, in the order given", async () => {
+    const answer = await ask(`miner/${axeos.uid}/set`, '{"voltage": 1100, "fan": 60, "transaction": "x"}');
+    expect(answer).toMatchObject({ status: "ok", data: { voltage: 1100, fan: 60 }, transaction: "x" });
+    expect(await control(axeos.id, "fan")).toBe(60);
+    expect(await ask(`miner/${axeos.uid}/fan/set`, "auto")).toMatchObject({ data: { fan: "auto" } });
+  });
+
+  test("does an action that is a word, or JSON with parameters", async () => {
+    const locate = '{"action": "locate", "on": true}';
+    expect(await ask(`miner/${whatsminer.uid}/action`, locate)).toMatchObject({
+      status: "ok",
+      data: { state: "done" },
+    });
+    const limit = '{"action": "set", "property": "frequency", "value": 505}';
+    expect(await ask(`miner/${axeos.uid}/action`, limit)).toMatchObject({ status: "ok" });
+    expect(await control(axeos.id, "frequency")).toBe(505);
+    expect(await ask(`miner/${whatsminer.uid}/locate/set`, "OFF")).toMatchObject({ data: { locate: "OFF" } });
+  });
+
+  test("is answered where the sender wants it, with the sender's correlation", async () => {
+    const options = { responseTopic: "answers/of/mine", correlation: "abc" };
+    const from = listener.heard.length;
+    await ask(`miner/${axeos.uid}/frequency/set`, "515", options);
+    const answer = await listener.until(({ topic }) => topic === "answers/of/mine", from);
+    expect(answer.correlation).toBe("abc");
+  });
+
+  test("is never answered where it would be a command", async () => {
+    const from = listener.heard.length;
+    const responseTopic = `${base}/miner/${axeos.uid}/set`;
+    await listener.say(`${base}/miner/${axeos.uid}/frequency/set`, "nonsense", { responseTopic });
+    await listener.until(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`, from);
+    expect(listener.heard.slice(from).some(({ topic }) => topic === responseTopic)).toBe(false);
+  });
+
+  test("for a group reaches each of its miners that can be told it", async () => {
+    const [hall] = await service.listGroups({}, caller);
+    const answer = await ask(`group/${hall?.id}/action`, '{"action": "set", "property": "locate", "value": "OFF"}');
+    expect(answer).toMatchObject({ status: "ok" });
+    const limited = await ask(`group/${hall?.id}/frequency/set`, "495");
+    expect(limited).toMatchObject({ status: "ok", data: { done: 1, failed: 0, skipped: 2 } });
+    expect(await control(axeos.id, "frequency")).toBe(495);
+    expect(await ask(`group/${hall?.id}/set`, '{"board_1": "OFF"}')).toMatchObject({ data: { done: 1, skipped: 2 } });
+    expect(await ask(`group/${hall?.id}/board_9/set`, "ON")).toMatchObject({ code: "control.absent" });
+    expect(await ask("group/99/set", '{"fan": 50}')).toMatchObject({ code: "not.found" });
+  });
+});
+
+describe("what is refused, with nothing done", () => {
+  let before: number;
+  let refused = 0;
+  beforeEach(async () => {
+    refused += 1;
+    // Refusals are answered twenty times a second.
+    if (refused % 15 === 1) await new Promise((resolve) => setTimeout(resolve, 1000));
+    before = await told();
+  });
+
+  test.each([
+    ["text for a number", "frequency/set", "fast", "input.invalid"],
+    ["what is out of range", "frequency/set", "9000", "input.invalid"],
+    ["a number that is none", "frequency/set", "NaN", "input.invalid"],
+    ["a list", "frequency/set", "[500]", "input.invalid"],
+    ["broken JSON", "frequency/set", '{"value": 500', "input.invalid"],
+    ["JSON with another key", "frequency/set", '{"value": 500, "vaule": 1}', "input.invalid"],
+    ["JSON without a value", "frequency/set", "{}", "input.invalid"],
+    ["null", "frequency/set", '{"value": null}', "input.invalid"],
+    ["a word that a switch does not take", "mining/set", "MAYBE", "input.invalid"],
+    ["an unknown property", "frequenzy/set", "500", "input.invalid"],
+    ["a property that is only shown", "hashrate/set", "500", "control.absent"],
+    ["a control that this rig does not have", "power_limit/set", "500", "control.absent"],
+    ["a board that is not there", "board_7/set", "ON", "control.absent"],
+    ["an unknown pool", "pool/set", "nowhere", "input.invalid"],
+    ["one unknown property among others", "set", '{"frequency": 500, "x": 1}', "input.invalid"],
+    ["one that it cannot be told among others", "set", '{"frequency": 500, "power_limit": 1}', "control.absent"],
+    ["nothing to set", "set", '{"transaction": 1}', "input.invalid"],
+    ["plain text for several", "set", "500", "input.invalid"],
+    ["a forbidden name", "set", '{"__proto__": {"a": 1}}', "input.invalid"],
+    ["deep nesting", "set", `{"a":${"[".repeat(100)}${"]".repeat(100)}}`, "input.invalid"],
+    ["an unknown action", "action", "explode", "input.invalid"],
+    ["an action without its parameter", "action", "set_power_limit", "input.invalid"],
+    ["an action with an unknown parameter", "action", '{"action": "restart", "now": true}', "input.invalid"],
+    ["an action that is a number", "action", '{"action": 5}', "input.invalid"],
+    ["65,537 bytes", "set", Buffer.alloc(65_537, " "), "body.too-large"],
+    ["a megabyte", "frequency/set", Buffer.alloc(1_048_576, "5"), "body.too-large"],
+    ["what is no UTF-8", "frequency/set", Buffer.from([0xff, 0xfe, 0x35]), "input.invalid"],
+  ])("%s", async (_, topic, payload, code) => {
+    const answer = await ask(`miner/${axeos.uid}/${topic}`, payload);
+    expect(answer).toMatchObject({ status: "error", code, error: expect.any(String) });
+    expect(await told()).toBe(before);
+    expect(Object.prototype).not.toHaveProperty("a");
+  });
+
+  test("an unknown miner", async () => {
+    expect(await ask("miner/nobody/set", '{"fan": 50}')).toMatchObject({ code: "not.found" });
+    const from = listener.heard.length;
+    await listener.say(`${base}/miner/No Body/set`, '{"fan": 50}', { responseTopic: "answers/x" });
+    await listener.until(({ topic }) => topic === "answers/x", from);
+  });
+});
+
+describe("what is said twice", () => {
+  test("a command that the broker keeps is dropped, with a warning", async () => {
+    const topic = `${base}/miner/${axeos.uid}/voltage/set`;
+    await listener.say(topic, "1200", { retain: true });
+    await bridge.close();
+    const before = await told();
+    const hearing = hearingLog();
+    said = hearing.said;
+    bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
+    const from = listener.heard.length;
+    await listener.until((heard) => heard.topic === `${base}/bridge/state` && heard.payload === "online", from);
+    expect(await ask(`miner/${axeos.uid}/frequency/set`, "490")).toMatchObject({ status: "ok" });
+    expect(await told()).toBe(before + 1);
+    await listener.say(topic, "", { retain: true });
+  });
+
+  test("with one correlation it is done once, and answered twice", async () => {
+    const before = await told();
+    const options = { responseTopic: "answers/twice", correlation: "same" };
+    await ask(`miner/${axeos.uid}/frequency/set`, "480", options);
+    await ask(`miner/${axeos.uid}/frequency/set`, "480", options);
+    expect(await told()).toBe(before + 1);
+  });
+
+  test("while it is under way it is done once", async () => {
+    const before = await told();
+    const from = listener.heard.length;
+    for (let count = 0; count < 5; count += 1) await listener.say(`${base}/miner/${axeos.uid}/fan/set`, "55");
+    await listener.until(({ topic }) => topic.endsWith("/response"), from);
+    await ask(`miner/${axeos.uid}/fan/set`, "56");
+    expect(await told()).toBeLessThan(before + 6);
+    expect(await control(axeos.id, "fan")).toBe(56);
+  });
+
+  test("later it is done again, since it is wanted again", async () => {
+    const before = await told();
+    await ask(`miner/${axeos.uid}/fan/set`, "57");
+    await ask(`miner/${axeos.uid}/fan/set`, "57");
+    expect(await told()).toBe(before + 2);
+  });
+
+  test("in turn, the last one holds", async () => {
+    const topic = `${base}/miner/${sticks.uid}/board_1/set`;
+    const from = listener.heard.length;
+    for (const word of ["OFF", "ON", "OFF", "ON"]) await listener.say(topic, word);
+    const isAnswer = ({ topic }: Heard): boolean => topic === `${base}/miner/${sticks.uid}/response`;
+    let at = from;
+    for (let count = 0; count < 4; count += 1) at = listener.heard.indexOf(await listener.until(isAnswer, at)) + 1;
+    expect(await control(sticks.id, "board_1")).toBe(true);
+  });
+});
+
+test("hundreds of garbage messages are answered so often, logged as often, and keep nothing else waiting", async () => {
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const from = listener.heard.length;
+  const logged = said.length;
+  for (let count = 0; count < 500; count += 1)
+    void listener.say(`${base}/miner/${axeos.uid}/${count % 2 ? "set" : "action"}`, `garbage ${count}`);
+  const asked = performance.now();
+  const options = { responseTopic: "answers/good" };
+  expect(await ask(`miner/${sticks.uid}/board_0/set`, "OFF", options)).toMatchObject({ status: "ok" });
+  const seconds = Math.ceil((performance.now() - asked) / 1000) + 1;
+  const answers = listener.heard.slice(from).filter(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`);
+  expect(answers.length).toBeGreaterThan(0);
+  expect(answers.length).toBeLessThanOrEqual(20 * seconds);
+  expect(said.length - logged).toBeLessThanOrEqual(21 * seconds);
+});
+
+test("a word is an action", async () => {
+  const options = { responseTopic: "answers/last" };
+  expect(await ask(`miner/${sticks.uid}/action`, "restart", options)).toMatchObject({ status: "ok" });
+});

@@ -1,0 +1,212 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import type { Message } from "../../src/mqtt/connection.ts";
+import { type ConnectionSettings, type MqttConnection, openConnection } from "../../src/mqtt/mqtt-connection.ts";
+import { hearingLog, quick } from "./bridged.ts";
+import { freePort, listenAt, startMosquitto } from "./mosquitto.ts";
+import { startOldBroker } from "./old-broker.ts";
+
+const cleanup: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of cleanup.splice(0).toReversed()) await close();
+});
+
+const until = async (is: () => boolean): Promise<void> => {
+  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+async function broker(options: Parameters<typeof startMosquitto>[0] = {}) {
+  const started = await startMosquitto(options);
+  cleanup.push(() => started.stop());
+  return started;
+}
+
+async function open(settings: Partial<ConnectionSettings> & { readonly url: string }, now: () => number = Date.now) {
+  const { log, said } = hearingLog();
+  const connection = await openConnection({
+    settings: { clientId: "bridge", ...settings },
+    will: { topic: "home/bridge/state", payload: "offline" },
+    log,
+    now,
+    waits: quick,
+  });
+  cleanup.push(() => connection.close());
+  return { connection, said, sentences: () => said.map(({ msg }) => msg) };
+}
+
+const connects = (connection: MqttConnection): Promise<void> =>
+  new Promise((resolve) => connection.connected(() => resolve()));
+
+async function listening(url: string, filters?: readonly string[]) {
+  const client = await listenAt(url, filters);
+  cleanup.push(() => client.close());
+  return client;
+}
+
+const message = { topic: "home/a", payload: "1", qos: 1, retain: false } as const;
+
+describe("a connection", () => {
+  test("speaks MQTT 5, and leaves its will retained when it closes", async () => {
+    const { url } = await broker();
+    const { connection } = await open({ url });
+    await connects(connection);
+    expect(connection.version).toBe(5);
+    await connection.close();
+    const listener = await listening(url);
+    const will = await listener.until(({ topic }) => topic === "home/bridge/state");
+    expect(will).toMatchObject({ payload: "offline", retained: true });
+    await expect(connection.ended).resolves.toBeNull();
+  });
+
+  test("falls back to 3.1.1 where the broker refuses 5", async () => {
+    const { port } = await broker();
+    const old = await startOldBroker(port);
+    cleanup.push(() => old.close());
+    const { connection, sentences } = await open({ url: old.url });
+    await connects(connection);
+    expect(connection.version).toBe(4);
+    expect(sentences()).toEqual([expect.stringContaining("with MQTT 3.1.1")]);
+    const listener = await listening(`mqtt://127.0.0.1:${port}`);
+    connection.publish({ ...message, expiry: 10 });
+    await listener.until(({ topic }) => topic === "home/a");
+  });
+
+  test("comes back each time the broker is killed, and listens again", async () => {
+    const mosquitto = await broker();
+    const { connection } = await open({ url: mosquitto.url });
+    const heard: Message[] = [];
+    connection.subscribe(["home/+/set"], (each) => heard.push(each));
+    await connects(connection);
+    for (let round = 0; round < 5; round += 1) {
+      await mosquitto.kill();
+      await until(() => !connection.isConnected);
+      await mosquitto.start();
+      await until(() => connection.isConnected);
+      const sender = await listenAt(mosquitto.url, ["nothing"]);
+      await sender.say("home/a/set", String(round));
+      await until(() => heard.length > round);
+      await sender.close();
+    }
+    expect(heard.map(({ payload }) => payload.toString())).toEqual(["0", "1", "2", "3", "4"]);
+  });
+
+  test("says once that no broker answers, and connects as soon as there is one", async () => {
+    const mosquitto = await broker();
+    await mosquitto.kill();
+    const { connection, sentences } = await open({ url: mosquitto.url });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(sentences()).toEqual([`No broker answers at 127.0.0.1:${mosquitto.port} (connection refused)`]);
+    await mosquitto.start();
+    await connects(connection);
+  });
+
+  test("says once that the password is wrong, without it", async () => {
+    const { url } = await broker({ users: { anna: "right-password" } });
+    const { sentences } = await open({ url, username: "anna", password: "wrong-password" });
+    await until(() => sentences().length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(sentences()).toEqual([expect.stringMatching(/refuses the username and password$/)]);
+    const none = await open({ url });
+    await until(() => none.sentences().length > 0);
+    expect(none.sentences()).toEqual([expect.stringMatching(/wants a username and password$/)]);
+    const right = await open({ url, username: "anna", password: "right-password" });
+    await connects(right.connection);
+  });
+
+  test("does not take what is no broker for one", async () => {
+    const { createServer } = await import("node:http");
+    const port = await freePort();
+    const server = createServer((_request, response) => response.end("hello")).listen(port, "127.0.0.1");
+    cleanup.push(() => server.close());
+    const { sentences } = await open({ url: `mqtt://127.0.0.1:${port}` });
+    await until(() => sentences().length > 0);
+    expect(sentences()[0]).toMatch(/127\.0\.0\.1/);
+  });
+
+  test("trusts a broker with the certificate of who signed its own, and no other", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rigbridge-tls-"));
+    cleanup.push(() => rmSync(folder, { recursive: true }));
+    const [ca, key] = [join(folder, "ca.pem"), join(folder, "key.pem")];
+    const wanted = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", ca, ...wanted], {
+      stdio: "ignore",
+    });
+    const config = [`certfile ${ca}`, `keyfile ${key}`];
+    const { url } = await broker({ config, scheme: "mqtts" });
+    const wary = await open({ url });
+    await until(() => wary.sentences().length > 0);
+    expect(wary.sentences()[0]).toMatch(/is not trusted: its certificate is signed by nobody known/);
+    const trusting = await open({ url, ca, clientId: "other" });
+    await connects(trusting.connection);
+    await expect(open({ url, ca: join(folder, "none.pem") })).rejects.toThrow("mqtt.ca:");
+  });
+});
+
+describe("what is published while there is no broker", () => {
+  test("waits only when it must arrive and has not expired; telemetry and what is retained do not", async () => {
+    const mosquitto = await broker();
+    await mosquitto.kill();
+    let now = Date.now();
+    const { connection } = await open({ url: mosquitto.url }, () => now);
+    connection.publish({ ...message, topic: "home/telemetry", qos: 0 });
+    connection.publish({ ...message, topic: "home/retained", retain: true, expiry: 60 });
+    connection.publish({ ...message, topic: "home/old", expiry: 5 });
+    now += 6_000;
+    connection.publish({ ...message, topic: "home/unbounded" });
+    for (let count = 0; count < 1_500; count += 1)
+      connection.publish({ ...message, payload: String(count), expiry: 60 });
+    await connection.settled();
+    const waiting = connects(connection);
+    await mosquitto.start();
+    const listener = await listening(mosquitto.url);
+    await waiting;
+    await connection.settled();
+    connection.publish({ ...message, topic: "home/end" });
+    await listener.until(({ topic }) => topic === "home/end");
+    const topics = new Set(listener.heard.map(({ topic }) => topic));
+    for (const lost of ["home/telemetry", "home/retained", "home/old", "home/unbounded"])
+      expect(topics).not.toContain(lost);
+  });
+
+  test("is the newest thousand", async () => {
+    const mosquitto = await broker();
+    const listener = await listening(mosquitto.url, ["home/a"]);
+    const { connection } = await open({ url: mosquitto.url });
+    // Not connected yet.
+    for (let count = 0; count < 1_500; count += 1)
+      connection.publish({ ...message, payload: String(count), expiry: 60 });
+    await listener.until(({ payload }) => payload === "1499");
+    expect(listener.heard[0]?.payload).toBe("500");
+    expect(listener.heard).toHaveLength(1_000);
+  });
+});
+
+test("many messages with QoS 1 are under way at once, in order", async () => {
+  const { url } = await broker();
+  const listener = await listening(url, ["home/#"]);
+  const { connection } = await open({ url });
+  await connects(connection);
+  for (let count = 0; count < 3_000; count += 1) connection.publish({ ...message, payload: String(count) });
+  await connection.settled();
+  await listener.until(({ payload }) => payload === "2999");
+  expect(listener.heard.map(({ payload }) => Number(payload))).toEqual([...Array(3_000).keys()]);
+});
+
+test("what the broker keeps is heard as such, and not by who listens to fresh messages only", async () => {
+  const { url } = await broker();
+  const sender = await listening(url, ["nothing"]);
+  await sender.say("home/a", "kept", { retain: true });
+  const { connection } = await open({ url });
+  const all: Message[] = [];
+  const fresh: Message[] = [];
+  connection.subscribe(["home/+"], (each) => all.push(each));
+  connection.subscribe(["home/a"], (each) => fresh.push(each), { fresh: true });
+  await until(() => all.length > 0);
+  expect(all[0]).toMatchObject({ retained: true });
+  await sender.say("home/a", "said");
+  await until(() => fresh.some(({ payload }) => payload.toString() === "said"));
+  expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("said");
+});

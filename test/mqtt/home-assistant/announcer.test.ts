@@ -1,0 +1,364 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { MqttSettings } from "../../../src/config/mqtt.ts";
+import type { Group } from "../../../src/contract/resources.ts";
+import type { Announcer } from "../../../src/mqtt/announcer.ts";
+import type { Publication } from "../../../src/mqtt/connection.ts";
+import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
+import type { KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
+import { type MqttConnection, openConnection } from "../../../src/mqtt/mqtt-connection.ts";
+import { topicsOf } from "../../../src/mqtt/topics.ts";
+import { specimens } from "../../docs/specimens.ts";
+import { checkDevices } from "../home-assistant-checker.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { displayOf, type Families, openFamilies } from "./families.ts";
+
+let families: Families;
+let first: KnownMiner;
+let second: KnownMiner;
+let mosquitto: Mosquitto;
+let listening: Listening;
+let running: { readonly connection: MqttConnection; readonly announcer: Announcer }[];
+const warnings: string[] = [];
+
+beforeAll(async () => {
+  families = await openFamilies(specimens.filter(({ rigs }) => ["WhatsMiner with API v2", "LuxOS"].includes(rigs)));
+  [first, second] = [minerAt(0), minerAt(1)];
+});
+afterAll(() => families.close());
+
+beforeEach(async () => {
+  mosquitto = await startMosquitto();
+  listening = await listenAt(mosquitto.url);
+  running = [];
+  warnings.length = 0;
+});
+afterEach(async () => {
+  for (const each of running) await stop(each);
+  await listening.close();
+  await mosquitto.stop();
+});
+
+function minerAt(index: number): KnownMiner {
+  const miner = families.miners[index];
+  if (miner === undefined) throw new Error(`there is no miner ${index}`);
+  return miner;
+}
+
+/** A bridge as far as this goes: a connection, and an announcer that is told of each connect. */
+async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions> = {}): Promise<Announcer> {
+  const settings = MqttSettings.parse({ url: mosquitto.url, homeAssistant });
+  const connection = await openConnection({
+    settings: { url: mosquitto.url, clientId: `bridge-${running.length}` },
+    will: { topic: "rigbridge/bridge/state", payload: "offline" },
+    log: pino({ level: "silent" }),
+  });
+  const started = announcer({
+    ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3" },
+    warn: (message) => warnings.push(message),
+    delays: { together: 20, again: 40, quiet: 100 },
+    ...more,
+  });
+  connection.connected(() => started.reannounce());
+  running.push({ connection, announcer: started });
+  return started;
+}
+
+async function stop({ connection, announcer: started }: (typeof running)[number]): Promise<void> {
+  started.close();
+  await connection.settled();
+  await connection.close();
+}
+
+const hall: Group = { id: 1, name: "Hall A", parentId: 0 };
+const rack: Group = { id: 2, name: "Rack 1", parentId: 1 };
+
+/** Tells it of two groups, one in the other, with a miner in each. */
+function tell(to: Announcer, miners: readonly KnownMiner[] = families.miners, groups = [rack, hall]): void {
+  const display = displayOf(first);
+  for (const group of groups)
+    to.group(
+      group,
+      miners.filter(({ groupId }) => group.id === hall.id || groupId === group.id),
+      display,
+    );
+  for (const miner of miners) to.miner(miner, displayOf(miner));
+  to.farm(null, miners, display);
+}
+
+const topicOf = (id: string): string => `homeassistant/device/rigbridge_${id}/config`;
+const topicOfMiner = ({ uid }: KnownMiner): string => topicOf(`miner_${uid}`);
+const said = (topic: string, from = 0) =>
+  listening.until((heard) => heard.topic === topic && heard.payload !== "", from);
+const emptied = (topic: string) => listening.until((heard) => heard.topic === topic && heard.payload === "");
+const configs = () => listening.heard.filter(({ topic }) => topic.endsWith("/config"));
+
+/** What a broker keeps of ours, once everything that was published is there. */
+async function kept(): Promise<Map<string, string>> {
+  for (const { connection } of running) await connection.settled();
+  const late = await listenAt(mosquitto.url, ["homeassistant/#", "end"]);
+  await late.say("end", "");
+  await late.until(({ topic }) => topic === "end");
+  await late.close();
+  return new Map(late.heard.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
+}
+
+describe("at a broker that knows nothing", () => {
+  test("the farm comes first, then groups and what is in them, as Home Assistant takes it", async () => {
+    tell(await start());
+    await said(topicOfMiner(second));
+    const messages = new Map(configs().map(({ topic, payload }) => [topic, payload]));
+    expect([...messages.keys()]).toEqual([
+      topicOf("farm"),
+      topicOf("group_1"),
+      topicOf("group_2"),
+      topicOfMiner(first),
+      topicOfMiner(second),
+    ]);
+    expect(checkDevices(messages)).toEqual([]);
+    expect(JSON.parse(messages.get(topicOfMiner(second)) ?? "").device).toMatchObject({
+      via_device: "rigbridge_group_2",
+      suggested_area: "Rack 1",
+    });
+    expect([...(await kept()).keys()].sort()).toEqual([...messages.keys()].sort());
+  });
+
+  test("what has not changed is not said again, and what changes often is said once", async () => {
+    const told = await start();
+    tell(told);
+    await said(topicOfMiner(second));
+    const before = configs().length;
+    tell(told);
+    told.miner({ ...first, readings: { ...first.readings, power: 1 } }, displayOf(first));
+    for (const name of ["a", "b", "c"]) told.miner({ ...second, name }, displayOf(second));
+    await said(topicOfMiner(second), listening.heard.length);
+    expect(
+      configs()
+        .slice(before)
+        .map(({ topic, payload }) => [topic, JSON.parse(payload).device.name]),
+    ).toEqual([[topicOfMiner(second), "c"]]);
+  });
+
+  test("a renamed miner keeps all its ids", async () => {
+    const told = await start();
+    tell(told);
+    const { payload } = await said(topicOfMiner(first));
+    told.miner({ ...first, name: "Heater" }, displayOf(first));
+    const renamed = await said(topicOfMiner(first), listening.heard.length);
+    const [before, after] = [JSON.parse(payload), JSON.parse(renamed.payload)];
+    expect(after.device.name).toBe("Heater");
+    expect(after.components).toEqual(before.components);
+    expect(configs().filter(({ payload: each }) => each === "")).toEqual([]);
+  });
+
+  test("a miner and a group that are gone are emptied, others are not", async () => {
+    const told = await start();
+    tell(told);
+    await said(topicOfMiner(second));
+    told.gone(second.uid);
+    told.groupGone(rack.id);
+    await emptied(topicOfMiner(second));
+    await emptied(topicOf("group_2"));
+    expect([...(await kept()).keys()].sort()).toEqual(
+      [topicOf("farm"), topicOf("group_1"), topicOfMiner(first)].sort(),
+    );
+  });
+
+  test("a control that the rig no longer has is taken away by name, and stays so", async () => {
+    const told = await start();
+    tell(told);
+    await said(topicOfMiner(first));
+    const without = { ...first, controls: first.controls.filter(({ key }) => key !== "throttle") };
+    told.miner(without, displayOf(first));
+    const { payload } = await said(topicOfMiner(first), listening.heard.length);
+    expect(JSON.parse(payload).components.throttle).toEqual({ platform: "number" });
+    expect(checkDevices(new Map([[topicOfMiner(first), payload.replace(/"via_device":"[^"]*",/, "")]]))).toEqual([]);
+    told.miner(first, displayOf(first));
+    const again = await said(topicOfMiner(first), listening.heard.length);
+    expect(JSON.parse(again.payload).components.throttle).toMatchObject({ platform: "number", min: 1 });
+  });
+
+  test("when Home Assistant was started, and when the broker has lost everything, all is said again", async () => {
+    const told = await start();
+    tell(told);
+    await said(topicOfMiner(second));
+    const all = await kept();
+    told.reannounce();
+    const from = listening.heard.length;
+    await said(topicOfMiner(second), from);
+    expect(
+      configs()
+        .slice(-all.size)
+        .map(({ topic }) => topic),
+    ).toEqual(
+      configs()
+        .slice(0, all.size)
+        .map(({ topic }) => topic),
+    );
+    await mosquitto.kill();
+    await mosquitto.start();
+    await said(topicOfMiner(second), listening.heard.length);
+    expect(await kept()).toEqual(all);
+  });
+});
+
+test("a miner that goes while a broker that keeps everything is away is taken away later", async () => {
+  const said_: Publication[] = [];
+  let isThere = true;
+  const connects: (() => void)[] = [];
+  const connection: AnnouncerOptions["connection"] = {
+    publish: (publication) => {
+      if (isThere) said_.push(publication);
+    },
+    subscribe: () => {},
+    unsubscribe: () => {},
+    connected: (listener) => {
+      connects.push(listener);
+    },
+  };
+  const told = announcer({
+    ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3" },
+    settings: MqttSettings.parse({ url: mosquitto.url }),
+    // Nothing is waited for.
+    after: (work) => {
+      setImmediate(work);
+      return () => {};
+    },
+  });
+  const connect = async (): Promise<void> => {
+    for (const listener of connects) listener();
+    told.reannounce();
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  };
+  tell(told);
+  await connect();
+  isThere = false;
+  told.gone(second.uid);
+  isThere = true;
+  await connect();
+  expect(said_.findLast(({ topic }) => topic === topicOfMiner(second))).toMatchObject({
+    payload: "",
+    retain: true,
+    qos: 1,
+  });
+  expect(said_.findLast(({ topic }) => topic === topicOfMiner(first))?.payload).not.toBe("");
+});
+
+describe("which devices there are", () => {
+  const many = (count: number): KnownMiner[] =>
+    Array.from({ length: count }, (_, index) => ({ ...first, uid: `rig-${index}`, macAddress: "" }));
+
+  test("up to 100 miners have devices of their own, beyond that only groups, unless asked", async () => {
+    const told = await start();
+    tell(told, many(100));
+    await said(topicOf("miner_rig-99"));
+    tell(told, many(101));
+    await emptied(topicOf("miner_rig-99"));
+    expect([...(await kept()).keys()].sort()).toEqual([topicOf("farm"), topicOf("group_1"), topicOf("group_2")]);
+    expect(warnings).toEqual([expect.stringContaining("homeAssistant.miners: true")]);
+    tell(await start({ miners: true }), many(101));
+    await said(topicOf("miner_rig-100"));
+  });
+
+  test("only miners of the groups that are named, with the groups inside them", async () => {
+    const told = await start({ groups: ["Rack 1"] });
+    tell(told);
+    await said(topicOfMiner(second));
+    const all = await kept();
+    expect([...all.keys()].sort()).toEqual([topicOf("farm"), topicOf("group_2"), topicOfMiner(second)].sort());
+    expect(JSON.parse(all.get(topicOf("group_2")) ?? "").device.via_device).toBe("rigbridge_farm");
+    told.miner({ ...second, groupId: hall.id }, displayOf(second));
+    await emptied(topicOfMiner(second));
+  });
+
+  test("at a prefix of the user's own", async () => {
+    tell(await start({ prefix: "home/ha" }));
+    await said(`home/ha/device/rigbridge_miner_${second.uid}/config`);
+    expect(configs().every(({ topic }) => topic.startsWith("home/ha/device/"))).toBe(true);
+  });
+});
+
+describe("at a broker that has kept what an earlier run has said", () => {
+  const foreign = {
+    "homeassistant/device/other/config": JSON.stringify({
+      origin: { name: "Zigbee2MQTT" },
+      availability: [{ topic: "rigbridge/bridge/state" }],
+      components: { a: { platform: "sensor" } },
+    }),
+    "homeassistant/device/rigbridge_miner_x/config": JSON.stringify({
+      origin: { name: "Rigbridge" },
+      availability: [{ topic: "elsewhere/bridge/state" }],
+      components: { a: { platform: "sensor" } },
+    }),
+    "homeassistant/device/broken/config": "{",
+    "homeassistant/sensor/rigbridge_miner_y/config": JSON.stringify({ origin: { name: "Rigbridge" } }),
+  };
+
+  async function earlierRun(homeAssistant: object = {}): Promise<void> {
+    tell(await start(homeAssistant));
+    await said(topicOfMiner(second));
+    for (const each of running.splice(0)) await stop(each);
+  }
+
+  test("what is no more is taken away, and nothing of others", async () => {
+    for (const [topic, payload] of Object.entries(foreign)) await listening.say(topic, payload, { retain: true });
+    await earlierRun();
+    const told = await start();
+    tell(told, [first], [hall]);
+    await emptied(topicOfMiner(second));
+    await emptied(topicOf("group_2"));
+    const all = await kept();
+    for (const [topic, payload] of Object.entries(foreign)) expect(all.get(topic)).toBe(payload);
+    expect(all.has(topicOfMiner(first))).toBe(true);
+    expect(all.size).toBe(Object.keys(foreign).length + 3);
+  });
+
+  test("nothing is taken away before it is known which miners there are", async () => {
+    await earlierRun();
+    const timers: { work: () => void; ms: number }[] = [];
+    const told = await start(
+      {},
+      {
+        after: (work, ms) => {
+          const timer = { work, ms };
+          timers.push(timer);
+          return () => timers.splice(timers.indexOf(timer), 1);
+        },
+      },
+    );
+    told.miner(first, displayOf(first));
+    const before = configs().length;
+    await listening.say("end", "");
+    await listening.until(({ topic }) => topic === "end");
+    while (timers.length > 0) timers.shift()?.work();
+    expect(timers).toEqual([]);
+    expect(configs().length).toBe(before);
+  });
+
+  test("what has not changed since is not said again, and a rig that is off keeps its pools", async () => {
+    const pool = (name: string) => ({ ...listedPool(), name, canPrioritize: true });
+    const pooled = { ...first, poolList: [pool("North"), pool("South")] };
+    tell(await start(), [pooled, second]);
+    const { payload } = await said(topicOfMiner(second));
+    const { payload: earlier } = await said(topicOfMiner(first));
+    for (const each of running.splice(0)) await stop(each);
+    const before = configs().length;
+    const told = await start();
+    const off = { ...pooled, poolList: [], pool: "", hasValidStatus: false, canPoolSwitch: false };
+    tell(told, [{ ...off, name: "Off" }, second]);
+    const now = await said(topicOfMiner(first), listening.heard.length);
+    expect(JSON.parse(now.payload).components).toEqual(JSON.parse(earlier).components);
+    expect((await kept()).get(topicOfMiner(second))).toBe(payload);
+    expect(
+      configs()
+        .slice(before)
+        .map(({ topic }) => topic),
+    ).toEqual([topicOfMiner(first)]);
+  });
+
+  const listedPool = () => {
+    const [pool] = first.poolList;
+    if (pool === undefined) throw new Error("the rig has no pool");
+    return pool;
+  };
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { MqttSettings } from "../../../src/config/mqtt.ts";
+import { type Bridge, startBridge } from "../../../src/mqtt/bridge.ts";
+import { specimens } from "../../docs/specimens.ts";
+import { checkDevices, checkState } from "../home-assistant-checker.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { type Families, openFamilies } from "./families.ts";
+
+let families: Families;
+let mosquitto: Mosquitto;
+let listening: Listening;
+let bridge: Bridge;
+
+beforeAll(async () => {
+  [families, mosquitto] = await Promise.all([openFamilies(), startMosquitto()]);
+  listening = await listenAt(mosquitto.url);
+  bridge = await startBridge({
+    service: families.service,
+    settings: { ...MqttSettings.parse({ url: mosquitto.url }), url: mosquitto.url },
+    log: pino({ level: "silent" }),
+    version: "1.2.3",
+    unitsFile: null,
+    currency: "SEK",
+  });
+});
+afterAll(async () => {
+  await bridge.close();
+  await listening.close();
+  await mosquitto.stop();
+  await families.close();
+});
+
+test("every family is announced by a bridge, and what is said at the topics it names is what the entities take", async () => {
+  const configs = new Map<string, string>();
+  // The farm, two groups, and the miners.
+  while (configs.size < specimens.length + 3) {
+    const { topic, payload } = await listening.until(
+      (heard) => heard.topic.endsWith("/config") && !configs.has(heard.topic),
+    );
+    configs.set(topic, payload);
+  }
+  expect(checkDevices(configs)).toEqual([]);
+  for (const payload of configs.values()) {
+    const { state_topic: state, availability, device } = JSON.parse(payload);
+    const said = await listening.until(({ topic }) => topic === state);
+    expect([device.name, checkState(payload, said.payload)]).toEqual([device.name, []]);
+    for (const { topic } of availability) {
+      const word = await listening.until((heard) => heard.topic === topic && heard.payload === "online");
+      expect(word.payload).toBe("online");
+    }
+  }
+});
+
+test("a control's entity, a button and a thermostat reach the service by the topics that were announced", async () => {
+  const miner = families.miners.find(({ name }) => name === "Rig 1");
+  const { payload } = await listening.until(({ topic }) => topic.endsWith(`_miner_${miner?.uid}/config`));
+  const { thermostat, locate } = JSON.parse(payload).components;
+  const answered = (from: number) =>
+    listening.until(({ topic }) => topic === `rigbridge/miner/${miner?.uid}/response`, from);
+  const warmer = listening.heard.length;
+  const command = String(thermostat.temperature_command_template).replace("{{ value }}", "22.5");
+  await listening.say(thermostat.temperature_command_topic, command);
+  expect(JSON.parse((await answered(warmer)).payload)).toMatchObject({ status: "ok" });
+  const blinking = listening.heard.length;
+  await listening.say(locate.command_topic, locate.payload_on);
+  expect(JSON.parse((await answered(blinking)).payload)).toMatchObject({ status: "ok" });
+  const state = await listening.until(
+    (heard) => heard.topic === `rigbridge/miner/${miner?.uid}/state` && JSON.parse(heard.payload).locate === "ON",
+  );
+  expect(JSON.parse(state.payload)).toMatchObject({ room_target: 22.5, locate: "ON" });
+});

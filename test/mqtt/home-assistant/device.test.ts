@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Control, unknownReadings } from "../../../src/contract/readings.ts";
+import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
+import { type DeviceContext, deviceConfig, type KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
+import { type Before, nothingBefore } from "../../../src/mqtt/home-assistant/entities.ts";
+import { announcedBy } from "../../../src/mqtt/home-assistant/leftovers.ts";
+import { minerState } from "../../../src/mqtt/miner-state.ts";
+import { specimens } from "../../docs/specimens.ts";
+import { checkDevice, checkState } from "../home-assistant-checker.ts";
+import { alone, context, displayOf, type Families, openFamilies } from "./families.ts";
+
+let families: Families;
+beforeAll(async () => {
+  families = await openFamilies();
+});
+afterAll(async () => {
+  await families.close();
+});
+
+const minerOf = (rigs: string): KnownMiner => {
+  const miner = families.miners.find(({ name }) => name === rigs);
+  if (miner === undefined) throw new Error(`${rigs} was not read`);
+  return miner;
+};
+
+const configOf = (miner: KnownMiner, before = nothingBefore, with_: Partial<DeviceContext> = {}): DeviceConfig =>
+  deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
+
+const beforeOf = ({ components }: DeviceConfig): Before => {
+  const { present, options } = announcedBy(components);
+  return { has: (id) => present.has(id), options: (id) => options.get(id) ?? [] };
+};
+
+/** The miner as it is shown when it cannot be reached: its shape and controls are remembered. */
+const off = (miner: KnownMiner): KnownMiner => ({
+  ...miner,
+  ...{ pool: "", poolList: [], hasValidStatus: false, canPoolSwitch: false, isRunning: false, isOffline: true },
+  statusInfo: { ...miner.statusInfo, statusDisplay: "Disconnected" },
+  readings: {
+    ...miner.readings,
+    ...unknownReadings(),
+    ...{ efficiency: null, startedAt: null, stale: true },
+    boards: miner.readings.boards.map((board) => ({
+      ...board,
+      hashrate: null,
+      temperature: null,
+      chipTemperature: null,
+    })),
+    fans: miner.readings.fans.map(() => ({ rpm: null, percent: null })),
+  },
+  coinInfo: { ...miner.coinInfo, revenuePerDayValue: 0, profitPerDayValue: 0 },
+  controls: miner.controls.map((control) => ({ ...control, value: null })),
+});
+
+const topicOf = ({ device }: DeviceConfig): string => `homeassistant/device/${device.identifiers[0]}/config`;
+
+const commandsOf = ({ components }: DeviceConfig): [string, Component][] =>
+  Object.entries(components).filter(([, { command_topic: topic }]) => topic !== undefined);
+
+/** A rig that can be held to one power alone leaves nothing to choose. */
+const isChoosable = ({ min, max }: Control): boolean => min === null || min !== max;
+
+/** The topic, and for a trigger the word, that a control is told by. */
+const wayOf = ({ uid }: KnownMiner, { key, kind }: Control): string =>
+  kind === "trigger" && key !== "locate" ? `rigbridge/miner/${uid}/action ${key}` : `rigbridge/miner/${uid}/${key}/set`;
+
+const wayOfComponent = ({
+  platform,
+  command_topic: topic,
+  payload_press: word,
+  device_class: of,
+}: Component): string => (platform === "button" && of === "restart" ? `${topic} ${word}` : `${topic}`);
+
+describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1}` })))("$rigs", ({ name }) => {
+  test.each(["usual", "all"])("is announced as Home Assistant takes it, detail %s", (detail) => {
+    const miner = minerOf(name);
+    const config = configOf(miner, nothingBefore, { detail: detail === "all" });
+    expect(checkDevice(topicOf(config), JSON.stringify(config))).toEqual([]);
+    expect(checkState(JSON.stringify(config), JSON.stringify(minerState(miner, displayOf(miner))))).toEqual([]);
+  });
+
+  test("keeps its entities while it is off, and its state fits them", () => {
+    const miner = minerOf(name);
+    const config = configOf(miner);
+    const display = displayOf(miner);
+    const now = deviceConfig(off(miner), display, alone, beforeOf(config), context);
+    expect(Object.keys(now.components)).toEqual(Object.keys(config.components));
+    expect(now).toEqual(config);
+    expect(checkState(JSON.stringify(now), JSON.stringify(minerState(off(miner), display)))).toEqual([]);
+  });
+
+  test("has an entity for each of its controls, and none for what it cannot be told", () => {
+    const miner = minerOf(name);
+    const told = commandsOf(configOf(miner)).map(([, component]) => wayOfComponent(component));
+    const own = miner.controls.filter(isChoosable);
+    const ways = own.map((control) => wayOf(miner, control));
+    expect(told).toEqual(expect.arrayContaining(ways));
+    const others = told.filter((way) => !ways.includes(way) && !way.endsWith("/pool/set"));
+    expect(others).toEqual([]);
+    expect(told.some((way) => way.endsWith("/pool/set"))).toBe(
+      miner.canPoolSwitch || miner.poolList.some(({ canPrioritize }) => canPrioritize),
+    );
+  });
+
+  test("shows numbers with its own ranges and modes with its own words", () => {
+    const miner = minerOf(name);
+    const { components } = configOf(miner);
+    for (const control of miner.controls.filter(isChoosable)) {
+      const component = components[control.key];
+      if (control.kind === "range" || control.key === "power_target") {
+        expect(component).toMatchObject({
+          platform: "number",
+          min: control.min,
+          max: control.max,
+          step: control.step ?? 1,
+        });
+        expect(component?.unit_of_measurement).toBe(control.unit ?? undefined);
+      } else if (control.kind === "choice") {
+        const words = (control.options ?? []).map((option) => (typeof option === "string" ? option : option.label));
+        expect(component).toMatchObject({ platform: "select", options: words });
+      }
+    }
+  });
+
+  test("has readings that grow too old, and commands that do not wait", () => {
+    const { components } = configOf(minerOf(name));
+    for (const [id, { platform, expire_after: expires, ...options }] of Object.entries(components)) {
+      const ages = (platform === "sensor" || platform === "binary_sensor") && id !== "connectivity";
+      expect([id, expires]).toEqual([id, ages ? 180 : undefined]);
+      if (options.command_topic === undefined) continue;
+      expect([id, options.qos, options.retain, options.message_expiry_interval]).toEqual([id, 1, false, 60]);
+    }
+  });
+
+  test("another name changes nothing but the device's name", () => {
+    const miner = minerOf(name);
+    const config = configOf(miner);
+    const renamed = configOf({ ...miner, name: "Größe #1/+ 🔥" });
+    expect(renamed.device.name).toBe("Größe #1/+ 🔥");
+    expect({ ...renamed, device: { ...renamed.device, name } }).toEqual(config);
+    expect(checkDevice(topicOf(renamed), JSON.stringify(renamed))).toEqual([]);
+  });
+});
+
+test("what Home Assistant calls by its classes has the units and classes of its rules", () => {
+  const { components } = configOf(minerOf("Rig 4"));
+  const said = ["platform", "device_class", "unit_of_measurement", "state_class", "entity_category"];
+  const classes = (id: string) => said.map((key) => components[id]?.[key] ?? "-");
+  expect(classes("hashrate")).toEqual(["sensor", "-", "TH/s", "measurement", "-"]);
+  expect(classes("hashrate_average")).toEqual(["sensor", "-", "TH/s", "measurement", "diagnostic"]);
+  expect(classes("hashrate_expected")).toEqual(["sensor", "-", "TH/s", "measurement", "diagnostic"]);
+  expect(classes("power")).toEqual(["sensor", "power", "W", "measurement", "-"]);
+  expect(classes("energy")).toEqual(["sensor", "energy", "kWh", "total_increasing", "-"]);
+  expect(classes("efficiency")).toEqual(["sensor", "-", "J/TH", "measurement", "diagnostic"]);
+  expect(classes("temperature")).toEqual(["sensor", "temperature", "°C", "measurement", "diagnostic"]);
+  expect(classes("started_at")).toEqual(["sensor", "timestamp", "-", "-", "diagnostic"]);
+  expect(classes("fan_0_rpm")).toEqual(["sensor", "-", "rpm", "measurement", "diagnostic"]);
+  expect(classes("shares_accepted")).toEqual(["sensor", "-", "-", "total_increasing", "diagnostic"]);
+  expect(classes("status")).toEqual(["sensor", "enum", "-", "-", "-"]);
+  expect(classes("problem")).toEqual(["binary_sensor", "problem", "-", "-", "diagnostic"]);
+  expect(classes("connectivity")).toEqual(["binary_sensor", "connectivity", "-", "-", "diagnostic"]);
+  expect(classes("mining")).toEqual(["switch", "switch", "-", "-", "-"]);
+  expect(classes("power_limit")).toEqual(["number", "power", "W", "-", "config"]);
+  expect(classes("reboot")).toEqual(["button", "restart", "-", "-", "diagnostic"]);
+  expect(classes("mode")).toEqual(["select", "-", "-", "-", "config"]);
+  expect(components.mining?.name).toBeNull();
+  expect(components.status?.options).toEqual("mining idle stopped starting disconnected disabled error".split(" "));
+});
+
+test("boards, fans and shares are switched off until they are asked for, and nothing else", () => {
+  const off_ = /^(board_\d+(_.*)?|fan_\d+_.*|shares_.*|hardware_errors)$/;
+  const disabledIn = (detail: boolean) =>
+    Object.entries(configOf(minerOf("Rig 11"), nothingBefore, { detail }).components).flatMap(([id, component]) =>
+      component.enabled_by_default === false ? [id] : [],
+    );
+  const all = Object.keys(configOf(minerOf("Rig 11")).components);
+  expect(disabledIn(false)).toEqual(all.filter((id) => off_.test(id)));
+  expect(disabledIn(false).length).toBeGreaterThan(10);
+  expect(disabledIn(true)).toEqual([]);
+});
+
+test("efficiency in J/TH is shown of SHA-256 only", () => {
+  const miner = minerOf("Rig 4");
+  const with_ = (algorithm: string) => ({ ...miner, readings: { ...miner.readings, algorithm } });
+  expect(configOf(with_("sha256")).components.efficiency).toBeDefined();
+  expect(configOf(with_("SHA-256")).components.efficiency).toBeDefined();
+  expect(configOf(with_("scrypt")).components.efficiency).toBeUndefined();
+  expect(configOf(with_("sha256csm")).components.efficiency).toBeUndefined();
+});
+
+test("money is shown from the day it is known, per day and in the display currency", () => {
+  const miner = minerOf("Rig 4");
+  const rich = { ...miner, coinInfo: { ...miner.coinInfo, revenuePerDayValue: 5.2, profitPerDayValue: -0.3 } };
+  expect(configOf(miner).components).not.toHaveProperty("revenue");
+  const config = configOf(rich);
+  for (const id of ["revenue", "profit"]) {
+    expect(config.components[id]).toMatchObject({ unit_of_measurement: "SEK/d", state_class: "measurement" });
+    expect(config.components[id]).not.toHaveProperty("device_class");
+  }
+  expect(checkDevice(topicOf(config), JSON.stringify(config))).toEqual([]);
+  expect(configOf(miner, beforeOf(config)).components).toHaveProperty("profit");
+  expect(configOf(rich, nothingBefore, { currency: null }).components.revenue?.unit_of_measurement).toBe("money/d");
+});
+
+test("the hash rate has no entity before its unit is known, since statistics break when it moves", () => {
+  const miner = minerOf("Rig 4");
+  const ids = Object.keys(deviceConfig(miner, null, alone, nothingBefore, context).components);
+  expect(ids.filter((id) => id.includes("hashrate"))).toEqual([]);
+});
+
+test("a miner that heats a room is a thermostat, others are none", () => {
+  const miner = minerOf("Rig 1");
+  expect(miner.heating?.name).toBe("Study");
+  const config = configOf(miner);
+  expect(config.components.thermostat).toMatchObject({
+    ...{ platform: "climate", modes: ["heat"], min_temp: 5, max_temp: 35, temp_step: 0.5, temperature_unit: "C" },
+    temperature_command_topic: `rigbridge/miner/${miner.uid}/action`,
+    temperature_command_template: '{"action": "set_target_temperature", "temperature": {{ value }}}',
+  });
+  expect(config.components.room_temperature).toBeDefined();
+  const others = Object.keys(configOf(minerOf("Rig 2")).components);
+  expect(others).not.toEqual(expect.arrayContaining(["thermostat"]));
+  expect(others).not.toEqual(expect.arrayContaining(["room_temperature"]));
+});
+
+test("a fan that is regulated by the rig is no number, and there is a button for going back to that", () => {
+  const miner = minerOf("Rig 15");
+  const regulated = {
+    ...miner,
+    controls: miner.controls.map((control) => (control.key === "fan" ? { ...control, value: "auto" } : control)),
+  };
+  const config = configOf(regulated);
+  expect(minerState(regulated, null)).toMatchObject({ fan: "auto", fan_number: null });
+  expect(config.components.fan?.value_template).toBe("{{ value_json.fan_number }}");
+  expect(config.components.fan_auto).toMatchObject({
+    ...{ platform: "button", name: "Fan auto", payload_press: "auto" },
+    command_topic: `rigbridge/miner/${miner.uid}/fan/set`,
+  });
+});
+
+test("pools are chosen by names that are told apart, and the one in use is among them", () => {
+  const miner = minerOf("Rig 4");
+  const [pool] = miner.poolList;
+  if (pool === undefined) throw new Error("the rig has no pool");
+  const at = (name: string, displayUrl: string, worker: string, priority: number) => ({
+    ...{ ...pool, name, canPrioritize: true },
+    ...{ additionalInfo: { displayUrl, worker }, priorityInfo: { priority, quota: 1 } },
+  });
+  const pooled = {
+    ...miner,
+    ...{ pool: "north.example.com", canPoolSwitch: false },
+    poolList: [
+      at("North", "north.example.com:3333", "a", 1),
+      at("North", "north.example.com:3333", "b", 0),
+      at("East", "east.example.com:1", "a", 2),
+    ],
+  };
+  const config = configOf(pooled);
+  expect(config.components.pool).toMatchObject({ platform: "select", options: ["North", "North (b)", "East"] });
+  expect(minerState(pooled, null).pool_name).toBe("North (b)");
+  expect(configOf({ ...pooled, canPoolSwitch: true }).components.pool).toMatchObject({
+    options: ["North", "North (b)", "East", "South"],
+  });
+});
+
+test("a choice of pools stays while the pools that miners can be sent to are not known", () => {
+  const miner = { ...minerOf("Rig 13"), canPoolSwitch: true };
+  const config = configOf(miner);
+  expect(config.components.pool?.options).toEqual(expect.arrayContaining(["North", "South"]));
+  expect(configOf(miner, beforeOf(config), { pools: null }).components.pool).toEqual(config.components.pool);
+});
+
+test("a device has its MAC, the rig's page, the place of its group and what it hangs on", () => {
+  const miner = { ...minerOf("Rig 4"), macAddress: "0251AB000003", hostDescription: "[fe80::1]:4028" };
+  const place = { via: "rigbridge_group_7", area: "Hall A" };
+  const {
+    device,
+    origin,
+    availability,
+    availability_mode: mode,
+  } = deviceConfig(miner, null, place, nothingBefore, context);
+  expect(device).toMatchObject({
+    connections: [["mac", "02:51:ab:00:00:03"]],
+    configuration_url: "http://[fe80::1]",
+    via_device: "rigbridge_group_7",
+    suggested_area: "Hall A",
+  });
+  expect(origin).toEqual({ name: "Rigbridge", sw_version: "1.2.3" });
+  expect([mode, availability]).toEqual([
+    "all",
+    [{ topic: "rigbridge/bridge/state" }, { topic: `rigbridge/miner/${miner.uid}/availability` }],
+  ]);
+  const bare = configOf({ ...miner, macAddress: "", hostDescription: "%", hardware: "", softwareType: "" });
+  expect(Object.keys(bare.device)).toEqual(["identifiers", "name"]);
+});
+
+test("an id is made of the base and the uid, and of nothing that a person may change", () => {
+  const miner = { ...minerOf("Rig 4"), uid: "serial-42" };
+  const config = configOf(miner, nothingBefore, { base: "site/one" });
+  expect(config.device.identifiers).toEqual(["site_one_miner_serial-42"]);
+  const ids = Object.entries(config.components).map(([id, component]) => [id, component.unique_id]);
+  expect(ids).toEqual(ids.map(([id]) => [id, `site_one_miner_serial-42_${id}`]));
+  expect(JSON.stringify(config)).not.toContain("default_entity_id");
+});

@@ -1,0 +1,19 @@
+import { pino } from "pino";
+import { BrokerMessages } from "../../src/mqtt/messages.ts";
+import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
+
+/** Messages over a connection of the bridge's kind; closed by what is given back. */
+export async function messagesAt(
+  url: string,
+  now: () => number = Date.now,
+): Promise<{ readonly messages: BrokerMessages; readonly close: () => Promise<void> }> {
+  const connection = await openConnection({
+    settings: { url, clientId: "rigbridge" },
+    will: { topic: "rigbridge/bridge/state", payload: "offline" },
+    log: pino({ level: "silent" }),
+  });
+  const messages = new BrokerMessages(now);
+  messages.join(connection);
+  await new Promise<void>((resolve) => connection.connected(resolve));
+  return { messages, close: () => connection.close() };
+}

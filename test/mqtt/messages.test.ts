@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import type { Heard } from "../../src/link/supplies/messages.ts";
+import { startBroker } from "../../src/mqtt/broker.ts";
+import { BrokerMessages } from "../../src/mqtt/messages.ts";
+import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
+import { until } from "../service/bench.ts";
+import { messagesAt } from "./messages-at.ts";
+import { listenAt, startMosquitto } from "./mosquitto.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const brokers = {
+  mosquitto: async (): Promise<string> => {
+    const broker = await startMosquitto();
+    closing.push(() => broker.stop());
+    return broker.url;
+  },
+  "the embedded broker": async (): Promise<string> => {
+    const settings = { broker: { host: "127.0.0.1", port: 0 } };
+    const broker = await startBroker({ settings, log: pino({ level: "silent" }) });
+    closing.push(() => broker.close());
+    return broker.url;
+  },
+};
+
+async function opened(url: string, now?: () => number) {
+  const { messages, close } = await messagesAt(url, now);
+  const others = await listenAt(url, ["said/#"]);
+  closing.push(close, () => others.close());
+  const heardAt = (topic: string): { readonly heard: Heard[]; readonly end: () => void } => {
+    const heard: Heard[] = [];
+    return { heard, end: messages.listen(topic, (message) => heard.push(message)) };
+  };
+  return { messages, others, heardAt };
+}
+
+const texts = (heard: readonly Heard[]): string[] => heard.map(({ payload }) => payload);
+
+describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
+  test("are heard with the time when they came in, by all who listen", async () => {
+    let now = 1000;
+    const { others, heardAt } = await opened(await broker(), () => now);
+    await others.say("room", "20", { retain: true });
+    const first = heardAt("room");
+    await until(() => first.heard.length === 1);
+    now = 2000;
+    await others.say("room", "21", { retain: true });
+    await until(() => first.heard.length === 2);
+    expect(first.heard).toEqual([
+      { payload: "20", at: 1000, retained: true },
+      { payload: "21", at: 2000, retained: false },
+    ]);
+    now = 3000;
+    expect(heardAt("room").heard).toEqual([{ payload: "21", at: 2000, retained: false }]);
+  });
+
+  test("are heard no more by who has ended, and still by others", async () => {
+    const { others, heardAt } = await opened(await broker());
+    const [first, second] = [heardAt("room"), heardAt("room")];
+    await others.say("room", "20", { retain: true });
+    await until(() => second.heard.length === 1);
+    first.end();
+    await others.say("room", "21");
+    await until(() => second.heard.length === 2);
+    expect([texts(first.heard), texts(second.heard)]).toEqual([["20"], ["20", "21"]]);
+    second.end();
+    const third = heardAt("room");
+    await others.say("room", "22");
+    await until(() => third.heard.length === 2);
+    expect([texts(second.heard), texts(third.heard)]).toEqual([
+      ["20", "21"],
+      ["21", "22"],
+    ]);
+  });
+
+  test("are said to others", async () => {
+    const { messages, others } = await opened(await broker());
+    expect(messages.publish("said/plug", "ON")).toBe(true);
+    expect(await others.until(({ topic }) => topic === "said/plug")).toMatchObject({ payload: "ON", retained: false });
+  });
+});
+
+test("what a broker has kept is heard once, not again after each reconnect", async () => {
+  const broker = await startMosquitto();
+  closing.push(() => broker.stop());
+  const { others, heardAt } = await opened(broker.url);
+  await others.say("room", "20", { retain: true });
+  const { heard } = heardAt("room");
+  const marks = heardAt("mark");
+  await until(() => heard.length === 1);
+  await broker.kill();
+  await broker.start();
+  const sensor = await listenAt(broker.url);
+  closing.push(() => sensor.close());
+  await sensor.say("room", "20", { retain: true });
+  await sensor.say("mark", "again", { retain: true });
+  await until(() => texts(marks.heard).includes("again"));
+  expect(heard.filter(({ retained }) => retained)).toHaveLength(1);
+});
+
+test("what is wanted before there is a connection is heard once there is", async () => {
+  const url = await brokers.mosquitto();
+  const others = await listenAt(url);
+  await others.say("room", "20", { retain: true });
+  const messages = new BrokerMessages(Date.now);
+  const heard: Heard[] = [];
+  messages.listen("room", (message) => heard.push(message));
+  expect(messages.publish("said/plug", "ON")).toBe(false);
+  const connection = await openConnection({
+    settings: { url, clientId: "rigbridge" },
+    will: { topic: "rigbridge/bridge/state", payload: "offline" },
+    log: pino({ level: "silent" }),
+  });
+  closing.push(
+    () => connection.close(),
+    () => others.close(),
+  );
+  messages.join(connection);
+  await until(() => heard.length === 1);
+  expect(texts(heard)).toEqual(["20"]);
+});
+
+test("nothing is said while there is no connection, nor later", async () => {
+  const broker = await startMosquitto();
+  closing.push(() => broker.stop());
+  const { messages, heardAt } = await opened(broker.url);
+  const marks = heardAt("mark");
+  await broker.kill();
+  await until(() => !messages.publish("said/lost", "ON"));
+  expect(messages.publish("said/late", "ON")).toBe(false);
+  await broker.start();
+  const others = await listenAt(broker.url, ["said/#"]);
+  closing.push(() => others.close());
+  await others.say("mark", "back", { retain: true });
+  await until(() => texts(marks.heard).includes("back"));
+  messages.publish("said/now", "ON");
+  await others.until(({ topic }) => topic === "said/now");
+  expect(others.heard.map(({ topic }) => topic)).not.toContain("said/late");
+});

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect as connectSocket, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
+
+/** A real Mosquitto as a process of its own, that forgets everything with it. */
+export interface Mosquitto {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it at once, as `kill -9` does. */
+  kill(): Promise<void>;
+  /** Starts it again at the same port, without anything that it knew. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface MosquittoOptions {
+  /** Lines of its configuration beside `listener`; `allow_anonymous true` unless they say otherwise. */
+  readonly config?: readonly string[];
+  /** Users by name with their passwords; nobody else is let in. */
+  readonly users?: Readonly<Record<string, string>>;
+  /** Scheme of its URL: mqtts where the configuration makes it speak TLS. */
+  readonly scheme?: "mqtt" | "mqtts";
+}
+
+const program = "/usr/sbin/mosquitto";
+
+export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mosquitto> {
+  const { config = [], users, scheme = "mqtt" } = options;
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "rigbridge-mosquitto-"));
+  const file = join(folder, "mosquitto.conf");
+  const lines = [`listener ${port} 127.0.0.1`, "persistence false", "log_type none", ...config];
+  if (users === undefined) {
+    if (!config.some((line) => line.startsWith("allow_anonymous"))) lines.push("allow_anonymous true");
+  } else {
+    const passwords = join(folder, "passwords");
+    await writeFile(passwords, "");
+    for (const [name, password] of Object.entries(users))
+      await once(spawn("mosquitto_passwd", ["-b", passwords, name, password], { stdio: "ignore" }), "exit");
+    lines.push("allow_anonymous false", `password_file ${passwords}`);
+  }
+  // As root it would give up its rights, and with them those to its own files.
+  if (process.getuid?.() === 0) lines.push("user root");
+  await writeFile(file, `${lines.join("\n")}\n`);
+
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const started = spawn(program, ["-c", file], { stdio: ["ignore", "ignore", "pipe"] });
+    child = started;
+    let said = "";
+    started.stderr?.on("data", (text) => {
+      said += text;
+    });
+    while (!(await answers(port))) {
+      if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
+      await pause(10);
+    }
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  };
+  await start();
+  return {
+    url: `${scheme}://127.0.0.1:${port}`,
+    port,
+    kill: () => end("SIGKILL"),
+    start,
+    stop: async () => {
+      await end("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a client of a broker has heard. */
+export interface Heard {
+  readonly topic: string;
+  readonly payload: string;
+  readonly retained: boolean;
+  readonly correlation: string | null;
+}
+
+/** A client beside the bridge, that remembers all it has heard. */
+export interface Listening {
+  readonly client: MqttClient;
+  readonly heard: readonly Heard[];
+  /** The first that is this, or will be, from this place in `heard` on. */
+  until(wanted: (heard: Heard) => boolean, from?: number): Promise<Heard>;
+  /** The last payload heard at a topic, as JSON or text; undefined before there is one. */
+  last(topic: string): string | undefined;
+  say(topic: string, payload: string | Buffer, options?: SayOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SayOptions {
+  readonly retain?: boolean;
+  readonly qos?: 0 | 1;
+  readonly responseTopic?: string;
+  readonly correlation?: string;
+}
+
+/** Listens at a broker to these filters, "#" unless said. */
+export async function listenAt(
+  url: string,
+  filters: readonly string[] = ["#"],
+  options: IClientOptions = {},
+): Promise<Listening> {
+  const client = await connectAsync(url, { protocolVersion: 5, reconnectPeriod: 50, ...options });
+  const heard: Heard[] = [];
+  const waiting = new Set<() => void>();
+  client.on("error", () => undefined);
+  client.on("message", (topic, payload, { retain, properties }) => {
+    const correlation = properties?.correlationData?.toString() ?? null;
+    heard.push({ topic, payload: payload.toString(), retained: retain, correlation });
+    for (const look of waiting) look();
+  });
+  await client.subscribeAsync([...filters], { qos: 1 });
+  return {
+    client,
+    heard,
+    until: (wanted, from = 0) =>
+      new Promise((resolve) => {
+        let at = from;
+        const look = (): void => {
+          for (; at < heard.length; at += 1) {
+            const each = heard[at];
+            if (each === undefined || !wanted(each)) continue;
+            waiting.delete(look);
+            resolve(each);
+            return;
+          }
+        };
+        waiting.add(look);
+        look();
+      }),
+    last: (topic) => heard.findLast((each) => each.topic === topic)?.payload,
+    say: async (topic, payload, { retain = false, qos = 1, responseTopic, correlation } = {}) => {
+      const properties = {
+        ...(responseTopic === undefined ? {} : { responseTopic }),
+        ...(correlation === undefined ? {} : { correlationData: Buffer.from(correlation) }),
+      };
+      await client.publishAsync(topic, payload, { qos, retain, properties });
+    },
+    close: () => client.endAsync(true),
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connectSocket(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
