@@ -24,11 +24,7 @@ const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 export type ByKind = Readonly<Partial<Record<RigKind, number>>>;
 
 /** So many rigs of the mix in turn, each with an address of its own. */
-export async function startFarmProcess(
-  count: number,
-  mix: ByKind,
-  ports: ByKind,
-): Promise<FarmProcess> {
+export async function startFarmProcess(count: number, mix: ByKind, ports: ByKind): Promise<FarmProcess> {
   const text = (numbers: ByKind): string =>
     Object.entries(numbers)
       .filter(([, number]) => number > 0)

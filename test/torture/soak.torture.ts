@@ -21,7 +21,8 @@ import { say } from "./say.ts";
  * well, listeners come and go, things are changed. Nothing grows, and what is shown is right.
  */
 const minutes = Number(process.argv[2] ?? 10);
-const rigCount = Number(process.argv[3] ?? 2_000);
+/** As many reads a second as 5,000 rigs make that are read every 10 s. */
+const rigCount = Number(process.argv[3] ?? 500);
 
 const ports = { cgminer: 24_428, axeos: 24_480, xmrig: 24_580 };
 const key = "a-key-for-the-soak";
