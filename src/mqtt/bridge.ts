@@ -77,6 +77,8 @@ class RunningBridge implements Bridge {
   #features: ReadonlySet<OperationName> = new Set();
   #counts: NodeJS.Timeout | undefined;
   #connects = 0;
+  /** The service is watched now. */
+  #isHeard = false;
 
   constructor(
     options: BridgeOptions & { readonly now: () => number },
@@ -134,7 +136,9 @@ class RunningBridge implements Bridge {
           this.#publishing.read(lists);
           if (isOther) this.#publishInfo();
           leftovers.sweep();
+          this.#say(true);
         },
+        lost: () => this.#say(false),
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         summary: (summary) => this.#publishing.summary(summary),
@@ -167,11 +171,23 @@ class RunningBridge implements Bridge {
 
   /** Everything that brokers keep; what others hang on comes first. */
   #publishAll(): void {
-    this.connection.publish({ topic: this.#topics.state, payload: "online", qos: 1, retain: true });
+    this.#publishState();
     this.#publishInfo();
     this.#announcer?.reannounce();
     this.#countSoon();
     void this.#publishing.publishAll();
+  }
+
+  /** "online" only while the service is heard: what was published before may be wrong by now. */
+  #say(isHeard: boolean): void {
+    const isOther = isHeard !== this.#isHeard;
+    this.#isHeard = isHeard;
+    if (isOther) this.#publishState();
+  }
+
+  #publishState(): void {
+    const payload = this.#isHeard ? "online" : "offline";
+    this.connection.publish({ topic: this.#topics.state, payload, qos: 1, retain: true });
   }
 
   #publishInfo(): void {

@@ -20,6 +20,8 @@ export interface FarmLists {
 /** Who is told what changes. */
 export interface FarmListener {
   read(lists: FarmLists): void;
+  /** The service cannot be asked; nobody knows how things are until `read`. */
+  lost(): void;
   miner(miner: Miner): void;
   removed(id: number): void;
   summary(summary: Summary): void;
@@ -50,6 +52,8 @@ export async function watchFarm({ service, log, signal }: Watching, listener: Fa
     } catch (error) {
       const message = error instanceof RigbridgeError ? error.message : String(error);
       if (!signal.aborted && message !== said) log.warn(`The service cannot be watched: ${message}`);
+      // A stream that was cut comes back at once, and nothing is lost.
+      if (!signal.aborted && wait > firstWait) listener.lost();
       said = message;
     }
     await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);

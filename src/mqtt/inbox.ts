@@ -62,8 +62,7 @@ export class Inbox {
     this.#said.add(topic);
     this.#options.log.warn(
       { topic },
-      "A command that the broker keeps (retain) is not done: it would be done again at every start. Send it without, " +
-        "and take this one back with an empty retained message",
+      "A command that the broker keeps (retain) is not done, since it would be done again at every start",
     );
   }
 }

@@ -93,6 +93,8 @@ export class MqttConnection implements Connection {
   /** Whether the other version was tried too since there was a broker. */
   #hasTriedBoth = false;
   #again: NodeJS.Timeout | undefined;
+  /** What the bridge published was refused. */
+  #hasRefused = false;
   /** What was said last. */
   #said: string | null = null;
 
@@ -197,7 +199,11 @@ export class MqttConnection implements Connection {
       // Small messages would wait for acknowledgements otherwise (Nagle); a WebSocket's stream has no such thing.
       if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function")
         client.stream.setNoDelay(true);
-      this.#open(wireOf(client, version, properties?.receiveMaximum));
+      const limits = {
+        window: properties?.receiveMaximum ?? window,
+        packet: properties?.maximumPacketSize ?? Infinity,
+      };
+      this.#open(wireOf(client, version, limits, (topic) => this.#refusedAt(topic)));
     });
     client.on("error", (failure: BrokerError) => {
       error ??= failure;
@@ -218,6 +224,7 @@ export class MqttConnection implements Connection {
     this.#isConnected = true;
     this.#tries = 0;
     this.#hasTriedBoth = false;
+    this.#hasRefused = false;
     this.#said = null;
     log.info(`Connected to the broker at ${this.#place} with MQTT ${this.#version === 5 ? "5" : "3.1.1"}`);
     this.#outgoing.open(wire);
@@ -269,6 +276,16 @@ export class MqttConnection implements Connection {
     this.#options.log.warn(message);
   }
 
+  /** Once in a connection. */
+  #refusedAt(topic: string): void {
+    if (this.#hasRefused) return;
+    this.#hasRefused = true;
+    this.#options.log.warn(
+      { topic },
+      `The broker at ${this.#place} does not take all that the bridge publishes, by its rights or its packet size`,
+    );
+  }
+
   #subscribe(filters: readonly string[], { fresh }: Subscription): void {
     const how = this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
     this.#client.subscribe([...filters], how, (error, granted = []) => {
@@ -302,9 +319,24 @@ export const anotherBridge = (place: string, clientId: string): RigbridgeError =
       "Give each its own clientId and base",
   );
 
-function wireOf(client: MqttClient, version: Version, receiveMaximum = window): Wire {
+/** What the broker takes: messages with QoS 1 under way at once, and bytes of a packet. */
+interface Limits {
+  readonly window: number;
+  readonly packet: number;
+}
+
+/** Bytes of a packet beside topic and payload, generously. */
+const envelope = 256;
+
+function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (topic: string) => void): Wire {
   return {
     send: ({ topic, payload, qos, retain, expiry, correlation }, arrived) => {
+      // A broker cuts off who sends more than it takes.
+      if (Buffer.byteLength(payload) + Buffer.byteLength(topic) + envelope > limits.packet) {
+        refused(topic);
+        queueMicrotask(arrived);
+        return;
+      }
       const properties =
         version === 5
           ? {
@@ -314,16 +346,23 @@ function wireOf(client: MqttClient, version: Version, receiveMaximum = window): 
               },
             }
           : {};
-      client.publish(topic, payload, { qos, retain, ...properties }, arrived);
+      client.publish(topic, payload, { qos, retain, ...properties }, (error) => {
+        if (isRefusal(error)) refused(topic);
+        arrived();
+      });
     },
     get hasRoom() {
       return client.stream.writableLength < backlog;
     },
-    window: Math.min(window, receiveMaximum),
+    window: Math.min(window, limits.window),
     // Acknowledgements of a broker that waits for ours come at once when there is something to send (Nagle).
     nudge: () => client.sendPing(),
   };
 }
+
+/** The broker has said no (MQTT 5), and not that nobody listens (16). */
+const isRefusal = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "number" && error.code >= 128;
 
 /** Host and port. */
 export const placeOf = (url: string): string => {

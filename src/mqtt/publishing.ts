@@ -57,7 +57,7 @@ const expiry = 180;
 const batch = 200;
 
 /** What the bridge publishes, and when. Everything is known from the lists and events of the service. */
-export class Publishing implements FarmListener {
+export class Publishing implements Omit<FarmListener, "lost"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, ShownMiner>();
   readonly #uids = new Map<number, string>();

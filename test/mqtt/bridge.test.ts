@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import type { MinerGroup } from "../../src/contract/resources.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo, hearingLog } from "./bridged.ts";
@@ -15,6 +17,9 @@ afterEach(async () => {
 const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
 const at = (topic: string | RegExp) => (heard: Heard) =>
   heard.payload !== "" && (typeof topic === "string" ? heard.topic === topic : topic.test(heard.topic));
+
+const groupsIn = (groups: readonly MinerGroup[]): MinerGroup[] =>
+  groups.flatMap((group) => [group, ...groupsIn(group.groupList ?? [])]);
 
 async function listening(url: string, filters?: readonly string[]): Promise<Listening> {
   const listener = await listenAt(url, filters);
@@ -58,7 +63,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
 
   test("every miner, group and the farm stand at the broker, and the bridge says what it is", async () => {
     await bridged(opened.service, { url: mosquitto.url, base: "home/rigs" });
-    const { groupList } = await opened.service.listMiners({}, caller);
+    const groupList = groupsIn((await opened.service.listMiners({}, caller)).groupList);
     const miners = groupList.flatMap(({ minerList }) => minerList);
     const topics = miners.flatMap(({ uid }) => [`home/rigs/miner/${uid}/state`, `home/rigs/miner/${uid}/availability`]);
     const groups = groupList.filter(({ id }) => id > 0).map(({ id }) => `home/rigs/group/${id}/state`);
@@ -176,6 +181,20 @@ describe("a bridge", () => {
       const after = await keptAtLeast(url, wanted);
       expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
     }
+  });
+
+  test("says that it is offline as long as its service cannot be asked, and online after that", async () => {
+    const url = await fresh();
+    let isAway = true;
+    const listMiners: typeof opened.service.listMiners = async (...asked) => {
+      if (isAway) throw new RigbridgeError("service.unreachable", "Nobody answers");
+      return opened.service.listMiners(...asked);
+    };
+    const listener = await listening(url, ["rigbridge/bridge/state"]);
+    await bridged({ ...opened.service, listMiners }, { url });
+    await listener.until(({ payload }) => payload === "offline");
+    isAway = false;
+    await listener.until(({ payload }) => payload === "online");
   });
 
   test("publishes everything again when Home Assistant has started", async () => {

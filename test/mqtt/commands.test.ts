@@ -8,6 +8,7 @@ import { openStore, type Store, startService } from "../../src/service/index.ts"
 import { demoLogin, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
 import { type Heard, type Listening, listenAt, type Mosquitto, type SayOptions, startMosquitto } from "./mosquitto.ts";
+import { startOldBroker } from "./old-broker.ts";
 
 const caller = { actor: "test" };
 const base = "rigbridge";
@@ -209,20 +210,34 @@ describe("what is refused, with nothing done", () => {
 });
 
 describe("what is said twice", () => {
-  test("a command that the broker keeps is dropped, with a warning", async () => {
-    const topic = `${base}/miner/${axeos.uid}/voltage/set`;
-    await listener.say(topic, "1200", { retain: true });
-    await bridge.close();
-    const before = await told();
-    const hearing = hearingLog();
-    said = hearing.said;
-    bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
-    const from = listener.heard.length;
-    await listener.until((heard) => heard.topic === `${base}/bridge/state` && heard.payload === "online", from);
-    expect(await ask(`miner/${axeos.uid}/frequency/set`, "490")).toMatchObject({ status: "ok" });
-    expect(await told()).toBe(before + 1);
-    await listener.say(topic, "", { retain: true });
-  });
+  test.each(["MQTT 5", "MQTT 3.1.1"])(
+    "a command that the broker keeps is not done at the next start (%s)",
+    async (version) => {
+      const topic = `${base}/miner/${axeos.uid}/voltage/set`;
+      await listener.say(topic, "1200", { retain: true });
+      await listener.until((heard) => heard.topic === `${base}/miner/${axeos.uid}/response`);
+      await bridge.close();
+      const before = await told();
+      const old = version === "MQTT 5" ? null : await startOldBroker(mosquitto.port);
+      const hearing = hearingLog();
+      const from = listener.heard.length;
+      const again = await bridgeTo(service, { url: old?.url ?? mosquitto.url }, { log: hearing.log });
+      await listener.until(({ topic }) => topic === `${base}/summary`, from);
+      expect(await ask(`miner/${axeos.uid}/frequency/set`, version === "MQTT 5" ? "490" : "485")).toMatchObject({
+        status: "ok",
+      });
+      expect(await told()).toBe(before + 1);
+      if (old !== null)
+        expect(hearing.said.map(({ msg }) => msg)).toContainEqual(expect.stringContaining("keeps (retain)"));
+      await again.close();
+      await old?.close();
+      await listener.say(topic, "", { retain: true });
+      const restarted = listener.heard.length;
+      said = hearing.said;
+      bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
+      await listener.until(({ topic }) => topic === `${base}/summary`, restarted);
+    },
+  );
 
   test("with one correlation it is done once, and answered twice", async () => {
     const before = await told();

@@ -184,6 +184,20 @@ describe("what is published while there is no broker", () => {
   });
 });
 
+test("what the broker does not take, by its size or by rights, is said once and harms nothing else", async () => {
+  const { url } = await broker({ config: ["max_packet_size 2000"] });
+  const listener = await listening(url);
+  const { connection, sentences } = await open({ url });
+  await connects(connection);
+  for (let count = 0; count < 3; count += 1)
+    connection.publish({ ...message, topic: "home/large", payload: "x".repeat(5_000) });
+  connection.publish({ ...message, topic: "home/small" });
+  await listener.until(({ topic }) => topic === "home/small");
+  await connection.settled();
+  expect(sentences().filter((each) => /does not take all/.test(each))).toHaveLength(1);
+  expect(connection.isConnected).toBe(true);
+});
+
 test("many messages with QoS 1 are under way at once, in order", async () => {
   const { url } = await broker();
   const listener = await listening(url, ["home/#"]);

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import { startFarm, startTwin } from "../../src/simulator/index.ts";
+import { listenAt, startMosquitto } from "../mqtt/mosquitto.ts";
+import { rigbridge, running } from "./command.ts";
+
+const cleanup: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of cleanup.splice(0).toReversed()) await close();
+});
+
+async function place() {
+  const mosquitto = await startMosquitto();
+  cleanup.push(() => mosquitto.stop());
+  const listener = await listenAt(mosquitto.url);
+  cleanup.push(() => listener.close());
+  const folder = mkdtempSync(join(tmpdir(), "rigbridge-mqtt-"));
+  cleanup.push(() => rmSync(folder, { recursive: true }));
+  return { url: mosquitto.url, listener, folder };
+}
+
+test("rigbridge mqtt brings the reference product to a broker, and says goodbye", async () => {
+  const { url, listener, folder } = await place();
+  const twin = await startTwin({ miners: 3, key: "invented-key-of-a-test" });
+  cleanup.push(() => twin.close());
+  const args = ["mqtt", "--service", twin.url, "--broker", url, "--base", "mine", "--data", folder];
+  const bridge = await running(args, /brings/, { env: { RIGBRIDGE_KEY: "invented-key-of-a-test" } });
+  await listener.until(({ topic }) => /^mine\/miner\/.+\/state$/.test(topic));
+  bridge.signal("SIGTERM");
+  await listener.until(({ topic, payload }) => topic === "mine/bridge/state" && payload === "offline");
+  expect((await bridge.ended).code).toBe(0);
+});
+
+test("rigbridge mqtt ends with a sentence when another takes its place", async () => {
+  const { url, folder } = await place();
+  const args = ["mqtt", "--service", "http://127.0.0.1:1", "--broker", url, "--data", folder];
+  const first = await running(args, /Connected/);
+  const second = await running(args, /Connected/);
+  const { code, stdout } = await first.ended;
+  expect(code).toBe(1);
+  expect(stdout).toContain("Another bridge is at the broker");
+  second.signal("SIGTERM");
+  await second.ended;
+});
+
+test("rigbridge mqtt names each option that is wrong", async () => {
+  const { code, stderr } = await rigbridge(["mqtt", "--broker", "ftp://x", "--interval", "soon"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/--broker: like mqtt/);
+  expect(stderr).toMatch(/--interval: /);
+  expect((await rigbridge(["mqtt"])).stderr).toMatch(/--broker: is needed/);
+});
+
+test("rigbridge serve brings its miners to the broker that the configuration names", async () => {
+  const { url, listener, folder } = await place();
+  const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
+  cleanup.push(() => farm.close());
+  const file = join(folder, "rigbridge.yaml");
+  const miners = `miners:\n  - address: ${farm.rigs[0]?.address}\n`;
+  writeFileSync(file, `http: { port: 0 }\nstore: { url: ${folder}/rigbridge.db }\nmqtt: { url: "${url}" }\n${miners}`);
+  const service = await running(["serve", "--config", file], /Rigbridge/);
+  await listener.until(({ topic }) => /^rigbridge\/miner\/.+\/state$/.test(topic));
+  await listener.until(({ topic }) => /^homeassistant\/device\/rigbridge_miner_.+\/config$/.test(topic));
+  service.signal("SIGTERM");
+  await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "offline");
+  expect((await service.ended).code).toBe(0);
+});
