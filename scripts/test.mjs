@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
@@ -6,6 +6,8 @@ import { setUp } from "./setup.mjs";
 /** Parts of the system that tests use: the command, its Debian package, and what is left out without it. */
 const systemParts = [
   { command: "curl", debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
+  { command: "mosquitto", asked: ["-h"], debian: "mosquitto", leftOut: "the MQTT bridge at a real broker" },
+  { command: "openssl", asked: ["version"], debian: "openssl", leftOut: "the MQTT bridge at a broker with TLS" },
   {
     command: "prometheus",
     debian: "prometheus",
@@ -28,7 +30,7 @@ const checks = [
 /** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
 async function main() {
   if (!(await setUp())) return 1;
-  await installSystemParts(systemParts.filter(({ command }) => !isThere(command)));
+  await installSystemParts(systemParts.filter((part) => !isThere(part)));
   const failed = [];
   for (const { name, command, args, env } of checks) {
     const start = performance.now();
@@ -42,13 +44,10 @@ async function main() {
   return failed.length === 0 ? 0 : 1;
 }
 
-function isThere(command) {
-  try {
-    execFileSync(command, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
+/** Some answer no `--version`, and some answer with a code of their own. */
+function isThere({ command, asked = ["--version"] }) {
+  const { error } = spawnSync(command, asked, { stdio: "ignore" });
+  return error === undefined;
 }
 
 /** As root on Debian and its kind; anybody else is told what is missing. */
@@ -63,8 +62,9 @@ async function installSystemParts(missing) {
     const { code, output } = await spawned("apt-get", ["install", "-y", "--no-install-recommends", ...packages], env);
     if (code !== 0) console.error(`${update.output}\n${output}`);
   }
-  for (const { command, debian, leftOut } of missing) {
-    if (!isThere(command)) console.error(`${command} is missing (Debian package ${debian}); left out: ${leftOut}`);
+  for (const part of missing) {
+    const { command, debian, leftOut } = part;
+    if (!isThere(part)) console.error(`${command} is missing (Debian package ${debian}); left out: ${leftOut}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -103,7 +104,8 @@ export async function unpack(tarball: string, project: string): Promise<string> 
 /** A package of the checkout, in a project's node_modules. */
 export async function link(name: string, installed: string): Promise<void> {
   await mkdir(dirname(join(installed, name)), { recursive: true });
-  await symlink(join(root, "node_modules", name), join(installed, name));
+  const place = join(installed, name);
+  if (!existsSync(place)) await symlink(join(root, "node_modules", name), place);
 }
 
 /** A program that gets hold of every export, by import and by require(), and says what it found. */
