@@ -1,4 +1,4 @@
-import type { Control, Readings } from "../contract/readings.ts";
+import { type Control, type Readings, unknownBoard } from "../contract/readings.ts";
 
 /** s. Run times are written in minutes, and the clocks of server and rig drift. */
 const tolerance = 120;
@@ -12,20 +12,9 @@ export interface Shape {
 
 const shapeless: Shape = { boards: [], fans: [], controls: [] };
 
-const unknownBoard = {
-  hashrate: null,
-  temperature: null,
-  chipTemperature: null,
-  chips: null,
-  chipsExpected: null,
-  frequency: null,
-  voltage: null,
-  serial: null,
-} as const;
-
 /** The same with everything unknown. */
 export const emptied = ({ boards, fans, controls }: Shape) => ({
-  boards: boards.map(({ slot }) => ({ ...unknownBoard, slot })),
+  boards: boards.map(({ slot }) => unknownBoard(slot)),
   fans: fans.map(() => ({ rpm: null, percent: null })),
   controls: controls.map((control): Control => ({ ...control, value: null })),
 });

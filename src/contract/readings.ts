@@ -99,6 +99,19 @@ export const unknownReadings = (): RigReadings => ({
   notes: [],
 });
 
+/** A board of which nothing is known but its slot. */
+export const unknownBoard = (slot: number): Board => ({
+  slot,
+  hashrate: null,
+  temperature: null,
+  chipTemperature: null,
+  chips: null,
+  chipsExpected: null,
+  frequency: null,
+  voltage: null,
+  serial: null,
+});
+
 export const ControlValue = z.union([z.string(), z.number(), z.boolean()]);
 export type ControlValue = z.infer<typeof ControlValue>;
 

@@ -1,4 +1,4 @@
-import { type Control, type Readings, type RigReadings, unknownReadings } from "../contract/readings.ts";
+import { type Control, type Readings, type RigReadings, unknownBoard, unknownReadings } from "../contract/readings.ts";
 import type { Device, Heating, Location, Miner, MinerPool } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import { type RigState, statusOf } from "../fleet/state.ts";
@@ -204,17 +204,7 @@ const iso = (time: number): string => new Date(time).toISOString();
 
 const unknownWithShape = ({ layout, trouble }: RigState): RigReadings => ({
   ...unknownReadings(),
-  boards: layout.boards.map((slot) => ({
-    slot,
-    hashrate: null,
-    temperature: null,
-    chipTemperature: null,
-    chips: null,
-    chipsExpected: null,
-    frequency: null,
-    voltage: null,
-    serial: null,
-  })),
+  boards: layout.boards.map(unknownBoard),
   fans: Array.from({ length: layout.fans }, () => ({ rpm: null, percent: null })),
   notes: trouble === null ? [] : [trouble.message],
 });

@@ -1,10 +1,9 @@
-import type { Board } from "../../contract/readings.ts";
-import { unknownReadings } from "../../contract/readings.ts";
+import { type Board, unknownBoard, unknownReadings } from "../../contract/readings.ts";
 import type { PoolReading } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import { type Notes, Reply } from "../reply.ts";
 import type { Answer } from "./braiins-graphql.ts";
-import { emptyBoard, highest, oneActive, type Picture, sensor, slotOf, turning } from "./braiins-picture.ts";
+import { highest, oneActive, type Picture, sensor, slotOf, turning } from "./braiins-picture.ts";
 
 /** With each read. BOSminer that is stopped says null for what it measures. */
 export const statusQuery =
@@ -112,7 +111,7 @@ function boardOf(solver: Reply): Board[] {
     );
   return [
     {
-      ...emptyBoard(slot),
+      ...unknownBoard(slot),
       hashrate: solver.object("realHashrate").number("mhs5S", mega),
       temperature: degrees(/board/i),
       chipTemperature: degrees(/chip/i),

@@ -94,18 +94,6 @@ const filled = (one: Board, two: Board): Board => ({
   serial: one.serial ?? two.serial,
 });
 
-export const emptyBoard = (slot: number): Board => ({
-  slot,
-  hashrate: null,
-  temperature: null,
-  chipTemperature: null,
-  chips: null,
-  chipsExpected: null,
-  frequency: null,
-  voltage: null,
-  serial: null,
-});
-
 export const devicesOf = ({ readings, off }: Picture): DeviceReading[] =>
   readings.boards.map((board) => ({
     kind: "asic",

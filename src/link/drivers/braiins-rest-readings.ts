@@ -1,9 +1,8 @@
-import type { Board, RigReadings } from "../../contract/readings.ts";
-import { unknownReadings } from "../../contract/readings.ts";
+import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../../contract/readings.ts";
 import type { PoolReading } from "../driver.ts";
 import { normalMac, unknownIdentity } from "../identity.ts";
 import { type Notes, Reply } from "../reply.ts";
-import { celsius, emptyBoard, highest, lowest, oneActive, type Picture, slotOf } from "./braiins-picture.ts";
+import { celsius, highest, lowest, oneActive, type Picture, slotOf } from "./braiins-picture.ts";
 import type { PagePath, RestPages } from "./braiins-rest-pages.ts";
 
 /** What the miner is told to do, and whether it does. */
@@ -96,7 +95,7 @@ function boardOf(board: Reply): Board[] {
   const stats = board.object("stats");
   return [
     {
-      ...emptyBoard(slot),
+      ...unknownBoard(slot),
       hashrate: rate(stats.object("real_hashrate"), "last_5s"),
       temperature: degrees(board, "board_temp"),
       chipTemperature: board.object("highest_chip_temp").object("temperature").number("degree_c", celsius),

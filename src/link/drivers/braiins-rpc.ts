@@ -1,10 +1,9 @@
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Board, RigReadings } from "../../contract/readings.ts";
-import { unknownReadings } from "../../contract/readings.ts";
+import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../../contract/readings.ts";
 import { unknownIdentity } from "../identity.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
 import type { RpcTransport } from "../transports/rpc.ts";
-import { emptyBoard, highest, type Picture, sensor, slotOf, turning } from "./braiins-picture.ts";
+import { highest, type Picture, sensor, slotOf, turning } from "./braiins-picture.ts";
 import { isRefusal, poolsOf, ratesOf, statusOf } from "./cgminer-replies.ts";
 
 /** What BOSminer and BOSer report over the RPC of cgminer, without any login. Source: Braiins' "BOSminer API". */
@@ -102,7 +101,7 @@ function boardsOf(devs: readonly Reply[], details: readonly Reply[], temps: read
     const detail = bySlot(details, slot);
     const temp = bySlot(temps, slot);
     return {
-      ...emptyBoard(slot),
+      ...unknownBoard(slot),
       hashrate: dev === undefined ? null : ratesOf(dev).now,
       temperature: temp?.number("Board", sensor) ?? dev?.number("Temperature", sensor) ?? null,
       chipTemperature: temp?.number("Chip", sensor) ?? null,

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RigbridgeError } from "../../contract/problems.ts";
-import { type Control, type ControlKey, type ControlValue, unknownReadings } from "../../contract/readings.ts";
+import {
+  type Control,
+  type ControlKey,
+  type ControlValue,
+  unknownBoard,
+  unknownReadings,
+} from "../../contract/readings.ts";
 import type { Supply } from "../../contract/supply.ts";
 import { toggle } from "../controls.ts";
 import type { PoolControls, Reading, Rig } from "../driver.ts";
@@ -120,7 +126,7 @@ export class SuppliedRig implements Rig {
     const { layout, controls } = this.#options.known();
     const silent = controls.filter(({ key }) => key !== "mining").map((control) => ({ ...control, value: null }));
     this.#byPlug = true;
-    const boards = layout.boards.map((slot) => ({ ...blankBoard, slot }));
+    const boards = layout.boards.map(unknownBoard);
     const fans = Array.from({ length: layout.fans }, () => ({ rpm: null, percent: null }));
     return {
       identity: unknownIdentity,
@@ -201,14 +207,3 @@ export class SuppliedRig implements Rig {
 
 const plugSwitch = (on: boolean): Control =>
   toggle("mining", on, { lasting: true, restartsMining: true, seconds: bootSeconds });
-
-const blankBoard = {
-  hashrate: null,
-  temperature: null,
-  chipTemperature: null,
-  chips: null,
-  chipsExpected: null,
-  frequency: null,
-  voltage: null,
-  serial: null,
-};
