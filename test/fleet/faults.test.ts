@@ -12,6 +12,7 @@ import {
   startFarm,
 } from "../../src/simulator/index.ts";
 import { endingOf } from "../link/fault-endings.ts";
+import { ownHost } from "../own-host.ts";
 
 const kinds: readonly RigKind[] = ["cgminer", "axeos", "xmrig"];
 const names = Object.keys(faults).filter((name): name is FaultName => name in faults);
@@ -42,7 +43,8 @@ beforeAll(async () => {
       return kind === "xmrig" ? { kind, ...common, token, restricted: false } : { kind, ...common };
     }),
   );
-  farm = await startFarm({ rigs });
+  const host = ownHost();
+  farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })) });
   patient = openFleet(10_000);
   hasty = openFleet(400);
 });

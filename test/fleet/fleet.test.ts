@@ -5,6 +5,7 @@ import type { Declared } from "../../src/fleet/fleet-rig.ts";
 import { statusOf, unknownRig } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { ownHost } from "../own-host.ts";
 
 const closers: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -25,7 +26,8 @@ function openFleet(options: Partial<FleetOptions> = {}): Fleet {
 }
 
 async function openFarm(rigs: readonly RigSpec[]): Promise<readonly SimulatedRig[]> {
-  const farm = await startFarm({ rigs });
+  const host = ownHost();
+  const farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })) });
   closers.push(() => farm.close());
   return farm.rigs;
 }

@@ -5,6 +5,7 @@ import { drivers } from "../../src/link/drivers/index.ts";
 import { openLink } from "../../src/link/link.ts";
 import { type Farm, type FaultName, faults, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { specimens } from "../docs/specimens.ts";
+import { ownHost } from "../own-host.ts";
 
 /** Tested one by one in faults.test.ts, or too large to be made for each family. */
 const left: ReadonlySet<string> = new Set(["vast", "many-devices", "http-bomb", "endless", "off", "slow", "delay"]);
@@ -25,7 +26,8 @@ const patience = 1_500;
 
 let farm: Farm;
 beforeAll(async () => {
-  const rigs = families.flatMap(({ spec }): RigSpec[] => names.map((fault) => ({ ...spec, warm: true, fault })));
+  const host = ownHost();
+  const rigs = families.flatMap(({ spec }): RigSpec[] => names.map((fault) => ({ host, ...spec, warm: true, fault })));
   farm = await startFarm({ rigs });
 });
 afterAll(() => farm.close());

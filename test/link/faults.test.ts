@@ -5,6 +5,7 @@ import { axeos } from "../../src/link/drivers/axeos.ts";
 import { cgminer } from "../../src/link/drivers/cgminer.ts";
 import { xmrig } from "../../src/link/drivers/xmrig.ts";
 import { type Farm, type FaultName, faults, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { ownHost } from "../own-host.ts";
 import { endingOf } from "./fault-endings.ts";
 import { deadline, rigAt } from "./rigs.ts";
 
@@ -17,11 +18,12 @@ const kinds: readonly [string, Driver][] = [
 
 let farm: Farm;
 beforeAll(async () => {
+  const host = ownHost();
   farm = await startFarm({
     rigs: [
-      { kind: "cgminer", warm: true },
-      { kind: "axeos", warm: true },
-      { kind: "xmrig", warm: true, token, restricted: false },
+      { kind: "cgminer", host, warm: true },
+      { kind: "axeos", host, warm: true },
+      { kind: "xmrig", host, warm: true, token, restricted: false },
     ],
     clock: () => 1.8e12,
   });

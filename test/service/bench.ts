@@ -1,11 +1,12 @@
 import { pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
+import type { Messages } from "../../src/contract/messages.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
-import type { Messages } from "../../src/link/supplies/messages.ts";
 import { type DemoMiner, startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { ownHost } from "../own-host.ts";
 
 export const caller: Caller = { actor: "test" };
 
@@ -52,7 +53,8 @@ export async function closeBenches(): Promise<void> {
 
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const clock = options.clock ?? Date.now;
-  const farm = await startFarm({ rigs: options.rigs ?? [], clock });
+  const host = ownHost();
+  const farm = await startFarm({ rigs: (options.rigs ?? []).map((rig) => ({ host, ...rig })), clock });
   const store = options.store ?? (await openStore({ file: ":memory:", now: clock }));
   const start = (config: Record<string, unknown> = options.config ?? {}) =>
     startService({

@@ -1,11 +1,12 @@
 import { createServer, type ServerResponse } from "node:http";
 import { pino } from "pino";
+import type { Messages } from "../../src/contract/messages.ts";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
-import type { Messages } from "../../src/link/supplies/messages.ts";
 import { startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/loops.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { ownHost } from "../own-host.ts";
 import { caller, configOf } from "./bench.ts";
 
 export interface LoopBenchOptions {
@@ -46,7 +47,8 @@ export async function closeLoopBenches(): Promise<void> {
 const log = pino({ level: "silent" });
 
 export async function openLoopBench({ rigs, clock, config, messages }: LoopBenchOptions): Promise<LoopBench> {
-  const farm = await startFarm({ rigs, clock });
+  const host = ownHost();
+  const farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })), clock });
   const store = await openStore({ file: ":memory:", now: clock });
   const written = config(farm.rigs.map(({ address }) => address));
   let turn = async (): Promise<void> => undefined;
