@@ -66,24 +66,32 @@ export const HeatingSettings = z
   );
 export type HeatingSettings = z.infer<typeof HeatingSettings>;
 
-export const FollowSettings = z.strictObject({
-  name: name.describe("what it is called; names are unique"),
-  group: name.describe("name of the group that follows, with the groups inside it"),
-  surplus: SourceSettings.describe("where the surplus in W comes from; negative = drawn from the grid"),
-  measures: z
-    .enum(["export", "available"])
-    .default("export")
-    .describe("export = what the grid meter sees while the rigs run; available = what would be left if they were off"),
-  reserve: z.number().min(0).max(1_000_000).default(0).describe("W that are kept back"),
-  order: z
-    .array(name)
-    .max(10_000)
-    .optional()
-    .describe("names or uids of miners, the first is served first; those not named come after, as they are listed"),
-  dwell: seconds.default(120).describe("seconds for which there has to be enough before a rig is given more"),
-  minOn,
-  minOff,
-});
+export const FollowSettings = z
+  .strictObject({
+    name: name.describe("what it is called; names are unique"),
+    group: name.describe("name of the group that follows, with the groups inside it"),
+    surplus: SourceSettings.describe("where the surplus in W comes from; negative = drawn from the grid"),
+    measures: z
+      .enum(["export", "import", "available"])
+      .default("export")
+      .describe(
+        "export, import = what the grid meter sees while the rigs run, counted positive when it goes out or when it comes in; " +
+          "available = what would be left if the rigs were off",
+      ),
+    reserve: z.number().min(0).max(1_000_000).default(0).describe("W that are kept back"),
+    order: z
+      .array(name)
+      .max(10_000)
+      .optional()
+      .describe("names or uids of miners, the first is served first; those not named come after, as they are listed"),
+    dwell: seconds.default(120).describe("seconds for which there has to be enough before a rig is given more"),
+    minOn,
+    minOff,
+  })
+  .refine(({ measures, surplus }) => measures !== "import" || surplus.api === undefined, {
+    path: ["measures"],
+    error: "cannot be import beside surplus.api: what the action set_surplus tells is positive for export",
+  });
 export type FollowSettings = z.infer<typeof FollowSettings>;
 
 /** One, or a list of them. */

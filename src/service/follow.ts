@@ -54,7 +54,7 @@ export class Follow {
     const isNew = last !== null && last.at >= this.#toldAt + settling && last.at > (this.#samples.at(-1)?.at ?? 0);
     if (!isOld && !isNew && this.#samples.length === 0) return;
     const { name, dwell, measures } = this.settings;
-    if (isNew && measures === "export") await this.#rigs.readAgain(entries);
+    if (isNew && measures !== "available") await this.#rigs.readAgain(entries);
     const rigs = await this.#rigs.known(name, entries);
     if (isNew) this.#samples = [...this.#samples, { at: last.at, watts: this.#watts(last.value, rigs) }];
     this.#samples = within(this.#samples, this.#context.now() - dwell * 1000);
@@ -68,8 +68,9 @@ export class Follow {
   /** What the rigs may draw together. A meter at the grid sees what is left beside what they draw already. */
   #watts(value: number, rigs: readonly Follower[]): number {
     const { measures, reserve } = this.settings;
-    const drawn = measures === "export" ? rigs.reduce((sum, { draw }) => sum + draw, 0) : 0;
-    return value + drawn - reserve;
+    if (measures === "available") return value - reserve;
+    const exported = measures === "import" ? -value : value;
+    return exported + rigs.reduce((sum, { draw }) => sum + draw, 0) - reserve;
   }
 
   #tellOfAge(isOld: boolean): void {

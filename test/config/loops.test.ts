@@ -95,6 +95,12 @@ heating: {${room.replace("api: true", "topic: zigbee2mqtt/study, path: temperatu
   expect(mistakes(surplus)).toEqual(["follow.surplus.topic: needs the MQTT bridge: set mqtt in the configuration"]);
 });
 
+test("what the API tells is never counted as import", () => {
+  const said = "{name: Roof, group: shelf, surplus: {api: true}, measures: import}";
+  expect(mistakes(`follow: ${said}`).join()).toContain("follow.measures: cannot be import beside surplus.api");
+  expect(mistakes(`follow: ${said.replace("api: true", 'url: "http://meter.local/"')}`)).toEqual([]);
+});
+
 test("a group serves one room or one surplus", () => {
   const text = `heating: {${room}, group: oven}\nfollow: {name: Roof, group: oven, surplus: {api: true}}`;
   expect(mistakes(text)).toEqual(['follow.group: "oven" is the group of heating too']);

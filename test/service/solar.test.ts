@@ -54,6 +54,16 @@ describe("rigs that follow a surplus", () => {
     expect(bench.mining()).toEqual([false, false]);
   });
 
+  test("understand a meter that counts what is drawn as positive", async () => {
+    const meter = await openValueServer("-1");
+    const { bench, pass } = await roof({ follow: { measures: "import", surplus: { url: meter.url, every: 5 } } });
+    await pass(5);
+    expect(bench.mining()).toEqual([true, true]);
+    meter.answer = "10";
+    await pass(60);
+    expect(bench.mining()).toEqual([true, false]);
+  });
+
   test("take a surplus without them as it is, and keep the reserve back", async () => {
     const { bench, surplus, pass } = await roof({ follow: { measures: "available", reserve: 100 } });
     await surplus(120);
