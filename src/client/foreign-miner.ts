@@ -102,6 +102,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     readings,
     controls: controlsOf(fields, status),
     heating: null,
+    identity: null,
   };
   if (!isLive) return unreached(miner, reading.memory.shape(id));
   reading.memory.keep(id, { ...readings, controls: miner.controls });

@@ -195,6 +195,7 @@ const readNotification =
   ({ now }: MinerReading) =>
   (fields: Fields): Notification => ({
     id: fields.id(),
+    minerId: null,
     minerName: fields.text("minerName"),
     title: fields.textOrNull("title"),
     timeUtc: new Date(instantOf(fields.text("timeUtc")) ?? now()).toISOString(),

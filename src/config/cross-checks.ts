@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
+import { needsMessages } from "../contract/messages.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
-import { needsMessages } from "../link/supplies/messages.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
 import { didYouMean } from "./nearest.ts";

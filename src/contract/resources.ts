@@ -161,6 +161,7 @@ export const Miner = z.object({
   readings: Readings,
   controls: z.array(Control),
   heating: Heating.nullable().describe("the room that this miner heats, null for none (ours)"),
+  identity: Identity.nullable().describe("what the rig says that it is, null before it was first read (ours)"),
 });
 export type Miner = z.infer<typeof Miner>;
 
@@ -241,6 +242,9 @@ export const CatalogueEntry = z.object({ id: text, name: text });
 
 export const Notification = z.object({
   id: int,
+  minerId: int
+    .nullable()
+    .describe("the miner that it is about; null for none, or where the server does not say (ours)"),
   minerName: text,
   title: text.nullable(),
   timeUtc: z.iso.datetime(),

@@ -1,3 +1,4 @@
+import type { Messages } from "../contract/messages.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
 import type { Supply } from "../contract/supply.ts";
@@ -6,7 +7,6 @@ import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials, RigAddress } from "../link/link.ts";
-import type { Messages } from "../link/supplies/messages.ts";
 import { openPlug, type Plug } from "../link/supplies/plug.ts";
 import { SuppliedRig } from "../link/supplies/supplied-rig.ts";
 import { phaseOf } from "./schedule.ts";

@@ -1,4 +1,4 @@
-import type { Messages } from "../link/supplies/messages.ts";
+import type { Messages } from "../contract/messages.ts";
 import { type Declared, FleetRig, type RigContext } from "./fleet-rig.ts";
 import { Lane } from "./lane.ts";
 import { alwaysMine, type Ownership } from "./ownership.ts";

@@ -1,13 +1,13 @@
 import { hostname } from "node:os";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
+import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import { type ChangeLimits, changeRate } from "./change-rate.ts";
 import { checkFraming } from "./framing.ts";
 import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
 import { isOpen, isStream, pathOf } from "./paths.ts";
-import type { QueryText } from "./query.ts";
 import {
   type AddressSet,
   addressSet,

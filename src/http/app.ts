@@ -5,6 +5,7 @@ import { constants } from "node:zlib";
 import compress from "@fastify/compress";
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
+import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import { admission } from "./admission.ts";
@@ -18,7 +19,7 @@ import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
 import { healthPath, methodsAt, pathOf } from "./paths.ts";
 import { problemDocument, problemType } from "./problem.ts";
-import { type QueryText, readQuery } from "./query.ts";
+import { readQuery } from "./query.ts";
 import { addRoutes } from "./routes.ts";
 import { addressSet } from "./security.ts";
 

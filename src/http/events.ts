@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { inputOf } from "../contract/decode.ts";
 import { EventsQuery } from "../contract/inputs.ts";
 import { operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, EncodedEvent, Input, MiningService } from "../contract/service.ts";
 import { presentedKey } from "./admission.ts";
 import { callerOf } from "./caller.ts";
-import { inputOf } from "./input.ts";
 import { keyDigest } from "./keys.ts";
 import type { HttpLimits } from "./limits.ts";
 import { loggable } from "./log.ts";

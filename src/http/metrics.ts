@@ -1,12 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
+import { inputOf } from "../contract/decode.ts";
 import { operations } from "../contract/operations.ts";
 import { type Miner, type MinerGroup, minerStatuses } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
 import { type LaneLimits, lanes, streamOf } from "./encoded.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
-import { inputOf } from "./input.ts";
 import { minerMetrics, minerSamples } from "./miner-metrics.ts";
 import { metricsPath } from "./paths.ts";
 import { processMetrics } from "./process-metrics.ts";

@@ -1,9 +1,4 @@
-/** The query of a request as text. A name that was given twice, or cannot be decoded, has no value. */
-export interface QueryText {
-  readonly values: ReadonlyMap<string, string>;
-  readonly repeated: ReadonlySet<string>;
-  readonly broken: ReadonlySet<string>;
-}
+import type { QueryText } from "../contract/decode.ts";
 
 const none: QueryText = { values: new Map(), repeated: new Set(), broken: new Set() };
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { inputOf } from "../contract/decode.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -7,7 +8,6 @@ import { sendDone, sendEncoded, sendRead } from "./answers.ts";
 import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import { type Lanes, lanes } from "./encoded.ts";
-import { inputOf } from "./input.ts";
 import type { HttpLimits } from "./limits.ts";
 
 interface Serving {

@@ -4,18 +4,18 @@ import type { MqttSettings } from "../config/mqtt.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
+import { PoolNames, watchFarm } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
 import { Answering } from "./answering.ts";
+import { caller } from "./caller.ts";
 import { Commands } from "./commands.ts";
 import type { Message } from "./connection.ts";
 import { DisplayUnits } from "./display-units.ts";
-import { caller, watchFarm } from "./farm.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
 import { Inbox } from "./inbox.ts";
 import { Leftovers } from "./leftovers.ts";
 import { anotherBridge, type MqttConnection, openConnection, placeOf, type Waits } from "./mqtt-connection.ts";
 import { objectIn, textOf } from "./payloads.ts";
-import { PoolNames } from "./pool-names.ts";
 import { Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
 import { type Topics, topicsOf } from "./topics.ts";
@@ -92,7 +92,7 @@ class RunningBridge implements Bridge {
     this.#units = units;
     this.connection = connection;
     this.#run = { instance: randomUUID(), started: new Date(now()).toISOString() };
-    const pools = new PoolNames(service, now);
+    const pools = new PoolNames(service, caller, now);
     this.#announcer =
       settings.homeAssistant === false
         ? null
@@ -127,7 +127,7 @@ class RunningBridge implements Bridge {
       this.#publishAll();
     });
     this.#watching = watchFarm(
-      { service, log, signal: this.#closing.signal },
+      { service, caller, log, signal: this.#closing.signal },
       {
         read: (lists) => {
           void pools.read();

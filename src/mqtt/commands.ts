@@ -1,13 +1,21 @@
 import { notFound, RigbridgeError } from "../contract/problems.ts";
-import type { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
+import {
+  actionIn,
+  carryOut,
+  doingFor,
+  isTellable,
+  type Order,
+  type PoolNames,
+  settingIn,
+  settingsIn,
+  type Told,
+} from "../farm/index.ts";
+import { caller } from "./caller.ts";
 import type { Message } from "./connection.ts";
-import { caller } from "./farm.ts";
 import type { Inbox } from "./inbox.ts";
 import { Lanes } from "./lanes.ts";
 import { minerState } from "./miner-state.ts";
-import { actionIn, doingFor, type Order, settingIn, settingsIn } from "./orders.ts";
-import type { PoolNames } from "./pool-names.ts";
 import type { KnownMiner, Publishing } from "./publishing.ts";
 import { keyOf } from "./repeats.ts";
 import { type CommandTopic, commandTopic, type Topics } from "./topics.ts";
@@ -75,21 +83,13 @@ export class Commands {
     const poolNamed = await pools.read();
     // All of it is looked at before any of it is done.
     const doings = orders.map((order) => doingFor(miner, order, poolNamed));
-    const replies: Partial<ActionReply>[] = [];
+    let told: Told;
     try {
-      for (const doing of doings) {
-        if (doing.operation === null) replies.push({ message: doing.message });
-        else if (doing.operation === "minerAction")
-          replies.push(await service.minerAction({ ...doing.action, id: miner.id }, caller));
-        else
-          replies.push(
-            await service.minerPoolAction({ id: miner.id, poolId: doing.poolId, action: "prioritize" }, caller),
-          );
-      }
+      told = await carryOut(service, caller, miner.id, doings);
     } finally {
       await this.#show(miner);
     }
-    return { ...this.#reported(uid, orders), ...told(replies) };
+    return { ...this.#reported(uid, orders), ...told };
   }
 
   /** As it is now, at once. */
@@ -116,7 +116,7 @@ export class Commands {
     if (members === undefined)
       throw publishing.knows("group", topic.id) === null ? notReady() : notFound("group", shortened(topic.id));
     const poolNamed = await pools.read();
-    const able = members.filter((miner) => isAble(miner, orders, poolNamed));
+    const able = members.filter((miner) => isTellable(miner, orders, poolNamed));
     if (able.length === 0) throw new RigbridgeError("control.absent", "No miner of this group can be told that");
     const results: { readonly uid: string; readonly error?: string }[] = [];
     const waiting = [...able];
@@ -149,23 +149,6 @@ export class Commands {
 function ordersIn({ kind, property }: ThingCommand, value: unknown): Order[] {
   if (kind === "action") return actionIn(value);
   return property === null ? settingsIn(value) : settingIn(property, value);
-}
-
-/** Values that a miner does not take are for it to refuse; here is only asked whether it has the control. */
-function isAble(miner: KnownMiner, orders: readonly Order[], poolNamed: (name: string) => number | undefined): boolean {
-  try {
-    for (const order of orders) doingFor(miner, order, poolNamed);
-    return true;
-  } catch (error) {
-    return !(error instanceof RigbridgeError && error.code === "control.absent");
-  }
-}
-
-/** The words of the rig; `sent` where it has not answered yet. */
-function told(replies: readonly Partial<ActionReply>[]): object {
-  const message = replies.map((reply) => reply.message).join("; ");
-  const state = replies.find((reply) => reply.state === "sent" || reply.state === "queued")?.state ?? "done";
-  return { message, state };
 }
 
 const notReady = (): RigbridgeError =>

@@ -8,7 +8,7 @@ export function groupState(name: string, miners: readonly Miner[], display: Disp
   const energy = sum(miners, ({ readings }) => readings.energy);
   return {
     name,
-    mining: mining > 0 ? "ON" : "OFF",
+    mining: isMining(miners) ? "ON" : "OFF",
     miners: miners.length,
     miners_mining: mining,
     miners_offline: miners.filter(({ isOffline }) => isOffline).length,
@@ -22,6 +22,12 @@ export function groupState(name: string, miners: readonly Miner[], display: Disp
     revenue: money(miners, ({ coinInfo }) => coinInfo.revenuePerDayValue),
     profit: money(miners, ({ coinInfo }) => coinInfo.profitPerDayValue),
   };
+}
+
+/** What a switch shows: of the miners that can be switched, since others would keep it on for ever. */
+function isMining(miners: readonly Miner[]): boolean {
+  const switched = miners.filter(({ controls }) => controls.some(({ key }) => key === "mining"));
+  return (switched.length > 0 ? switched : miners).some(({ isRunning }) => isRunning);
 }
 
 /** Rates of different algorithms do not add up. */

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
+import { isObject } from "../farm/values.ts";
 import type { Answering, Outcome } from "./answering.ts";
 import type { Message } from "./connection.ts";
-import { isObject, looseIn, textOf } from "./payloads.ts";
+import { looseIn, textOf } from "./payloads.ts";
 import { Repeats } from "./repeats.ts";
 
 export interface InboxOptions {

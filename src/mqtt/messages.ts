@@ -1,4 +1,4 @@
-import type { Heard, Messages } from "../link/supplies/messages.ts";
+import type { Heard, Messages } from "../contract/messages.ts";
 import type { Message } from "./connection.ts";
 import type { MqttConnection } from "./mqtt-connection.ts";
 

@@ -7,7 +7,7 @@ import {
   properties,
 } from "../contract/properties.ts";
 import type { Miner } from "../contract/resources.ts";
-import { poolInUse } from "./pool-choices.ts";
+import { poolInUse } from "../farm/index.ts";
 
 /** A miner as flat JSON: every key is there as long as the miner has its shape, null for what is unknown. */
 export type MinerState = Readonly<Record<string, string | number | null>>;

@@ -1,4 +1,5 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
+import { isObject, type JsonObject } from "../farm/values.ts";
 import { parseJson } from "../http/json.ts";
 
 /** Bytes that a command may have, and levels of its JSON. */
@@ -16,8 +17,6 @@ export function textOf(payload: Buffer): string {
   }
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 /** A payload that has to be a JSON object. Throws `input.invalid`. */
 export function objectIn(text: string): JsonObject {
   const value = parseJson(text, deepest, "payload");
@@ -28,14 +27,4 @@ export function objectIn(text: string): JsonObject {
 /** A payload that is plain text, a JSON scalar, or an object. */
 export function looseIn(text: string): unknown {
   return /^[{["]/.test(text) ? parseJson(text, deepest, "payload") : text;
-}
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** A value as controls and actions take it: as text. Throws `input.invalid`. */
-export function scalar(value: unknown, path: string): string {
-  if (typeof value === "string" && value.length <= 1000) return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw invalid(path, "must be a text, a number, true or false");
 }

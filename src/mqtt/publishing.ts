@@ -1,9 +1,9 @@
 import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
+import type { FarmListener, FarmLists } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Connection } from "./connection.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
-import type { FarmListener, FarmLists } from "./farm.ts";
 import { groupState } from "./group-state.ts";
 import { type DisplayUnit, type MinerState, minerState } from "./miner-state.ts";
 import type { Topics } from "./topics.ts";
@@ -141,13 +141,14 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.#summary = summary;
   }
 
-  notification({ id, minerName, title, timeUtc, message, isWarning }: Notification): void {
+  notification(notification: Notification): void {
+    const { id, minerName, title, timeUtc, message, isWarning } = notification;
     const { connection, topics } = this.#options;
     const said = { event_type: isWarning ? "warning" : "notification", id, miner: minerName, title, message };
     const payload = JSON.stringify({ ...said, time: timeUtc });
     connection.publish({ topic: topics.notification, payload, qos: 1, retain: false, expiry });
     for (const { miner } of this.#miners.values())
-      if (miner.name === minerName)
+      if (isAbout(notification, miner))
         connection.publish({ topic: topics.miner(miner.uid).event, payload, qos: 1, retain: false, expiry });
     this.#options.notified();
   }
@@ -291,3 +292,7 @@ function told(topic: Told, state: MinerState, now: number): void {
   topic.at = now;
   topic.due = now + heartbeat * (0.75 + Math.random() / 4);
 }
+
+/** A foreign server says the name alone. */
+const isAbout = ({ minerId, minerName }: Notification, { id, name }: Miner): boolean =>
+  minerId === null ? minerName === name : minerId === id;

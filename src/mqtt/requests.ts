@@ -1,12 +1,11 @@
-import { z } from "zod";
-import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import { type Decoded, inputOf } from "../http/input.ts";
+import { flatInput } from "../farm/index.ts";
+import { isObject, type JsonObject } from "../farm/values.ts";
+import { caller } from "./caller.ts";
 import type { Message } from "./connection.ts";
-import { caller } from "./farm.ts";
 import type { Inbox } from "./inbox.ts";
-import { isObject, type JsonObject, scalar } from "./payloads.ts";
 import { commandTopic, type Topics } from "./topics.ts";
 
 export interface RequestsOptions {
@@ -52,9 +51,9 @@ export class Requests {
     );
   }
 
-  async #ask(name: OperationName, value: JsonObject): Promise<unknown> {
+  async #ask(name: OperationName, { transaction: _, ...value }: JsonObject): Promise<unknown> {
     const { service, changed } = this.#options;
-    const { input, userId } = decoded(operations[name], value);
+    const { input, userId } = flatInput(operations[name], value);
     try {
       // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
       return await Reflect.apply(service[name], service, [
@@ -66,24 +65,3 @@ export class Requests {
     }
   }
 }
-
-/** The flat JSON as path, query and body, checked as those of a request are. Throws `input.invalid` with all mistakes. */
-function decoded(operation: Operation, { transaction: _, ...given }: JsonObject): Decoded {
-  const { params = {}, query, body } = operation;
-  const names = { params: Object.keys(params), query: fieldsOf(query), body: fieldsOf(body) };
-  const known = [...names.params, ...names.query, ...names.body, "user_id"];
-  const unknown = Object.keys(given).filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw invalidAll(unknown.slice(0, 20).map((path) => ({ path, message: "is not known to this operation" })));
-  const texts = (fields: readonly string[]): [string, string][] =>
-    fields.flatMap((name) => (given[name] === undefined ? [] : [[name, scalar(given[name], name)]]));
-  const inBody = Object.entries(given).filter(([name]) => names.body.includes(name) && !names.params.includes(name));
-  return inputOf(operation)({
-    params: Object.fromEntries(texts(names.params)),
-    query: { values: new Map(texts([...names.query, "user_id"])), repeated: new Set(), broken: new Set() },
-    body: Object.fromEntries(inBody),
-  });
-}
-
-const fieldsOf = (schema: z.ZodType | undefined): readonly string[] =>
-  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];

@@ -1,11 +1,11 @@
 import { networkInterfaces } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
+import type { Messages } from "../contract/messages.ts";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Interfaces } from "../link/networks.ts";
-import type { Messages } from "../link/supplies/messages.ts";
 import { type NewNotification, openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
@@ -34,7 +34,7 @@ import { presentSummary, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
 import { keyHolders, namedCaller, userOperations } from "./users.ts";
 
-export { Config, defaultConfig, readConfig } from "../config/index.ts";
+export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./roster.ts";
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import type { Messages } from "../contract/messages.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import type { Messages } from "../link/supplies/messages.ts";
 import type { NewNotification, Store, StoredCommand } from "../store/index.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
 import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } from "./loop-rig.ts";

@@ -1,10 +1,10 @@
+import { needsMessages } from "../contract/messages.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { MetaData, MinerList } from "../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
 import type { Supply } from "../contract/supply.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
-import { needsMessages } from "../link/supplies/messages.ts";
 import type { Store, StoredMiner } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
 import type { Access, AccessBook } from "./access.ts";

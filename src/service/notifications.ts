@@ -15,9 +15,10 @@ type NotificationOperations = Pick<
 export const shownNotification =
   (format: Format) =>
   (notification: StoredNotification): Notification => {
-    const { id, minerName, title, time, source, message, isAcknowledged, isWarning } = notification;
+    const { id, minerId, minerName, title, time, source, message, isAcknowledged, isWarning } = notification;
     return {
       id,
+      minerId,
       minerName,
       title,
       timeUtc: new Date(time).toISOString(),

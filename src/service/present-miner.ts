@@ -158,6 +158,7 @@ export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation)
     readings,
     controls: [...controls, ...to.powerTarget(facts.id, { controls, reading })],
     heating: to.heatingOf(facts.id),
+    identity: state.identity,
   };
   const figures = {
     running: status === "Mining",

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
+import type { Messages } from "../contract/messages.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import type { MinerPool } from "../contract/resources.ts";
@@ -11,7 +12,6 @@ import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
 import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { PoolPassword } from "../link/link.ts";
-import type { Messages } from "../link/supplies/messages.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";

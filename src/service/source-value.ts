@@ -1,7 +1,7 @@
 import type { SourceSettings } from "../config/loops.ts";
+import { type Heard, type Messages, needsMessages } from "../contract/messages.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { numberIn, type Quantity } from "../link/quantity.ts";
-import { type Heard, type Messages, needsMessages } from "../link/supplies/messages.ts";
 import { readSource, sourceLimits } from "./source.ts";
 
 /** ms after which a value says nothing any more. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
 import { operations } from "../../src/contract/operations.ts";
-import { actionIn, settingIn, settingsIn } from "../../src/mqtt/orders.ts";
+import { actionIn, settingIn, settingsIn } from "../../src/farm/index.ts";
 import { looseIn } from "../../src/mqtt/payloads.ts";
 import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 

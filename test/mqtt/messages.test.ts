@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import type { Heard } from "../../src/link/supplies/messages.ts";
+import type { Heard } from "../../src/contract/messages.ts";
 import { startBroker } from "../../src/mqtt/broker.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";

@@ -15,6 +15,7 @@ const start = 1_800_000_000_000;
 
 const notification = (id: number): Notification => ({
   id,
+  minerId: null,
   minerName: "rig",
   title: "Disconnected",
   timeUtc: "2026-01-31T12:00:00.000Z",

@@ -1,7 +1,7 @@
+import { type Heard, needsMessages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MqttSupply } from "../../contract/supply.ts";
 import { numberIn, type Quantity, valueIn } from "../quantity.ts";
-import { type Heard, needsMessages } from "./messages.ts";
 import type { Plug, PlugContext } from "./plug.ts";
 
 /** ms after which what a plug has said is not true any more for sure. */

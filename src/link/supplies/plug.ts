@@ -1,7 +1,7 @@
+import type { Messages } from "../../contract/messages.ts";
 import type { Supply } from "../../contract/supply.ts";
 import { parseAddress } from "../address.ts";
 import { httpTransport } from "../transports/http.ts";
-import type { Messages } from "./messages.ts";
 import { mqttPlug } from "./mqtt-plug.ts";
 import { shelly } from "./shelly.ts";
 import { tasmota } from "./tasmota.ts";

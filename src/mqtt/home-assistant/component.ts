@@ -20,6 +20,7 @@ export interface DeviceInfo {
   readonly name: string;
   readonly manufacturer?: string;
   readonly model?: string;
+  readonly serial_number?: string;
   readonly sw_version?: string;
   readonly via_device?: string;
   readonly suggested_area?: string;

@@ -52,7 +52,8 @@ export function deviceConfig(
 ): DeviceConfig {
   const { currency, detail, pools } = context;
   const topics = context.topics.miner(miner.uid);
-  const { name, hardware, softwareType, macAddress } = miner;
+  const { name, hardware, softwareType, macAddress, identity } = miner;
+  const firmware = identity?.firmware ?? softwareType;
   const subject = {
     ...{ miner, topics, currency, detail, pools, before },
     state: minerState(miner, display),
@@ -64,8 +65,10 @@ export function deviceConfig(
       info: {
         name,
         ...(/^[0-9a-f]{12}$/i.test(macAddress) ? { connections: [["mac", macOf(macAddress)]] } : {}),
+        ...(identity?.make == null ? {} : { manufacturer: identity.make }),
         ...(hardware === "" ? {} : { model: hardware }),
-        ...(softwareType === "" ? {} : { sw_version: softwareType }),
+        ...(identity?.serial == null ? {} : { serial_number: identity.serial }),
+        ...(firmware === "" ? {} : { sw_version: firmware }),
         ...(via === null ? {} : { via_device: via }),
         ...(area === null ? {} : { suggested_area: area }),
         ...pageOf(miner.hostDescription),

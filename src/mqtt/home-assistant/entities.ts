@@ -1,8 +1,8 @@
 import { type Part, type Property, type PropertyKey, partsOf, properties } from "../../contract/properties.ts";
 import type { Control } from "../../contract/readings.ts";
 import { type Miner, minerStatuses } from "../../contract/resources.ts";
+import { listedPools } from "../../farm/index.ts";
 import { fieldOf, type MinerState, propertyKeys } from "../miner-state.ts";
-import { listedPools } from "../pool-choices.ts";
 import type { ThingTopics } from "../topics.ts";
 import {
   binarySensor,

@@ -272,6 +272,8 @@ test("a choice of pools stays while the pools that miners can be sent to are not
 
 test("a device has its MAC, the rig's page, the place of its group and what it hangs on", () => {
   const miner = { ...minerOf("Rig 4"), macAddress: "0251AB000003", hostDescription: "[fe80::1]:4028" };
+  const identity = miner.identity;
+  if (identity === null) throw new Error("it was read");
   const place = { via: "rigbridge_group_7", area: "Hall A" };
   const {
     device,
@@ -290,7 +292,14 @@ test("a device has its MAC, the rig's page, the place of its group and what it h
     "all",
     [{ topic: "rigbridge/bridge/state" }, { topic: `rigbridge/miner/${miner.uid}/availability` }],
   ]);
-  const bare = configOf({ ...miner, macAddress: "", hostDescription: "%", hardware: "", softwareType: "" });
+  expect(device).toMatchObject({
+    manufacturer: identity.make,
+    model: identity.model,
+    sw_version: identity.firmware,
+    serial_number: identity.serial,
+  });
+  const nothing = { macAddress: "", hostDescription: "%", hardware: "", softwareType: "", identity: null };
+  const bare = configOf({ ...miner, ...nothing });
   expect(Object.keys(bare.device)).toEqual(["identifiers", "name"]);
 });
 

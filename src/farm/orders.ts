@@ -2,19 +2,22 @@ import { bulkAction, type MinerActionInput, MinerActionQuery, minerActions } fro
 import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { type Part, type Property, type PropertyKey, properties } from "../contract/properties.ts";
 import type { ControlKey } from "../contract/readings.ts";
-import type { Miner } from "../contract/resources.ts";
-import { isObject, scalar } from "./payloads.ts";
+import type { ActionReply, Miner } from "../contract/resources.ts";
+import type { Caller, Input, MiningService } from "../contract/service.ts";
 import { listedPools, poolInUse } from "./pool-choices.ts";
+import { isObject, scalar } from "./values.ts";
 
 /** What is wanted of a miner. */
 export type Order =
   | { readonly kind: "action"; readonly action: MinerActionInput }
   | { readonly kind: "set"; readonly property: string; readonly value: string };
 
+type PoolAction = Input<"minerPoolAction">["action"];
+
 /** What the service is asked to do for it. */
 export type Doing =
   | { readonly operation: "minerAction"; readonly action: MinerActionInput }
-  | { readonly operation: "minerPoolAction"; readonly poolId: number }
+  | { readonly operation: "minerPoolAction"; readonly poolId: number; readonly action: PoolAction }
   /** It is so already. */
   | { readonly operation: null; readonly message: string };
 
@@ -76,6 +79,46 @@ export function doingFor(miner: Miner, order: Order, poolNamed: (name: string) =
   return act({ action: "set", property: key, value }, property);
 }
 
+/** Whether this miner has what is told it; values that it does not take are for it to refuse. */
+export function isTellable(
+  miner: Miner,
+  orders: readonly Order[],
+  poolNamed: (name: string) => number | undefined,
+): boolean {
+  try {
+    for (const order of orders) doingFor(miner, order, poolNamed);
+    return true;
+  } catch (error) {
+    return !(error instanceof RigbridgeError && error.code === "control.absent");
+  }
+}
+
+/** What a miner said to all that it was told; `sent` or `queued` where it has not answered all of it yet. */
+export interface Told {
+  readonly message: string;
+  readonly state: "queued" | "sent" | "done";
+}
+
+/** Tells a miner one thing after the other. Throws with the first that it does not do; what comes after is not told. */
+export async function carryOut(
+  service: MiningService,
+  caller: Caller,
+  minerId: number,
+  doings: readonly Doing[],
+): Promise<Told> {
+  const replies: Partial<ActionReply>[] = [];
+  for (const doing of doings) {
+    if (doing.operation === null) replies.push({ message: doing.message });
+    else if (doing.operation === "minerAction")
+      replies.push(await service.minerAction({ ...doing.action, id: minerId }, caller));
+    else
+      replies.push(await service.minerPoolAction({ id: minerId, poolId: doing.poolId, action: doing.action }, caller));
+  }
+  const message = replies.map((reply) => reply.message).join("; ");
+  const state = replies.find((reply) => reply.state === "sent" || reply.state === "queued")?.state;
+  return { message, state: state === "sent" || state === "queued" ? state : "done" };
+}
+
 /** Mistakes are told of the property, whatever the action calls its parameter. */
 function act(query: Readonly<Record<string, string>>, property: string): Doing {
   const { data, error } = MinerActionQuery.safeParse(query);
@@ -90,7 +133,7 @@ function poolChange(miner: Miner, name: string, poolNamed: (name: string) => num
   const present = poolInUse(miner);
   if (present !== null && isNamed(present))
     return { operation: null, message: `${miner.name} is at that pool already` };
-  if (listed?.canPrioritize) return { operation: "minerPoolAction", poolId: listed.id };
+  if (listed?.canPrioritize) return { operation: "minerPoolAction", poolId: listed.id, action: "prioritize" };
   const defined = miner.canPoolSwitch ? poolNamed(name) : undefined;
   if (defined !== undefined)
     return act({ action: "change_pool", pool_id: String(defined), pool_type: "single" }, "pool");

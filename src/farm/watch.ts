@@ -6,9 +6,6 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Group, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 
-/** Who asks, in the audit. */
-export const caller: Caller = { actor: "mqtt" };
-
 /** All that is there. */
 export interface FarmLists {
   readonly miners: readonly Miner[];
@@ -20,8 +17,8 @@ export interface FarmLists {
 /** Who is told what changes. */
 export interface FarmListener {
   read(lists: FarmLists): void;
-  /** The service cannot be asked; nobody knows how things are until `read`. */
-  lost(): void;
+  /** The service cannot be asked, and why; nobody knows how things are until `read`. */
+  lost(error: RigbridgeError): void;
   miner(miner: Miner): void;
   removed(id: number): void;
   summary(summary: Summary): void;
@@ -30,6 +27,7 @@ export interface FarmListener {
 
 interface Watching {
   readonly service: MiningService;
+  readonly caller: Caller;
   readonly log: Pick<Logger, "warn" | "info">;
   readonly signal: AbortSignal;
 }
@@ -39,21 +37,23 @@ const firstWait = 1_000;
 const longestWait = 60_000;
 
 /** Tells what is there and then what changes, until aborted; a service that cannot be asked is tried again for ever. */
-export async function watchFarm({ service, log, signal }: Watching, listener: FarmListener): Promise<void> {
+export async function watchFarm(watching: Watching, listener: FarmListener): Promise<void> {
+  const { log, signal } = watching;
   let wait = firstWait;
   let said: string | null = null;
   while (!signal.aborted) {
     try {
-      for await (const isNew of farmEvents(service, signal, listener)) {
+      for await (const isNew of farmEvents(watching, listener)) {
         if (isNew && said !== null) log.info("The service answers again");
         said = null;
         wait = firstWait;
       }
     } catch (error) {
-      const message = error instanceof RigbridgeError ? error.message : String(error);
+      const failure = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));
+      const { message } = failure;
       if (!signal.aborted && message !== said) log.warn(`The service cannot be watched: ${message}`);
       // A stream that was cut comes back at once, and nothing is lost.
-      if (!signal.aborted && wait > firstWait) listener.lost();
+      if (!signal.aborted && wait > firstWait) listener.lost(failure);
       said = message;
     }
     await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
@@ -62,17 +62,13 @@ export async function watchFarm({ service, log, signal }: Watching, listener: Fa
 }
 
 /** One watch, until it ends or throws; yields after each step, true where the lists were read. */
-async function* farmEvents(
-  service: MiningService,
-  signal: AbortSignal,
-  listener: FarmListener,
-): AsyncGenerator<boolean> {
+async function* farmEvents({ service, caller, signal }: Watching, listener: FarmListener): AsyncGenerator<boolean> {
   // Asked for before the lists, so that nothing that happens between the two is missed.
   const events = service.watchEvents({}, caller, signal);
-  listener.read(await readLists(service));
+  listener.read(await readLists(service, caller));
   yield true;
   for await (const event of events) {
-    if (event.type === "reset") listener.read(await readLists(service));
+    if (event.type === "reset") listener.read(await readLists(service, caller));
     else tell(event, listener);
     yield event.type === "reset";
   }
@@ -85,7 +81,7 @@ function tell(event: ServiceEvent, listener: FarmListener): void {
   else if (event.type === "notification") listener.notification(event.data);
 }
 
-async function readLists(service: MiningService): Promise<FarmLists> {
+async function readLists(service: MiningService, caller: Caller): Promise<FarmLists> {
   const features = await service.features();
   const [{ groupList }, summary, groups] = await Promise.all([
     service.listMiners({}, caller),

@@ -1,8 +1,14 @@
 import { z } from "zod";
-import { Id } from "../contract/inputs.ts";
-import type { Operation } from "../contract/operations.ts";
-import { invalidAll, type Mistake } from "../contract/problems.ts";
-import type { QueryText } from "./query.ts";
+import { Id } from "./inputs.ts";
+import type { Operation } from "./operations.ts";
+import { invalidAll, type Mistake } from "./problems.ts";
+
+/** The query of a request as text. A name that was given twice, or cannot be decoded, has no value. */
+export interface QueryText {
+  readonly values: ReadonlyMap<string, string>;
+  readonly repeated: ReadonlySet<string>;
+  readonly broken: ReadonlySet<string>;
+}
 
 /** The three places where a request carries what an operation takes. */
 export interface Parts {

@@ -1,0 +1,17 @@
+/** What front ends over a `MiningService` share: the farm as it changes, and what people want of a miner. */
+export { flatInput } from "./flat-input.ts";
+export { logTo, type Saying } from "./log.ts";
+export {
+  actionIn,
+  carryOut,
+  type Doing,
+  doingFor,
+  isTellable,
+  type Order,
+  settingIn,
+  settingsIn,
+  type Told,
+} from "./orders.ts";
+export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
+export { PoolNames } from "./pool-names.ts";
+export { type FarmListener, type FarmLists, watchFarm } from "./watch.ts";
