@@ -5,7 +5,8 @@ import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import { startHttpServer } from "../http/index.ts";
+import { type AnnounceOptions, announceService } from "../discovery/announce.ts";
+import { type HttpServer, startHttpServer } from "../http/index.ts";
 import type { Bridge, MqttSettings } from "../mqtt/index.ts";
 import { BrokerMessages } from "../mqtt/messages.ts";
 import { type DemoMiner, startService } from "../service/index.ts";
@@ -19,8 +20,11 @@ import type { ServeOptions } from "./serve.ts";
 import { Shutdown } from "./shutdown.ts";
 import { type Served, welcome } from "./welcome.ts";
 
+/** How the service is announced where that is not by the machine's networks and the port of mDNS. */
+type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
+
 /** Starts everything and returns; the process then lives until it is told to stop. */
-export async function runService(options: ServeOptions): Promise<void> {
+export async function runService(options: ServeOptions, otherNetwork: OtherNetwork = {}): Promise<void> {
   const usualFile = join(options.data ?? "", defaultFile);
   const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
   const { config, warnings } = await configuration(file, options);
@@ -29,7 +33,11 @@ export async function runService(options: ServeOptions): Promise<void> {
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
   try {
-    announce(await start(config, file, options.demo === true, log, shutdown), log);
+    const { served, listening } = await start(config, file, options.demo === true, log, shutdown);
+    tell(served, log);
+    if (!config.http.announce) return;
+    const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
+    shutdown.add("announcement", () => announcing.close());
   } catch (error) {
     await shutdown.close(log);
     throw withAdvice(error);
@@ -66,7 +74,7 @@ async function start(
   wantsDemo: boolean,
   log: Logger,
   shutdown: Shutdown,
-): Promise<Served> {
+): Promise<{ readonly served: Served; readonly listening: HttpServer["address"] }> {
   if (file === null) await mkdir(dirname(config.store.url), { recursive: true, mode: 0o700 });
   const store = await openStore({ file: config.store.url, now: Date.now });
   shutdown.add("store", () => store.close());
@@ -82,7 +90,7 @@ async function start(
   }
   const http = await startHttpServer({ service, settings: config.http, log, version: version });
   shutdown.add("HTTP server", () => http.close());
-  return {
+  const served = {
     url: http.url,
     version,
     miners: minersIn(store),
@@ -90,6 +98,7 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? defaultFile,
   };
+  return { served, listening: http.address };
 }
 
 /** MQTT is loaded only where it is wanted. */
@@ -116,7 +125,7 @@ async function startDemo(shutdown: Shutdown): Promise<DemoMiner[]> {
   });
 }
 
-function announce(served: Served, log: Logger): void {
+function tell(served: Served, log: Logger): void {
   const { ready, advice } = welcome(served);
   if (process.stdout.isTTY) {
     console.log(`\n${[ready, ...advice].join("\n")}\n`);

@@ -48,6 +48,10 @@ export const HttpSettings = z.strictObject({
     .describe("proxies whose X-Forwarded-For is believed"),
   open: z.boolean().default(false).describe("allow other addresses without a key"),
   keylessRead: z.boolean().default(false).describe("GETs from private addresses need no key"),
+  announce: z
+    .boolean()
+    .default(true)
+    .describe("tell the network of this service by mDNS, where it listens beyond loopback"),
 });
 export type HttpSettings = z.infer<typeof HttpSettings>;
 

@@ -15,15 +15,17 @@ export interface Ended {
 interface Place {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
+  /** A program in place of the command. */
+  readonly program?: string;
 }
 
 /** What Node has compiled once, so that every further start takes a third of the time. */
 const compiled = join(tmpdir(), "rigbridge-test-compiled");
 
 /** The command as a process of its own, in an environment that holds nothing of Rigbridge but what is given. */
-function start(args: readonly string[], { cwd, env = {} }: Place): ChildProcess {
+function start(args: readonly string[], { cwd, env = {}, program = main }: Place): ChildProcess {
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name));
-  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
     cwd,
     env: { ...Object.fromEntries(base), NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ["pipe", "pipe", "pipe"],

@@ -1,18 +1,17 @@
-import { createSocket } from "node:dgram";
-import { once } from "node:events";
-import { afterEach, describe, expect, test } from "@jest/globals";
-import multicastDns, { type MulticastDNS, type ResponseOutgoingPacket } from "multicast-dns";
+import { describe, expect, test } from "@jest/globals";
 import { announcedIn, listenForRigs } from "../../src/link/mdns.ts";
+import { responder, testWithMulticast, udpPort } from "../discovery/multicast.ts";
 
 type Records = Parameters<typeof announcedIn>[0];
 
-const pointer = { type: "PTR", name: "_http._tcp.local", data: "Bitaxe._http._tcp.local" } as const;
+const pointer = { type: "PTR", name: "_http._tcp.local", ttl: 120, data: "Bitaxe._http._tcp.local" } as const;
 const service = {
   type: "SRV",
   name: "bitaxe._http._tcp.LOCAL",
+  ttl: 120,
   data: { port: 8080, target: "bitaxe.local" },
 } as const;
-const address = { type: "A", name: "Bitaxe.local", data: "192.168.1.5" } as const;
+const address = { type: "A", name: "Bitaxe.local", ttl: 120, data: "192.168.1.5" } as const;
 
 describe("what a packet announces", () => {
   test.each<[string, Records, object[]]>([
@@ -34,67 +33,25 @@ describe("what a packet announces", () => {
   });
 });
 
-/** Whether this machine lets one socket hear on loopback what another says to a group there; and a port for it. */
-async function loopbackPort(): Promise<number | null> {
-  const socket = createSocket({ type: "udp4", reuseAddr: true });
-  try {
-    socket.bind(0, "0.0.0.0");
-    await once(socket, "listening");
-    const { port } = socket.address();
-    socket.setMulticastInterface("127.0.0.1");
-    socket.addMembership("224.0.0.251", "127.0.0.1");
-    const heard = once(socket, "message", { signal: AbortSignal.timeout(1_000) });
-    socket.send("heard?", port, "224.0.0.251");
-    await heard;
-    return port;
-  } catch {
-    return null;
-  } finally {
-    socket.close();
-  }
-}
-
 describe("listening on loopback", () => {
-  let responder: MulticastDNS | undefined;
-  afterEach(() => responder?.destroy());
-
-  /** Answers each question with these records. */
-  async function respond(port: number, packet: ResponseOutgoingPacket): Promise<void> {
-    const socket = createSocket({ type: "udp4", reuseAddr: true });
-    socket.bind(port, "0.0.0.0");
-    await once(socket, "listening");
-    socket.setMulticastInterface("127.0.0.1");
-    socket.addMembership("224.0.0.251", "127.0.0.1");
-    const mdns = multicastDns({ socket, bind: false, multicast: false, port });
-    mdns.on("query", ({ questions = [] }) => {
-      if (questions.some(({ name, type }) => name === "_http._tcp.local" && type === "PTR")) mdns.respond(packet);
-    });
-    responder = mdns;
-  }
-
   const never = new AbortController().signal;
+  const onLoopback = { interfaces: ["127.0.0.1"], port: udpPort };
 
-  test("hears what announces itself, once however often it says so", async () => {
-    const port = await loopbackPort();
-    if (port === null) {
-      process.stderr.write("Left out: this machine has no multicast on loopback.\n");
-      return;
-    }
-    await respond(port, { answers: [pointer], additionals: [service, { ...address, data: "127.3.4.5" }] });
-    const heard = await listenForRigs({ interfaces: ["127.0.0.1"], signal: never, patience: 200, port });
+  testWithMulticast("hears what announces itself, once however often it says so", async () => {
+    const records = [service, { ...address, data: "127.3.4.5" }];
+    await responder("_http._tcp.local", () => ({ answers: [pointer], additionals: records }));
+    const heard = await listenForRigs({ ...onLoopback, signal: never, patience: 1_500 });
     expect(heard).toEqual({ announced: [{ host: "127.3.4.5", port: 8080 }], notes: [] });
   });
 
   test("hears nothing where nothing answers", async () => {
-    const port = (await loopbackPort()) ?? 5353;
-    const heard = await listenForRigs({ interfaces: ["127.0.0.1"], signal: never, patience: 50, port });
+    const heard = await listenForRigs({ ...onLoopback, signal: never, patience: 50 });
     expect(heard.announced).toEqual([]);
   });
 
   test("ends when it is told to", async () => {
     const stopping = new AbortController();
-    const options = { interfaces: ["127.0.0.1"], signal: stopping.signal, patience: 3_600_000 };
-    const heard = listenForRigs({ ...options, port: (await loopbackPort()) ?? 5353 });
+    const heard = listenForRigs({ ...onLoopback, signal: stopping.signal, patience: 3_600_000 });
     stopping.abort();
     expect((await heard).announced).toEqual([]);
   });

@@ -1,0 +1,8 @@
+import { runService } from "../../src/cli/run-service.ts";
+import type { ServeOptions } from "../../src/cli/serve.ts";
+
+/** `rigbridge serve` in a network of its own, on loopback: the port of mDNS there, the folder, the address to listen at. */
+const [udpPort, data = "", host = ""] = process.argv.slice(2);
+const options: ServeOptions = { data, host, port: 0, makeKey: true };
+await runService(options, { udpPort: Number(udpPort), interfaces: () => ["127.0.0.1"] });
+process.stdout.write("Nothing more is started\n");

@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
+import type { ResponsePacket } from "multicast-dns";
+import { type AnnounceOptions, type Announcing, announceService, reachedAt } from "../../src/discovery/announce.ts";
+import { rigbridgeType } from "../../src/discovery/records.ts";
+import { garbage } from "./garbage.ts";
+import { listener, onLoopback, send, testWithMulticast } from "./multicast.ts";
+
+const open: Announcing[] = [];
+afterEach(async () => {
+  for (const announcing of open.splice(0)) await announcing.close();
+});
+
+const port = 17790;
+async function announce(options: Partial<AnnounceOptions> = {}) {
+  const warn = jest.fn();
+  const announcing = await announceService({
+    address: { host: "0.0.0.0", port },
+    version: "1.2.3",
+    log: { warn },
+    udpPort: onLoopback.udpPort,
+    interfaces: () => onLoopback.interfaces,
+    ...options,
+  });
+  open.push(announcing);
+  return { announcing, warn };
+}
+
+const isAbout = ({ answers }: ResponsePacket): boolean => (answers ?? []).some(({ name }) => name === rigbridgeType);
+const ttls = ({ answers }: ResponsePacket): number[] =>
+  (answers ?? []).flatMap((each) => ("ttl" in each && each.ttl !== undefined ? [each.ttl] : []));
+const isGoodbye = (packet: ResponsePacket): boolean => isAbout(packet) && ttls(packet).every((ttl) => ttl === 0);
+const isThere = (packet: ResponsePacket): boolean => isAbout(packet) && !isGoodbye(packet);
+
+describe("where a server is reached from the network", () => {
+  const own = ["192.168.1.5", "10.0.0.5"];
+  test.each<[string, readonly string[]]>([
+    ["0.0.0.0", own],
+    ["::", own],
+    ["192.168.1.5", ["192.168.1.5"]],
+    ["127.0.0.1", []],
+    ["127.3.4.5", []],
+    ["::1", []],
+    ["203.0.113.5", []],
+    ["fd00::2", []],
+  ])("when it listens at %s", (host, addresses) => {
+    expect(reachedAt(host, own)).toEqual(addresses);
+  });
+});
+
+describe("a service that announces itself", () => {
+  testWithMulticast("says so when it starts, and once more", async () => {
+    const { heard, hears } = await listener();
+    await announce();
+    await hears(isThere);
+    await hears(() => heard.filter(isThere).length === 2);
+    expect(heard[0]?.answers).toMatchObject([
+      { type: "PTR", name: "_rigbridge._tcp.local" },
+      { type: "SRV", data: { port } },
+      { type: "TXT" },
+      { type: "A", data: "127.0.0.1" },
+    ]);
+  });
+
+  testWithMulticast("takes it back when it closes", async () => {
+    const { heard, hears } = await listener();
+    const { announcing } = await announce();
+    await hears(isThere);
+    await announcing.close();
+    const goodbye = await hears(isGoodbye);
+    expect(goodbye.answers).toMatchObject([{ type: "PTR" }, { type: "SRV" }, { type: "TXT" }, { type: "A" }]);
+    expect(heard.at(-1)).toBe(goodbye);
+  });
+
+  testWithMulticast("answers who asks, however often, once a second", async () => {
+    const { mdns, heard, hears } = await listener();
+    let time = 0;
+    await announce({ now: () => time });
+    for (let asked = 0; asked < 50; asked += 1) mdns.query(rigbridgeType, "PTR");
+    // Said unasked, said again, and the answer.
+    await hears(() => heard.filter(isThere).length === 3);
+    time = 1_000;
+    mdns.query(rigbridgeType, "PTR");
+    await hears(() => heard.filter(isThere).length === 4);
+    // What was still on its way would have come before.
+    await send(Buffer.from("000084000000000000000000", "hex"));
+    await hears((packet) => !isAbout(packet));
+    expect(heard.filter(isThere)).toHaveLength(4);
+  });
+
+  testWithMulticast("answers after garbage, too", async () => {
+    const { mdns, heard, hears } = await listener();
+    await announce();
+    await hears(() => heard.filter(isThere).length === 2);
+    await send(...garbage);
+    mdns.query(rigbridgeType, "PTR");
+    await hears(() => heard.filter(isThere).length === 3);
+  });
+
+  testWithMulticast("follows networks that come and go", async () => {
+    const { heard, hears } = await listener();
+    let interfaces: readonly string[] = [];
+    await announce({ interfaces: () => interfaces, lookEvery: 10 });
+    expect(heard).toEqual([]);
+    interfaces = onLoopback.interfaces;
+    await hears(isThere);
+    interfaces = [];
+    await hears(isGoodbye);
+  });
+
+  test("says once in the log where it cannot be announced, and goes on", async () => {
+    let looked = 0;
+    const seen = Promise.withResolvers<void>();
+    const { announcing, warn } = await announce({
+      lookEvery: 5,
+      interfaces: () => {
+        looked += 1;
+        if (looked === 4) seen.resolve();
+        return ["198.51.100.7"];
+      },
+    });
+    await seen.promise;
+    await announcing.close();
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^This service is not announced on 198\.51\.100\.7: ./)]]);
+  });
+});
