@@ -15,7 +15,7 @@ COPY docs docs
 COPY examples examples
 COPY src src
 RUN npm ci --no-audit --no-fund --ignore-scripts \
-    && npm run build \
+    && npx tsc -p src \
     && npm pack
 
 FROM node:24-bookworm-slim

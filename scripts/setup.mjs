@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
+import { buildPackages, filesUnder, sources } from "./packages.mjs";
+import { nodeFile, root, spawned } from "./run.mjs";
 
 /**
  * Installs and builds what is missing or older than what stands in the folder; says on stderr what it does, and
@@ -32,7 +33,7 @@ const isStamped = (file, hash) => existsSync(file) && readFileSync(file, "utf8")
 const lockHash = () => hashOf(["package-lock.json"]);
 
 /** Of all that the build is made from. */
-const sourceHash = () => hashOf(["package-lock.json", "tsconfig.json", ...filesUnder("src")]);
+const sourceHash = () => hashOf(["package-lock.json", "tsconfig.json", ...sources.flatMap(filesUnder)]);
 
 function hashOf(files) {
   const hash = createHash("sha256");
@@ -42,11 +43,6 @@ function hashOf(files) {
   }
   return hash.digest("hex");
 }
-
-const filesUnder = (folder) =>
-  readdirSync(join(root, folder), { withFileTypes: true })
-    .flatMap((entry) => (entry.isDirectory() ? filesUnder(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]))
-    .sort();
 
 /**
  * null, or what npm said. The versions are those of the lock file, which is left as it is. Not `npm ci`, which would
@@ -65,14 +61,12 @@ async function install() {
   return null;
 }
 
-/** null, or what the compiler said. What is left of an earlier build goes first. */
+/** null, or what the compiler said. */
 async function build() {
   const hash = sourceHash();
-  rmSync(join(root, "dist"), { recursive: true, force: true });
-  const { code, output } = await spawned(nodeFile, [packageFile("typescript", "tsc"), "-p", "src"], childEnvironment());
-  if (code !== 0) return output;
-  writeFileSync(buildStamp, hash);
-  return null;
+  const failure = await buildPackages();
+  if (failure === null) writeFileSync(buildStamp, hash);
+  return failure;
 }
 
 /** A line that counts the seconds on a terminal, and is written once at the beginning and once at the end elsewhere. */

@@ -5,6 +5,7 @@ import { setUp } from "./setup.mjs";
 
 /** Parts of the system that tests use: the command, its Debian package, and what is left out without it. */
 const systemParts = [
+  { command: "chromium", debian: "chromium", leftOut: "the tests of pages and editors in a real browser" },
   { command: "curl", debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
   { command: "mosquitto", asked: ["-h"], debian: "mosquitto", leftOut: "the MQTT bridge at a real broker" },
   { command: "openssl", asked: ["version"], debian: "openssl", leftOut: "the MQTT bridge at a broker with TLS" },

@@ -1,8 +1,13 @@
 /** What other programs, and the front ends of the house, build on: the contract. */
+export { didYouMean } from "./config/nearest.ts";
+export { findingsIn, sentence, unknownKeySentence } from "./config/sentence.ts";
 export * from "./contract/events.ts";
+export { type MinerAction, minerActions } from "./contract/inputs.ts";
 export { type Operation, type OperationName, operations } from "./contract/operations.ts";
 export { type Mistake, type ProblemCode, problems, RigbridgeError } from "./contract/problems.ts";
+export * from "./contract/properties.ts";
 export * from "./contract/readings.ts";
 export * from "./contract/resources.ts";
 export type { Caller, Encoded, EncodedEvent, Input, KeyHolder, MiningService, Reply } from "./contract/service.ts";
+export { HttpSupply, MqttSupply, Supply } from "./contract/supply.ts";
 export { version } from "./version.ts";

@@ -5,5 +5,5 @@ export { defaultConfig } from "./defaults.ts";
 export type { Environment } from "./environment.ts";
 export { configSchema } from "./json-schema.ts";
 export { didYouMean } from "./nearest.ts";
-export { type ReadConfig, readConfig } from "./read.ts";
+export { checkedConfig, type ReadConfig, readConfig } from "./read.ts";
 export { Config, type HttpSettings, type MinerSettings } from "./schema.ts";

@@ -5,7 +5,8 @@ import { crossChecks, pathText } from "./cross-checks.ts";
 import { type Finding, parseYaml } from "./document.ts";
 import { type Environment, isRecord, withEnvironment } from "./environment.ts";
 import { Config } from "./schema.ts";
-import { findingsOf, sentence } from "./wording.ts";
+import { sentence } from "./sentence.ts";
+import { findingsOf } from "./wording.ts";
 
 export interface ReadConfig {
   readonly config: Config;
@@ -54,20 +55,30 @@ export function parseConfig(text: string, name: string, env: Environment): { con
   }
   const written = document.value ?? {};
   const filled = withEnvironment(written, env);
-  const parsed = Config.safeParse(filled.value, { error: sentence });
-  const findings = firstAtEachPath([
-    ...document.findings,
-    ...filled.findings,
-    ...findingsOf(parsed.error?.issues ?? []),
-    ...crossChecks(filled.value),
-  ]);
-  if (parsed.data === undefined || findings.length > 0) {
+  const checked = check(filled.value, [...document.findings, ...filled.findings]);
+  if (checked.config === undefined) {
     throw invalidConfig(
       name,
-      findings.map(({ path, message }) => ({ line: document.lineOf(path), path: pathText(path), message })),
+      checked.findings.map(({ path, message }) => ({ line: document.lineOf(path), path: pathText(path), message })),
     );
   }
-  return { config: parsed.data, holdsSecret: holdsSecret(written) };
+  return { config: checked.config, holdsSecret: holdsSecret(written) };
+}
+
+/** The configuration from a value that a front end has made. Throws `config.invalid` with every mistake, by its path. */
+export function checkedConfig(value: unknown): Config {
+  const { config, findings } = check(value, []);
+  if (config !== undefined) return config;
+  throw new RigbridgeError("config.invalid", "The configuration has mistakes", {
+    errors: findings.map(({ path, message }) => ({ path: pathText(path), message })),
+  });
+}
+
+/** All that is wrong, after what was found before; without any the configuration. */
+function check(value: unknown, before: readonly Finding[]): { config: Config | undefined; findings: Finding[] } {
+  const parsed = Config.safeParse(value, { error: sentence });
+  const findings = firstAtEachPath([...before, ...findingsOf(parsed.error?.issues ?? []), ...crossChecks(value)]);
+  return { config: findings.length === 0 ? parsed.data : undefined, findings };
 }
 
 /** What is wrong at one place is said once, by the first that found it. */

@@ -1,70 +1,8 @@
 import type { z } from "zod";
-import type { Finding, Path } from "./document.ts";
+import type { Finding } from "./document.ts";
 import { knownKeys } from "./json-schema.ts";
-import { didYouMean } from "./nearest.ts";
+import { findingsIn, unknownKeySentence } from "./sentence.ts";
 
-/** For zod: what is wrong, in our words, where the schema has none of its own. Values are never quoted. */
-export function sentence(issue: z.core.$ZodRawIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return wrongType(issue.expected, issue.input);
-    case "too_small":
-      return bound(issue.origin, "at least", Number(issue.minimum));
-    case "too_big":
-      return bound(issue.origin, "at most", Number(issue.maximum));
-    case "invalid_value":
-      return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
-    default:
-      return "is not written as it should be";
-  }
-}
-
-/** One finding for each thing that zod found; unknown keys come one by one, with what was probably meant. */
-export const findingsOf = (issues: readonly z.core.$ZodIssue[], at: Path = []): Finding[] =>
-  issues.flatMap((issue): Finding[] => {
-    const path = [...at, ...issue.path];
-    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
-    const meant = issue.code === "invalid_union" ? meantOption(issue) : undefined;
-    return meant === undefined ? [{ path, message: issue.message }] : findingsOf(meant, path);
-  });
-
-/** What is wrong with the only option of a union that the value's type fits. */
-function meantOption({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
-  const fitting = errors.filter(
-    (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
-  );
-  return fitting.length === 1 ? fitting[0] : undefined;
-}
-
-function unknownKey(path: Path, key: string): Finding {
-  const known = knownKeys(path);
-  const meant = didYouMean(key, known);
-  return { path: [...path, key], message: `is no known key${meant || `; known here: ${known.join(", ")}`}` };
-}
-
-const typeNames: Readonly<Record<string, string>> = {
-  string: "text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  array: "a list",
-  object: "a mapping of keys",
-};
-
-function wrongType(expected: string, input: unknown): string {
-  if (input === undefined) return "is missing";
-  const wanted = typeNames[expected] ?? expected;
-  if (typeof input === "string" && (expected === "number" || expected === "int" || expected === "boolean")) {
-    return `must be ${wanted}, is text (quotes and \${VARIABLE} make text)`;
-  }
-  if (Array.isArray(input)) return `must be ${wanted}, is a list`;
-  if (input === null) return `must be ${wanted}, is empty`;
-  if (typeof input === "number" && (expected === "int" || expected === "number")) return `must be ${wanted}`;
-  return `must be ${wanted}, is ${typeNames[typeof input] ?? "something else"}`;
-}
-
-function bound(origin: string, word: "at least" | "at most", limit: number): string {
-  if (origin === "string")
-    return word === "at least" && limit === 1 ? "must not be empty" : `needs ${word} ${limit} characters`;
-  return origin === "array" ? `has room for ${word} ${limit} entries` : `must be ${word} ${limit}`;
-}
+/** What zod found in the configuration file. */
+export const findingsOf = (issues: readonly z.core.$ZodIssue[]): Finding[] =>
+  findingsIn(issues, (path, key) => ({ path: [...path, key], message: unknownKeySentence(key, knownKeys(path)) }));

@@ -169,6 +169,7 @@ export const MinerDetail = Miner.extend({ metaData: MetaData });
 export type MinerDetail = z.infer<typeof MinerDetail>;
 
 export const ManualAction = z.object({ id: int, name: text });
+export type ManualAction = z.infer<typeof ManualAction>;
 
 export const MinerGroup = z.object({
   id: int.describe("0 = the miners in no group"),

@@ -1,6 +1,6 @@
 /** What front ends over a `MiningService` share: the farm as it changes, and what people want of a miner. */
 export { flatInput } from "./flat-input.ts";
-export { logTo, type Saying } from "./log.ts";
+export { type Logger, logTo, type Saying } from "./log.ts";
 export {
   actionIn,
   carryOut,
@@ -14,4 +14,4 @@ export {
 } from "./orders.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";
-export { type FarmListener, type FarmLists, watchFarm } from "./watch.ts";
+export { type FarmListener, type FarmLists, readLists, watchFarm } from "./watch.ts";

@@ -1,5 +1,7 @@
 import { type Logger, pino } from "pino";
 
+export type { Logger };
+
 /** Where the host of a front end takes sentences for its own log. */
 export interface Saying {
   info(message: string): void;

@@ -3,13 +3,15 @@ import type { Logger } from "pino";
 import type { ServiceEvent } from "../contract/events.ts";
 import type { OperationName } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Group, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
+import type { Group, ManualAction, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 
 /** All that is there. */
 export interface FarmLists {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
+  /** Manual rules, which the action `rule` of any miner runs. */
+  readonly rules: readonly ManualAction[];
   readonly summary: Summary;
   readonly features: ReadonlySet<OperationName>;
 }
@@ -81,14 +83,15 @@ function tell(event: ServiceEvent, listener: FarmListener): void {
   else if (event.type === "notification") listener.notification(event.data);
 }
 
-async function readLists(service: MiningService, caller: Caller): Promise<FarmLists> {
+/** Reads all that is there, once. */
+export async function readLists(service: MiningService, caller: Caller): Promise<FarmLists> {
   const features = await service.features();
-  const [{ groupList }, summary, groups] = await Promise.all([
+  const [{ groupList, manualActionList: rules }, summary, groups] = await Promise.all([
     service.listMiners({}, caller),
     service.getSummary({}, caller),
     features.has("listGroups") ? service.listGroups({}, caller) : null,
   ]);
-  return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), summary, features };
+  return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), rules, summary, features };
 }
 
 const minersIn = (groups: readonly MinerGroup[]): Miner[] =>

@@ -35,6 +35,7 @@ import { templateOperations } from "./templates.ts";
 import { keyHolders, namedCaller, userOperations } from "./users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
+export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./roster.ts";
 

@@ -77,6 +77,7 @@ const Lock = z.object({
       dev: z.boolean().optional(),
       link: z.boolean().optional(),
       hasInstallScript: z.boolean().optional(),
+      inBundle: z.boolean().optional(),
       integrity: z.string().optional(),
       resolved: z.string().optional(),
       dependencies: z.record(z.string(), z.string()).optional(),

@@ -1,0 +1,89 @@
+import type { API, PlatformAccessory } from "homebridge";
+import type { Farm } from "../farm-view.ts";
+import { platformName, pluginName } from "../names.ts";
+import type { Tell } from "../teller.ts";
+import type { HomePlan } from "./accessories.ts";
+import type { AccessoryPlan } from "./plan.ts";
+import { ShownAccessory } from "./shown-accessory.ts";
+
+export interface HomeLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** The accessories of this plugin at Homebridge: those that it remembers, and those that the farm has now. */
+export class Home {
+  readonly #api: API;
+  readonly #log: HomeLog;
+  readonly #shown = new Map<string, ShownAccessory>();
+  readonly #said = new Set<string>();
+
+  constructor(api: API, log: HomeLog) {
+    this.#api = api;
+    this.#log = log;
+  }
+
+  /** Takes in an accessory that Homebridge remembers; nobody knows how it is before the service has been heard. */
+  restore(accessory: PlatformAccessory): void {
+    const shown = this.#shownFor(accessory);
+    this.#shown.set(accessory.UUID, shown);
+    shown.lost();
+  }
+
+  /** Adds, changes and removes accessories until they are those of the plan. */
+  show({ accessories, notes }: HomePlan, farm: Farm, tell: Tell): void {
+    const added: PlatformAccessory[] = [];
+    const wanted = new Set<string>();
+    for (const plan of accessories) {
+      const uuid = this.#api.hap.uuid.generate(`rigbridge:${plan.key}`);
+      wanted.add(uuid);
+      const known = this.#shown.get(uuid);
+      const shown = known ?? this.#add(uuid, plan);
+      shown.show(plan, tell);
+      shown.accessory.context = { key: plan.key, host: plan.host };
+      if (known === undefined) added.push(shown.accessory);
+    }
+    if (added.length > 0) this.#api.registerPlatformAccessories(pluginName, platformName, added);
+    this.#remove(wanted, farm);
+    this.#say(notes);
+  }
+
+  /** Nobody knows how anything is. */
+  lost(): void {
+    for (const shown of this.#shown.values()) shown.lost();
+  }
+
+  #add(uuid: string, { name }: AccessoryPlan): ShownAccessory {
+    const shown = this.#shownFor(new this.#api.platformAccessory(name, uuid));
+    this.#shown.set(uuid, shown);
+    return shown;
+  }
+
+  #shownFor(accessory: PlatformAccessory): ShownAccessory {
+    return new ShownAccessory(accessory, { hap: this.#api.hap, warn: (message) => this.#log.warn(message) });
+  }
+
+  /** A rig that has not been identified yet may be any of those that are not there: what stands at its address stays. */
+  #remove(wanted: ReadonlySet<string>, { miners }: Farm): void {
+    const unknownHosts = new Set(miners.flatMap(({ uid, hostDescription }) => (uid === null ? [hostDescription] : [])));
+    const gone = [...this.#shown.values()].filter(
+      ({ accessory: { UUID, context } }) => !wanted.has(UUID) && !unknownHosts.has(context.host),
+    );
+    if (gone.length === 0) return;
+    for (const { accessory } of gone) this.#shown.delete(accessory.UUID);
+    this.#api.unregisterPlatformAccessories(
+      pluginName,
+      platformName,
+      gone.map(({ accessory }) => accessory),
+    );
+  }
+
+  /** Each once. */
+  #say(notes: readonly string[]): void {
+    for (const note of notes) {
+      if (this.#said.has(note)) continue;
+      this.#said.add(note);
+      this.#log.info(note);
+    }
+  }
+}

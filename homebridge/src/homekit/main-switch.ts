@@ -1,0 +1,48 @@
+import type { Control, Miner } from "rigbridge";
+import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
+import type { ShownRig } from "./rig-parts.ts";
+
+/** What switches a rig on and off: an outlet or a switch, where it can be stopped. */
+export function mainSwitch({ miner, name, choices }: ShownRig): readonly ServicePlan[] {
+  if (choices.as !== "outlet" && choices.as !== "switch") return [];
+  if (miningControl(miner) === undefined) return [];
+  const told = { ids: [miner.id], isKnown: isKnown(miner) };
+  return [switchOf(choices.as, "main", name, { ...told, isOn: isMining(miner), isInUse: isHashing(miner) })];
+}
+
+export interface SwitchState {
+  readonly ids: readonly number[];
+  /** false = nobody knows how it is. */
+  readonly isKnown: boolean;
+  readonly isOn: boolean;
+  readonly isInUse: boolean;
+}
+
+/** An outlet or a switch for some miners together. */
+export function switchOf(as: "outlet" | "switch", subtype: string, name: string, state: SwitchState): ServicePlan {
+  const on: CharacteristicPlan = {
+    type: "On",
+    value: state.isKnown ? state.isOn : null,
+    tell: (value) => ({
+      miners: state.ids,
+      orders: [{ kind: "set", property: "mining", value: String(value === true || value === 1) }],
+    }),
+  };
+  const inUse: CharacteristicPlan = { type: "OutletInUse", value: state.isKnown ? state.isInUse : null };
+  if (as === "switch") return { type: "Switch", subtype, name, characteristics: [on] };
+  return { type: "Outlet", subtype, name, characteristics: [on, inUse] };
+}
+
+export const miningControl = ({ controls }: Miner): Control | undefined => controls.find(({ key }) => key === "mining");
+
+/** Whether what is said of the miner is of now: one missed read leaves it so, three do not. */
+export const isKnown = ({ hasValidStatus, isOffline, statusInfo }: Miner): boolean =>
+  hasValidStatus && !isOffline && statusInfo.statusDisplay !== "Disabled";
+
+/** As the rig says; where it does not, whether it hashes. */
+export const isMining = (miner: Miner): boolean => {
+  const { value = null } = miningControl(miner) ?? {};
+  return typeof value === "boolean" ? value : (miner.readings.mining ?? isHashing(miner));
+};
+
+export const isHashing = ({ readings }: Miner): boolean => (readings.hashrate ?? 0) > 0;

@@ -1,0 +1,79 @@
+import { type Miner, type ProblemCode, RigbridgeError } from "rigbridge";
+import { carryOut, type Doing } from "rigbridge/farm";
+import type { Asked } from "../shared/connection.ts";
+
+/** What came of a command for one miner. */
+export type Outcome =
+  | { readonly miner: Miner; readonly answer: Answer }
+  | { readonly miner: Miner; readonly error: RigbridgeError };
+
+/** The rig's answer, as `msg.payload`. */
+export interface Answer {
+  readonly success: true;
+  /** The rig's words; of a dry run, what it would be told. */
+  readonly message: string;
+  /** `sent` or `queued` where the rig has not answered yet; `possible`: nothing was done, it was a dry run. */
+  readonly state: "queued" | "sent" | "done" | "possible";
+}
+
+/** One miner's line of a report on several. */
+export interface Line {
+  readonly topic: string;
+  readonly name: string;
+  readonly success: boolean;
+  readonly message: string;
+  readonly state: Answer["state"] | "failed";
+  readonly code?: ProblemCode;
+}
+
+/** Tells a miner. Rejects with the RigbridgeError of who refuses. */
+export async function told({ service, caller }: Asked, miner: Miner, doing: Doing): Promise<Answer> {
+  return { success: true, ...(await carryOut(service, caller, miner.id, [doing])) };
+}
+
+/** What telling a miner would come to; the service judges it where it can. Rejects with why it would be refused. */
+export async function rehearsed(asked: Asked, miner: Miner, doing: Doing): Promise<Answer> {
+  const { service, caller, farm } = asked;
+  const answer = { success: true, state: "possible", message: wordsOf(doing) } as const;
+  if (doing.operation !== "minerAction" || !farm.features.has("startBulkAction")) return answer;
+  const { action, ...parameters } = doing.action;
+  const given = Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const { id } = await service.startBulkAction(
+    {
+      action,
+      parameters: given,
+      miners: [miner.id],
+      parallel: 1,
+      delay: 0,
+      dryRun: true,
+      all: undefined,
+      groups: undefined,
+    },
+    caller,
+  );
+  const { results } = await service.getBulkAction({ id }, caller);
+  const [judged] = results;
+  if (judged?.state === "failed") throw new RigbridgeError("not.possible", judged.message);
+  return { ...answer, message: judged?.message || answer.message };
+}
+
+/** Like `reboot`, or `set property=power_limit value=900`. */
+function wordsOf(doing: Doing): string {
+  if (doing.operation === null) return doing.message;
+  if (doing.operation === "minerPoolAction") return `${doing.action} pool ${doing.poolId}`;
+  const { action, ...parameters } = doing.action;
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  return [action, ...given.map(([name, value]) => `${name}=${value}`)].join(" ");
+}
+
+export const topicOf = ({ uid, id }: Miner): string => uid ?? String(id);
+
+export function lineOf(outcome: Outcome): Line {
+  const { miner } = outcome;
+  const who = { topic: topicOf(miner), name: miner.name };
+  if ("answer" in outcome) return { ...who, ...outcome.answer };
+  const { code, message } = outcome.error;
+  return { ...who, success: false, message, state: "failed", code };
+}

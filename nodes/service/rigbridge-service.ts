@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { readConfig } from "../shared/config.ts";
+import { Connection, type OpenedService } from "../shared/connection.ts";
+import { Fault, spoken } from "../shared/faults.ts";
+import { NodeStatus } from "../shared/node-status.ts";
+import { offerConnection } from "../shared/services.ts";
+import { wordsOf } from "../shared/words.ts";
+import { serveEditor } from "./editor-endpoints.ts";
+import { openService } from "./open-service.ts";
+import { Secrets, serviceConfig } from "./settings.ts";
+
+/** The configuration node: a service, and the one connection that all nodes share which use it. */
+export default function register(RED: NodeAPI): void {
+  RED.nodes.registerType(
+    "rigbridge-service",
+    function (this: Node<object>, raw: NodeDef) {
+      RED.nodes.createNode(this, raw);
+      offer(RED, this, raw);
+    },
+    {
+      credentials: {
+        key: { type: "password" },
+        username: { type: "text" },
+        password: { type: "password" },
+        token: { type: "password" },
+      },
+    },
+  );
+  serveEditor(RED);
+}
+
+function offer(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
+  const say = wordsOf(RED);
+  const log = {
+    info: (text: string) => node.log(text),
+    warn: (text: string) => node.warn(text),
+    error: (text: string) => node.warn(text),
+  };
+  const open = async (): Promise<OpenedService> => {
+    try {
+      const settings = readConfig(serviceConfig, { ...raw });
+      const secrets = Secrets.parse(node.credentials ?? {});
+      return await openService({ settings, secrets, file: storeFile(RED, node.id), log });
+    } catch (error) {
+      throw spoken(error, say);
+    }
+  };
+  const status = new NodeStatus({ show: (shown) => node.status(shown), say, now: Date.now });
+  const connection = new Connection({ open, log, turned: (phase) => status.phase(phase) });
+  offerConnection(node, connection);
+  node.on("close", (done: () => void) => void connection.close().finally(done));
+}
+
+/** In Node-RED's own folder, one for each service. */
+export function storeFile(RED: NodeAPI, id: string): string {
+  const { userDir } = RED.settings;
+  if (userDir === undefined) throw new Fault("store.refused", "no-folder");
+  return join(userDir, "rigbridge", `${id}.db`);
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { type ConfigKind, count, optional, required } from "../shared/config.ts";
+
+const url = z
+  .string()
+  .trim()
+  .transform((text) => (text === "" || /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`))
+  .pipe(
+    z
+      .string()
+      .min(1, "required")
+      .refine((text) => /^https?:\/\/[^/\s]+/i.test(text) && URL.canParse(text), "url"),
+  );
+
+const locale = optional.refine((text) => text === "" || isLocale(text), "locale");
+
+/** A rig of a service inside Node-RED. */
+const Rig = z.object({ address: required, name: optional, group: optional });
+
+const Elsewhere = z.object({ mode: z.literal("elsewhere"), url, user: optional, locale });
+
+const Inside = z.object({
+  mode: z.literal("inside"),
+  locale,
+  rigs: z.array(Rig).max(1000, "too-many").default([]),
+  /** s between two reads of a rig. */
+  interval: count(1, 3600, 10),
+  /** Looks for rigs in the network, and adds what it finds. */
+  scan: z.boolean().default(false),
+  /** Like 192.168.1.0/24, several with commas; empty = the machine's own. */
+  networks: optional,
+});
+export type InsideSettings = z.infer<typeof Inside>;
+
+export const ServiceSettings = z.discriminatedUnion("mode", [Elsewhere, Inside]);
+export type ServiceSettings = z.infer<typeof ServiceSettings>;
+
+/** Kept where Node-RED keeps secrets, never in the flow. */
+export const Secrets = z.object({
+  /** The service's API key. */
+  key: optional,
+  /** What rigs inside Node-RED are logged in to with. */
+  username: optional,
+  password: optional,
+  token: optional,
+});
+export type Secrets = z.infer<typeof Secrets>;
+
+export const serviceConfig: ConfigKind<ServiceSettings> = { version: 1, migrations: [], schema: ServiceSettings };
+
+function isLocale(text: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(text).length > 0;
+  } catch {
+    return false;
+  }
+}

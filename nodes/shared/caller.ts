@@ -1,0 +1,4 @@
+import type { Caller } from "rigbridge";
+
+/** Who asks, for the audit of a service. */
+export const caller: Caller = { actor: "node-red" };

@@ -1,0 +1,144 @@
+import type { Group, Miner } from "rigbridge";
+import { z } from "zod";
+import { optional, ValueType } from "./config.ts";
+import type { Farm } from "./connection.ts";
+import { Fault, fieldFault } from "./faults.ts";
+import type { TypedField } from "./typed-value.ts";
+
+/** Fields of a node that is for miners; the editor shows them with `rigbridge.minerFields`. */
+export const minerFields = {
+  scope: z.enum(["miners", "group", "all"], "required"),
+  miners: optional,
+  minersType: ValueType.default("str"),
+  group: optional,
+  groupType: ValueType.default("str"),
+};
+
+type MinerFields = z.infer<z.ZodObject<typeof minerFields>>;
+
+/** Which miners are meant, with what the fields came to for one message. */
+export type Choice =
+  | { readonly scope: "all" }
+  | { readonly scope: "group"; readonly group: unknown }
+  | { readonly scope: "miners"; readonly miners: unknown };
+
+/** What the fields come to; `value` evaluates one of them, as `Work.value` does for a message. */
+export async function choiceOf(fields: MinerFields, value: (field: TypedField) => Promise<unknown>): Promise<Choice> {
+  const { scope, miners, minersType, group, groupType } = fields;
+  if (scope === "all") return { scope };
+  if (scope === "group") return { scope, group: await value({ name: "group", value: group, type: groupType }) };
+  return { scope, miners: await value({ name: "miners", value: miners, type: minersType }) };
+}
+
+/**
+ * The miners that are meant, each once. A miner is named by its id, uid, name or address, in that order; several by a
+ * list, or a text with commas; a miner as nodes send it (`msg.miner`) names itself. Throws a Fault that names the field:
+ * `not.found` for what is not there, `input.invalid` for what could be several, or is nothing.
+ */
+export function chosenMiners(farm: Pick<Farm, "miners" | "groups">, choice: Choice): readonly Miner[] {
+  const miners = [...farm.miners.values()];
+  if (choice.scope === "all") return someOf(miners, new Fault("not.found", "no-miners"));
+  if (choice.scope === "group") {
+    const group = groupNamed(farm.groups, choice.group);
+    const ids = withInner(farm.groups, group.id);
+    return someOf(
+      miners.filter(({ groupId }) => ids.has(groupId)),
+      new Fault("not.found", "empty-group", { group: group.name }),
+    );
+  }
+  const named = namesIn(miners, choice.miners).map((name) => minerNamed(miners, name));
+  return someOf([...new Set(named)], fieldFault("miners", "empty"));
+}
+
+const someOf = (miners: readonly Miner[], otherwise: Fault): readonly Miner[] => {
+  if (miners.length === 0) throw otherwise;
+  return miners;
+};
+
+const named = z.union([z.string(), z.number()]).transform((name) => String(name).trim());
+const minerLike = z.object({ id: z.int(), uid: z.string().nullable() }).transform(({ id, uid }) => uid ?? String(id));
+const oneMiner = z.union([named, minerLike]);
+
+/** The whole text is tried first, for names may have commas. */
+function namesIn(miners: readonly Miner[], given: unknown): readonly string[] {
+  const list = z.array(oneMiner).safeParse(Array.isArray(given) ? given : [given]).data;
+  if (list === undefined) throw fieldFault("miners", "no-name");
+  return list
+    .flatMap((name) => (meant(miners, name).length > 0 ? [name] : name.split(",").map((part) => part.trim())))
+    .filter((name) => name !== "");
+}
+
+function minerNamed(miners: readonly Miner[], name: string): Miner {
+  const [only, ...others] = meant(miners, name);
+  if (only === undefined)
+    throw new Fault("not.found", "unknown-miner", { field: "=field.miners", name: shortened(name) });
+  if (others.length > 0)
+    throw fieldFault("miners", "ambiguous-miner", {
+      name: shortened(name),
+      n: others.length + 1,
+      uids: [only, ...others]
+        .slice(0, 5)
+        .map(({ uid, id }) => uid ?? id)
+        .join(", "),
+    });
+  return only;
+}
+
+/** All that a name could mean: the closest kind of match that there is. */
+export function meant(miners: readonly Miner[], name: string): readonly Miner[] {
+  const folded = name.toLowerCase();
+  const kinds: readonly ((miner: Miner) => boolean)[] = [
+    ({ id }) => String(id) === name,
+    ({ uid }) => uid === folded,
+    (miner) => miner.name === name,
+    (miner) => miner.name.toLowerCase() === folded,
+    ({ hostDescription }) => hostDescription.toLowerCase() === folded,
+    ({ hostDescription }) => hostDescription.toLowerCase().replace(/:\d+$/, "") === folded,
+  ];
+  for (const is of kinds) {
+    const found = miners.filter(is);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** By id or name; names inside one another may be given as `Site / Hall`. */
+export function groupNamed(groups: readonly Group[], given: unknown): Group {
+  const name = named.safeParse(given).data ?? "";
+  if (name === "") throw fieldFault("group", "empty");
+  const byId = groups.filter(({ id }) => String(id) === name);
+  const byPath = groups.filter((group) => groupPath(groups, group).toLowerCase() === name.toLowerCase());
+  const byName = groups.filter((group) => group.name.toLowerCase() === name.toLowerCase());
+  const [only, another] = [byId, byPath, byName].find((found) => found.length > 0) ?? [];
+  if (only === undefined)
+    throw new Fault("not.found", "unknown-group", { field: "=field.group", name: shortened(name) });
+  if (another !== undefined)
+    throw fieldFault("group", "ambiguous-group", {
+      name: shortened(name),
+      paths: byName.map((group) => `${groupPath(groups, group)} (${group.id})`).join(", "),
+    });
+  return only;
+}
+
+/** From the top down: `Site / Hall`. */
+export function groupPath(groups: readonly Group[], group: Group): string {
+  const path = [group.name];
+  const seen = new Set([group.id]);
+  for (let at = parentOf(groups, group); at !== undefined && !seen.has(at.id); at = parentOf(groups, at)) {
+    seen.add(at.id);
+    path.unshift(at.name);
+  }
+  return path.join(" / ");
+}
+
+const parentOf = (groups: readonly Group[], { parentId }: Group): Group | undefined =>
+  groups.find(({ id }) => id === parentId);
+
+/** The ids of a group and of those inside it. */
+export function withInner(groups: readonly Group[], top: number): ReadonlySet<number> {
+  const ids = new Set([top]);
+  for (const id of ids) for (const group of groups) if (group.parentId === id) ids.add(group.id);
+  return ids;
+}
+
+export const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -1,0 +1,48 @@
+import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { extname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
+
+/** The packages that are built, in order; what is `copied` goes into dist beside the code, as it is. */
+const packages = [
+  { sources: "src", dist: "dist", copied: [] },
+  { sources: "nodes", dist: "nodes/dist", copied: [".html", ".json", ".svg"] },
+  { sources: "homebridge", dist: "homebridge/dist", copied: [] },
+];
+
+/** Folders of a package that are no sources. */
+const others = ["dist", "node_modules", "resources", "examples"];
+
+/** Folders from which something is built. */
+export const sources = packages.map((each) => each.sources);
+
+/**
+ * null, or what the compiler said. All are built from the ground up; `only`, as somebody works on it, over what is left
+ * of an earlier build.
+ */
+export async function buildPackages(only) {
+  for (const { sources, dist, copied } of packages) {
+    if (!existsSync(join(root, sources, "tsconfig.json")) || (only !== undefined && only !== sources)) continue;
+    if (only === undefined) rmSync(join(root, dist), { recursive: true, force: true });
+    const compiler = [packageFile("typescript", "tsc"), "-p", sources];
+    const { code, output } = await spawned(nodeFile, compiler, childEnvironment());
+    if (code !== 0) return output;
+    for (const file of filesUnder(sources))
+      if (file.includes("/", sources.length + 1) && copied.includes(extname(file)))
+        cpSync(join(root, file), join(root, dist, file.slice(sources.length + 1)));
+  }
+  return null;
+}
+
+/** Files below a folder of the repository, without those that are no sources. */
+export const filesUnder = (folder) =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => folder.includes("/") || !others.includes(name))
+    .flatMap((entry) => (entry.isDirectory() ? filesUnder(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]))
+    .sort();
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const failure = await buildPackages(process.argv[2]);
+  if (failure !== null) process.stderr.write(`${failure.trimEnd()}\n`);
+  process.exitCode = failure === null ? 0 : 1;
+}

@@ -1,0 +1,103 @@
+import { pino } from "pino";
+import { Config } from "../../src/config/index.ts";
+import { startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { type Farm, startFarm, startTwin } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { ownHost } from "../own-host.ts";
+
+/** A farm of one kind of service for the plugin, with a rig that mines and can be stopped. */
+export interface OpenedFarm {
+  /** The platform's block of config.json. */
+  readonly platform: object;
+  /** The rig that is steered, as its accessory is called. */
+  readonly name: string;
+  /** Whether it mines, as the rig itself knows. */
+  mines(): boolean;
+  /** Lets the rig refuse whatever would change it, where its kind `refuses`. */
+  refuse(): void;
+  /** Takes the rig off the network; it comes back with `on`. */
+  off(): void;
+  on(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FarmKind {
+  readonly name: string;
+  /** Its rigs can be made to refuse. */
+  readonly refuses: boolean;
+  open(): Promise<OpenedFarm>;
+}
+
+const log = pino({ level: "silent" });
+const key = "invented-key-of-the-homebridge-tests";
+
+/** The service inside the plugin, another Rigbridge, and the reference product. */
+export const farmKinds: readonly FarmKind[] = [
+  { name: "rigs by address", refuses: true, open: openRigs },
+  { name: "a Rigbridge elsewhere", refuses: true, open: openRigbridge },
+  { name: "the reference product", refuses: false, open: openTwin },
+];
+
+async function openSimulator(): Promise<{ farm: Farm; common: Omit<OpenedFarm, "platform" | "close"> }> {
+  const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, host: ownHost() }] });
+  const [rig] = farm.rigs;
+  if (rig === undefined) throw new Error("the farm has no rig");
+  const common = {
+    name: "Garage",
+    mines: () => rig.model.mining,
+    refuse: () => {
+      rig.fault = "denied";
+    },
+    off: () => rig.powerOff(),
+    on: () => rig.powerOn(),
+  };
+  return { farm, common };
+}
+
+async function openRigs(): Promise<OpenedFarm> {
+  const { farm, common } = await openSimulator();
+  const rigs = farm.rigs.map(({ address }) => ({ address, name: common.name, interval: 1 }));
+  return { ...common, platform: { name: "Rigbridge", rigs }, close: () => farm.close() };
+}
+
+async function openRigbridge(): Promise<OpenedFarm> {
+  const { farm, common } = await openSimulator();
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  const config = Config.parse({
+    http: { port: 0, key },
+    poll: { interval: 1 },
+    miners: farm.rigs.map(({ address }) => ({ address, name: common.name })),
+  });
+  const service = await startService({ config, store, log });
+  const server = await startHttpServer({ service, settings: config.http, log, version: "test" });
+  return {
+    ...common,
+    platform: { name: "Rigbridge", service: { url: server.url, key } },
+    close: async () => {
+      await server.close();
+      await service.close();
+      await store.close();
+      await farm.close();
+    },
+  };
+}
+
+async function openTwin(): Promise<OpenedFarm> {
+  const twin = await startTwin({ locale: "sv-SE", miners: 3, key });
+  const miner = twin.miners.find(({ canStop }) => canStop);
+  if (miner === undefined) throw new Error("no miner of the twin can be stopped");
+  return {
+    platform: {
+      name: "Rigbridge",
+      service: { url: twin.url, key, locale: "sv-SE" },
+      rigs: [{ miner: miner.name, name: "Garage" }],
+    },
+    name: "Garage",
+    mines: () => miner.status === "Mining",
+    refuse: () => {},
+    off: () => miner.switchOff(),
+    on: async () => miner.switchOn(),
+    close: () => twin.close(),
+  };
+}

@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { startFarm, startTwin } from "../../src/simulator/index.ts";
+import { ownHost } from "../own-host.ts";
+import { noResponse } from "./controller.ts";
+import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
+import { until } from "./until.ts";
+
+let ending: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ending.toReversed()) await end();
+  ending = [];
+});
+
+/** Closed at the end of the test. */
+function closing<T extends { close(): Promise<void> }>(thing: T): T {
+  ending.push(() => thing.close());
+  return thing;
+}
+
+const names = async ({ controller }: RunningHomebridge): Promise<string[]> =>
+  (await controller.accessories()).map(({ name }) => name);
+
+describe("Homebridge with the plugin", () => {
+  test("and nothing configured does nothing, and says so in one line", async () => {
+    const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge" } }));
+    await homebridge.until(/Nothing is configured/);
+    expect(homebridge.lines.filter((line) => line.startsWith("[Rigbridge]"))).toHaveLength(2);
+    expect(await names(homebridge)).toEqual([]);
+  });
+
+  test("and a configuration with mistakes lists all of them, and goes on", async () => {
+    const rigs = [{ address: "127.0.0.1:1/x" }, { adress: "127.0.0.1" }];
+    const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge", rigs } }));
+    await homebridge.until(/rigs\[0\]\.address .*path/);
+    await homebridge.until(/rigs\[1\]\.adress is no known key; did you mean "address"\?/);
+    await homebridge.until(/rigs\[1\]\.address is missing/);
+    expect(await names(homebridge)).toEqual([]);
+  });
+
+  test("removes the accessory of a rig that is no longer named, and no other", async () => {
+    const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }] }));
+    const [kept, gone] = farm.rigs.map(({ address }, index) => ({ address, name: `Rig ${index + 1}` }));
+    let homebridge = await startHomebridge({ platform: { name: "Rigbridge", rigs: [kept, gone] } });
+    ending.push(() => homebridge.close());
+    await until(async () => (await names(homebridge)).length === 2);
+    const { id } = await homebridge.controller.find("Rig 1", "outlet", "on");
+    homebridge = await homebridge.restart({ platform: { name: "Rigbridge", rigs: [kept] } });
+    await until(async () => (await names(homebridge)).length === 1);
+    expect((await homebridge.controller.find("Rig 1", "outlet", "on")).id).toBe(id);
+  });
+
+  test("keeps what it knows, as not responding, while the service is away at its start, and waits for it", async () => {
+    const host = ownHost();
+    const twin = await startTwin({ host, miners: 3 });
+    const platform = { name: "Rigbridge", service: { url: twin.url } };
+    let homebridge = await startHomebridge({ platform });
+    ending.push(() => homebridge.close());
+    await until(async () => (await names(homebridge)).length > 0);
+    const before = await names(homebridge);
+    await homebridge.controller.disconnect();
+    await twin.close();
+    homebridge = await homebridge.restart({ platform });
+    await homebridge.until(/cannot be watched/);
+    expect(await names(homebridge)).toEqual(before);
+    const on = await homebridge.controller.find(before[0] ?? "", "outlet", "on");
+    expect((await homebridge.controller.read(on)).status).toBe(noResponse);
+    expect(await homebridge.controller.write(on, false)).toBe(noResponse);
+    closing(await startTwin({ host, port: Number(new URL(twin.url).port), miners: 3 }));
+    await until(async () => (await homebridge.controller.read(on)).status === 0);
+    expect((await homebridge.stop()).code).toBe(0);
+  });
+
+  test("ends by itself while the service does not answer", async () => {
+    const server = createServer().listen(0, ownHost());
+    await once(server, "listening");
+    ending.push(async () => void server.close());
+    const asked = once(server, "connection");
+    const address = server.address();
+    const url = typeof address === "object" && address !== null ? `http://${address.address}:${address.port}` : "";
+    const homebridge = closing(
+      await startHomebridge({ platform: { name: "Rigbridge", service: { url, user: "anna" } } }),
+    );
+    await asked;
+    expect((await homebridge.stop()).code).toBe(0);
+  });
+});
+
+test("a service elsewhere loads nothing of the service inside, and that no server", async () => {
+  const run = promisify(execFile);
+  const loaded = async (module: string): Promise<string[]> => {
+    const { stdout } = await run(process.execPath, [join(import.meta.dirname, "loaded.mjs"), module]);
+    return stdout.trim().split("\n");
+  };
+  const elsewhere = await loaded("index.js");
+  expect(elsewhere).toContain("axios");
+  expect(elsewhere).not.toContain("kysely");
+  const inside = await loaded("service/inside.js");
+  for (const heavy of ["fastify", "mqtt", "aedes", "homebridge", "@fastify/swagger"]) {
+    expect(elsewhere).not.toContain(heavy);
+    expect(inside).not.toContain(heavy);
+  }
+});

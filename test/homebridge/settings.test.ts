@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { configSchema } from "../../homebridge/scripts/config-schema.ts";
+import { isConfigured, readSettings } from "../../homebridge/src/config/read.ts";
+import { RigbridgeError } from "../../src/index.ts";
+
+const mistakesOf = async (written: object): Promise<string[]> => {
+  try {
+    await readSettings({ platform: "Rigbridge", name: "Rigbridge", ...written });
+    return [];
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    return error.errors.map(({ path, message }) => `${path} ${message}`);
+  }
+};
+
+test("config.schema.json is as the settings are; if not: node homebridge/scripts/config-schema.ts --write", () => {
+  const file = join(import.meta.dirname, "../../homebridge/config.schema.json");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(configSchema());
+});
+
+describe("settings", () => {
+  test("without a service and without rigs are none, whatever else the form has left there", () => {
+    expect(isConfigured({ platform: "Rigbridge", name: "Rigbridge" })).toBe(false);
+    expect(isConfigured({ platform: "Rigbridge", rigs: [], service: { url: "" }, defaults: { as: "switch" } })).toBe(
+      false,
+    );
+    expect(isConfigured({ rigs: [{ address: "192.168.1.9" }] })).toBe(true);
+    expect(isConfigured({ service: { url: "http://127.0.0.1:17790" } })).toBe(true);
+  });
+
+  test("take what the form left empty as not said, and what is Homebridge's own", async () => {
+    const bridge = { username: "0E:00:00:00:00:01", port: 1 };
+    const written = {
+      rigs: [{ address: "192.168.1.9", name: "", password: null, heating: { name: "" } }],
+      _bridge: bridge,
+    };
+    const settings = await readSettings({ platform: "Rigbridge", ...written });
+    expect(settings.rigs).toEqual([{ address: "192.168.1.9" }]);
+    expect(settings).toMatchObject({ name: "Rigbridge", alarm: true, defaults: { as: "outlet", sensors: [] } });
+  });
+
+  test("with mistakes are refused with all of them, each where it stands", async () => {
+    const mistakes = await mistakesOf({
+      alarms: true,
+      rigs: [
+        { address: "http://192.168.1.9/path", as: "lamp" },
+        { adress: "192.168.1.10" },
+        { address: "192.168.1.11", supply: { type: "shelly", address: "a b" } },
+        { address: "192.168.1.12", as: "heater" },
+        { address: "192.168.1.13", heating: { name: "Bath", target: 99, roomTemperature: { url: "ftp://x" } } },
+        { address: "192.168.1.12" },
+      ],
+    });
+    expect(mistakes).toEqual([
+      "rigs[0].as must be one of outlet, switch, heater, hidden",
+      'rigs[1].adress is no known key; did you mean "address"?',
+      "rigs[4].heating.target must be at most 35",
+      'alarms is no known key; did you mean "alarm"?',
+      "rigs[1].address is missing",
+      "rigs[3].heating is missing; a heater needs a room with a temperature",
+      expect.stringMatching(/^rigs\[4\]\.heating\.roomTemperature\.url must be a web address/),
+      expect.stringMatching(/^rigs\[0\]\.address .*has a path/),
+      "rigs[5].address is the address of rigs[3] too",
+      expect.stringMatching(/^rigs\[2\]\.supply\.address .*blank/),
+    ]);
+  });
+
+  test("for a service elsewhere name its miners, and say nothing that only the service can do", async () => {
+    const service = { url: "http://192.168.1.2:17790" };
+    expect(await mistakesOf({ service, rigs: [{ miner: "Garage", as: "switch" }] })).toEqual([]);
+    expect(await mistakesOf({ service, rigs: [{ address: "192.168.1.9" }] })).toEqual([
+      "rigs[0].address is for rigs that the plugin reads itself; the service has its own",
+      "rigs[0].miner is missing; it is the name or uid that the miner has there",
+    ]);
+    expect(await mistakesOf({ rigs: [{ address: "192.168.1.9", miner: "Garage" }] })).toEqual([
+      "rigs[0].miner is for a service elsewhere; a rig that the plugin reads has an address",
+    ]);
+  });
+
+  test("never quote a secret", async () => {
+    const secret = "invented-secret";
+    const mistakes = await mistakesOf({
+      service: { url: `http://anna:${secret}@192.168.1.2`, key: `${secret} with blank`, locale: "xx_!" },
+    });
+    expect(mistakes.length).toBeGreaterThan(0);
+    expect(mistakes.join()).not.toContain(secret);
+  });
+});

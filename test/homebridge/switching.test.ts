@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { noResponse } from "./controller.ts";
+import { farmKinds, type OpenedFarm } from "./farms.ts";
+import { type RunningHomebridge, rememberedBy, startHomebridge } from "./homebridge.ts";
+import { until } from "./until.ts";
+
+describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
+  let farm: OpenedFarm;
+  let homebridge: RunningHomebridge;
+  beforeAll(async () => {
+    farm = await open();
+    homebridge = await startHomebridge({ platform: farm.platform });
+    await until(async () => (await homebridge.controller.accessories()).some(({ name }) => name === farm.name));
+  });
+  afterAll(async () => {
+    await homebridge.close();
+    await farm.close();
+  });
+  const on = () => homebridge.controller.find(farm.name, "outlet", "on");
+  const inUse = () => homebridge.controller.find(farm.name, "outlet", "outlet-in-use");
+  const isRead = (value: boolean) => async () =>
+    Boolean((await homebridge.controller.read(await on())).value) === value;
+
+  test("is on and in use while the rig mines", async () => {
+    await until(async () => (await homebridge.controller.read(await on())).status === 0);
+    expect(await homebridge.controller.read(await on())).toMatchObject({ value: 1, status: 0 });
+    expect(await homebridge.controller.read(await inUse())).toMatchObject({ value: 1, status: 0 });
+  });
+
+  test("switched off stops the rig, switched on starts it, and who listens is told of both", async () => {
+    const told: unknown[] = [];
+    await homebridge.controller.subscribe(await inUse(), (value) => told.push(value));
+    expect(await homebridge.controller.write(await on(), false)).toBe(0);
+    await until(() => !farm.mines());
+    await until(isRead(false));
+    await until(() => told.some((value) => !value));
+    expect(await homebridge.controller.write(await on(), true)).toBe(0);
+    await until(() => farm.mines());
+    await until(isRead(true));
+  });
+
+  test("keeps its identity when Homebridge is restarted", async () => {
+    const before = await on();
+    homebridge = await homebridge.restart({ platform: farm.platform });
+    await until(async () => (await homebridge.controller.read(before)).status === 0);
+    expect((await on()).id).toBe(before.id);
+  });
+
+  test("reads as No Response when the rig is off, and answers again when it is back", async () => {
+    farm.off();
+    await until(async () => (await homebridge.controller.read(await on())).status === noResponse);
+    expect(await homebridge.controller.write(await on(), false)).not.toBe(0);
+    await farm.on();
+    await until(async () => (await homebridge.controller.read(await on())).status === 0);
+  });
+
+  if (refuses)
+    test("says that a rig did not do it when it refused", async () => {
+      farm.refuse();
+      expect(await homebridge.controller.write(await on(), false)).not.toBe(0);
+      expect(await homebridge.controller.read(await on())).toMatchObject({ value: 1, status: 0 });
+      expect(farm.mines()).toBe(true);
+      await homebridge.until(/Garage: .*refuse/i);
+    });
+
+  test("ends by itself, before Homebridge has to end it, and is remembered", async () => {
+    expect((await homebridge.stop()).code).toBe(0);
+    expect(await rememberedBy(homebridge.folder)).toContain('"key":"rig:');
+  });
+});

@@ -1,0 +1,243 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
+import registerService from "../../nodes/service/rigbridge-service.ts";
+import { type BenchFlow, openFlow } from "./bench-flow.ts";
+import type { FlowNode } from "./real-node-red.ts";
+import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
+import { until } from "./until.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A miner action with these fields, and what it sends at "out". */
+async function open(service: OpenedForNodes, fields: Readonly<Record<string, unknown>>): Promise<BenchFlow> {
+  const action = { id: "action", type: "rigbridge-miner-action", version: 1, service: "service", wires: [["out"]] };
+  const flow: FlowNode[] = [{ ...service.node }, { ...action, ...fields }, { id: "out", type: "helper" }];
+  const { credentials, userDir } = service;
+  const bench = await openFlow([registerService, registerAction], flow, { credentials, userDir });
+  closers.push(() => bench.close());
+  return bench;
+}
+
+/** The same once the service answers. */
+async function openConnected(service: OpenedForNodes, fields: Readonly<Record<string, unknown>>): Promise<BenchFlow> {
+  const bench = await open(service, fields);
+  await until(() => bench.heard("action").statuses.at(-1) === "green dot connected", () => JSON.stringify(bench.heard("action")));
+  return bench;
+}
+
+const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> }): Promise<T> => {
+  const service = await kind.open();
+  closers.push(() => service.close());
+  return service;
+};
+
+describe.each(serviceKinds)("a miner action on $name", (kind) => {
+  test("tells a miner by its name, and sends the rig's answer with topic, miner and all that came in", async () => {
+    const service = await openService(kind);
+    const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "restart" });
+    bench.send("action", { payload: "go", kept: 7 });
+    await until(() => bench.heard("out").messages.length > 0, () => JSON.stringify(bench.heard("action")));
+    const [message] = bench.heard("out").messages;
+    expect(message).toMatchObject({
+      payload: { success: true, message: expect.any(String), state: expect.stringMatching(/^(done|sent)$/) },
+      topic: expect.stringMatching(/^[a-z0-9-]+$/),
+      miner: { name: service.steered },
+      kept: 7,
+    });
+    expect(bench.heard("action").completed).toBe(1);
+    expect(bench.heard("action").statuses.at(-1)).toMatch(/^green dot .*\d\d:\d\d$/);
+  });
+
+  test("refuses a miner that is not there, naming the field, and goes on", async () => {
+    const service = await openService(kind);
+    const bench = await openConnected(service, { scope: "miners", miners: "which", minersType: "msg", action: "restart", dryRun: true });
+    bench.send("action", { which: "Nobody" });
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({ code: "not.found", message: 'Miners: there is no miner "Nobody"' });
+    expect(bench.heard("action").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
+    bench.send("action", { which: service.steered });
+    await until(() => bench.heard("out").messages.length === 1);
+    expect(bench.heard("out").messages[0]).toMatchObject({ payload: { success: true, state: "possible" } });
+  });
+
+  test("tells all miners, and reports them in one message", async () => {
+    const service = await openService(kind);
+    const bench = await openConnected(service, { scope: "all", action: "stop", dryRun: true, output: "together" });
+    bench.send("action", {});
+    await until(() => bench.heard("out").messages.length === 1);
+    const [message] = bench.heard("out").messages;
+    const { done, failed, results } = message?.payload as { done: number; failed: number; results: { name: string }[] };
+    expect(done + failed).toBe(service.miners.length);
+    expect(results.map(({ name }) => name).toSorted()).toEqual(service.miners.toSorted());
+  });
+
+  test("refuses what a miner cannot do with the reason, and offers it in grey", async () => {
+    const service = await openService(kind);
+    const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "throttle", value: "50" });
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "control.absent",
+      message: `${service.steered} cannot be told "throttle": it has no such control`,
+    });
+    const query = new URLSearchParams({ scope: "miners", miners: service.steered });
+    const { body } = await bench.request().get(`/rigbridge/actions/service?${query}`);
+    const commands = body as { value: string; isGrey: boolean; cannot: unknown[] }[];
+    expect(commands.find(({ value }) => value === "throttle")).toMatchObject({
+      isGrey: true,
+      cannot: [{ name: service.steered, reason: "no-control", lasting: true }],
+    });
+    expect(commands.find(({ value }) => value === "restart")).toMatchObject({ isGrey: false, cannot: [] });
+  });
+});
+
+describe("a miner action", () => {
+  test("says of several miners that failed which they are, in one error", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, { scope: "all", action: "power_limit", value: "1" });
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    const [error] = bench.heard("action").errors;
+    expect(error?.message).toMatch(/^3 of 3 miners did not do it; the first: Rig A/);
+    expect(error?.cause).toEqual([
+      expect.objectContaining({ name: "Rig A", success: false, code: expect.any(String), topic: expect.any(String) }),
+      expect.objectContaining({ name: "Rig B" }),
+      expect.objectContaining({ name: "Rig C" }),
+    ]);
+  });
+
+  test("takes its fields from the message, the environment and JSONata", async () => {
+    const service = await openService({ open: openElsewhere });
+    process.env.TEST_MINER = "rig a";
+    const typed = { miners: "TEST_MINER", minersType: "env", action: 'wanted = 1 ? "locate" : "reboot"', actionType: "jsonata" };
+    const bench = await openConnected(service, { scope: "miners", ...typed, value: "light", valueType: "msg", dryRun: true });
+    bench.send("action", { wanted: 1, light: true });
+    await until(() => bench.heard("out").messages.length + bench.heard("action").errors.length > 0);
+    expect(bench.heard("out").messages[0]).toMatchObject({ miner: { name: "Rig A" }, payload: { state: "possible" } });
+  });
+
+  test("takes a whole action with its parameters, and a miner as nodes send it", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, { scope: "miners", miners: "miner", minersType: "msg", action: "do", actionType: "msg" });
+    bench.send("action", { miner: "Rig B", do: { action: "stop" } });
+    await until(() => bench.heard("out").messages.length === 1);
+    const [stopped] = bench.heard("out").messages;
+    expect(stopped).toMatchObject({ payload: { success: true }, miner: { name: "Rig B" } });
+    bench.send("action", { ...stopped, do: { action: "start" } });
+    await until(() => bench.heard("out").messages.length === 2);
+    bench.send("action", { miner: "Rig B", do: { action: "set_mode", wrong: 1 } });
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({ code: "input.invalid", message: expect.stringMatching(/mode: is required/) });
+  });
+
+  test("asks which of two miners of one name is meant", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, { scope: "miners", miners: "Rig A, Hall", action: "restart" });
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({ code: "not.found", message: 'Miners: there is no miner "Hall"' });
+  });
+
+  test.each([
+    [{ scope: "miners", miners: "Rig A", action: "" }, "input.invalid", "Action: is empty"],
+    [{ scope: "miners", miners: "Rig A", action: "dance" }, "input.invalid", 'Action: there is no action "dance"'],
+    [{ scope: "miners", miners: "Rig A", action: "mode" }, "input.invalid", 'Value: "mode" needs a value'],
+    [{ scope: "miners", miners: "", action: "stop" }, "input.invalid", "Miners: is empty"],
+    [{ scope: "group", group: "Hall Z", action: "stop" }, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "miners", miners: "Rig A", action: "change_pool", value: "Nowhere" }, "input.invalid", /"Nowhere" is no pool of Rig A/],
+    [{ scope: "miners", miners: "x", minersType: "msg", action: "stop" }, "input.invalid", /^Miners: must be a name/],
+    [{ scope: "miners", miners: "$bad(", minersType: "jsonata", action: "stop" }, "input.invalid", /^Miners: .*\(jsonata\)$/],
+  ])("with %j says %s", async (fields, code, message) => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, fields);
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]?.code).toBe(code);
+    expect(bench.heard("action").errors[0]?.message).toMatch(message);
+    expect(bench.heard("action").completed).toBe(0);
+  });
+
+  test("whose configuration is a mistake says so to every message", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, { scope: "miners", miners: "Rig A", action: "stop", parallel: "many" });
+    expect(bench.heard("action").statuses).toEqual(["red dot At once: is no number in the allowed range"]);
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]?.code).toBe("config.invalid");
+  });
+
+  test("without a service says which field is missing", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, { service: "gone", scope: "all", action: "stop" });
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]?.message).toBe("Service: choose a service and deploy it");
+  });
+});
+
+describe("a miner action while the service is away", () => {
+  const lost = (bench: BenchFlow) => () => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === true;
+
+  test("refuses messages without a queue, and works again by itself", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart", dryRun: true });
+    await service.away();
+    await until(lost(bench));
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]?.code).toBe("service.unreachable");
+    await service.back();
+    await until(() => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === false);
+    bench.send("action", {});
+    await until(() => bench.heard("out").messages.length === 1);
+  });
+
+  test("keeps messages in order, and those that came last", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
+    const bench = await openConnected(service, { ...fields, queue: "all", queueCount: "3", queueAge: "600" });
+    await service.away();
+    await until(lost(bench));
+    for (const n of [1, 2, 3, 4]) bench.send("action", { n });
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({ code: "not.possible", message: expect.stringMatching(/oldest/) });
+    await until(() => bench.heard("action").statuses.at(-1)?.endsWith("3 waiting") === true);
+    await service.back();
+    await until(() => bench.heard("out").messages.length === 3);
+    expect(bench.heard("out").messages.map(({ n }) => n)).toEqual([2, 3, 4]);
+  });
+
+  test("never fires what has waited too long", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
+    const bench = await openConnected(service, { ...fields, queue: "all", queueAge: "1" });
+    await service.away();
+    await until(lost(bench));
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({ code: "service.unreachable", message: expect.stringMatching(/not sent late/) });
+    await service.back();
+    await until(() => !lost(bench)());
+    expect(bench.heard("out").messages).toEqual([]);
+  });
+
+  test("keeps the latest message alone", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
+    const bench = await openConnected(service, { ...fields, queue: "latest", queueAge: "600" });
+    await service.away();
+    await until(lost(bench));
+    for (const n of [1, 2, 3]) bench.send("action", { n });
+    await until(() => bench.heard("action").errors.length === 2);
+    await service.back();
+    await until(() => bench.heard("out").messages.length === 1);
+    expect(bench.heard("out").messages[0]).toMatchObject({ n: 3 });
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { connectService } from "../../src/client/index.ts";
+import { Config } from "../../src/config/index.ts";
+import { minersIn } from "../../src/client/changes.ts";
+import { startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { type Farm, startFarm, startTwin } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { ownHost } from "../own-host.ts";
+import type { FlowNode } from "./real-node-red.ts";
+
+/** A service of one kind as nodes reach it. */
+export interface OpenedForNodes {
+  /** The `rigbridge-service` of a flow, with the id "service". */
+  readonly node: FlowNode;
+  readonly credentials: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** For services that keep their data there. */
+  readonly userDir: string;
+  /** Names of miners: one that can be stopped, started and restarted, and one with two pools or more. */
+  readonly steered: string;
+  readonly pooled: string;
+  /** A group with one miner at least. */
+  readonly group: string;
+  /** All miners, by name. */
+  readonly miners: readonly string[];
+  /** Lets time pass until what was ordered has happened. */
+  pass(seconds: number): void;
+  close(): Promise<void>;
+}
+
+export interface NodeServiceKind {
+  readonly name: string;
+  /** Offers nothing but the documented operations and events. */
+  readonly isReference: boolean;
+  open(): Promise<OpenedForNodes>;
+}
+
+/** The three kinds that a `rigbridge-service` can stand for. */
+export const serviceKinds: readonly NodeServiceKind[] = [
+  { name: "a service inside Node-RED", isReference: false, open: openInside },
+  { name: "a Rigbridge elsewhere", isReference: false, open: openElsewhere },
+  { name: "the reference product", isReference: true, open: openReference },
+];
+
+const log = pino({ level: "silent" });
+export const testKey = "invented-key-of-the-node-tests";
+
+const names = ["Rig A", "Rig B", "Rig C"];
+
+const startRigs = (): Promise<Farm> =>
+  startFarm({
+    rigs: [
+      { kind: "axeos", warm: true },
+      { kind: "cgminer", dialect: "bmminer", warm: true },
+      { kind: "cgminer", dialect: "bmminer", warm: true },
+    ],
+  });
+
+const placed = (farm: Farm) =>
+  farm.rigs.map(({ address }, index) => ({ address, name: names[index] ?? "", group: index === 2 ? "Hall B" : "Hall A" }));
+
+const own = { steered: "Rig A", pooled: "Rig B", group: "Hall B", miners: names, pass: () => {} } as const;
+
+async function openInside(): Promise<OpenedForNodes> {
+  const farm = await startRigs();
+  const userDir = await mkdtemp(join(tmpdir(), "nodes-"));
+  return {
+    ...own,
+    node: { id: "service", type: "rigbridge-service", mode: "inside", rigs: placed(farm), interval: 1, version: 1 },
+    credentials: {},
+    userDir,
+    close: async () => {
+      await farm.close();
+      await rm(userDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A Rigbridge that can be away for a while, at an address that stays. */
+export async function openElsewhere(): Promise<OpenedForNodes & { away(): Promise<void>; back(): Promise<void> }> {
+  const farm = await startRigs();
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  const host = ownHost();
+  const settings = Config.parse({
+    http: { host, port: 0, key: testKey },
+    poll: { interval: 1 },
+    groups: [{ name: "Hall A" }, { name: "Hall B" }],
+    pools: [{ name: "North", url: "stratum+tcp://north.example.com:3333", worker: "farm", coin: "BTC" }],
+    users: [{ name: "anna", privilege: "control", groups: ["Hall B"] }],
+    miners: placed(farm),
+  });
+  const service = await startService({ config: settings, store, log });
+  const { groupList } = await service.listMiners({}, { actor: "test" });
+  for (const { id } of minersIn(groupList)) await service.pollMiner({ id }, { actor: "test" });
+  const listen = (port: number) =>
+    startHttpServer({ service, settings: { ...settings.http, port }, log, version: "test" });
+  let server = await listen(0);
+  const { url } = server;
+  return {
+    ...own,
+    node: { id: "service", type: "rigbridge-service", mode: "elsewhere", url, version: 1 },
+    credentials: { service: { key: testKey } },
+    userDir: "",
+    away: () => server.close(),
+    back: async () => {
+      server = await listen(Number(new URL(url).port));
+    },
+    close: async () => {
+      await server.close();
+      await service.close();
+      await store.close();
+      await farm.close();
+    },
+  };
+}
+
+async function openReference(): Promise<OpenedForNodes> {
+  let passed = 0;
+  const clock = () => Date.now() + passed;
+  const twin = await startTwin({ locale: "sv-SE", currency: "SEK", miners: 12, key: testKey, clock });
+  const service = connectService({ url: twin.url, key: testKey, locale: "sv-SE" });
+  const { groupList } = await service.listMiners({}, { actor: "test" });
+  const miners = minersIn(groupList);
+  const nameOf = (id: number): string => miners.find((miner) => miner.id === id)?.name ?? "";
+  await service.close();
+  return {
+    node: { id: "service", type: "rigbridge-service", mode: "elsewhere", url: twin.url, locale: "sv-SE", version: 1 },
+    credentials: { service: { key: testKey } },
+    userDir: "",
+    steered: nameOf(1_000_000_001),
+    pooled: nameOf(1_000_000_002),
+    group: groupList.find(({ minerList }) => minerList.length > 0)?.name ?? "",
+    miners: miners.map(({ name }) => name),
+    pass: (seconds) => {
+      passed += seconds * 1000;
+    },
+    close: () => twin.close(),
+  };
+}
