@@ -58,7 +58,7 @@ export function troubleOf(error: BrokerError | null, place: string, hasLogin: bo
     return { message: `The broker at ${place} ${why}`, version: false };
   }
   if (message === "connack timeout") return { message: `What answers at ${place} is no broker`, version: true };
-  if (isOfTls(code)) return { message: `The broker at ${place} is not trusted: ${tlsFault(code)}`, version: false };
+  if (isOfTls(code)) return { message: `The broker at ${place} ${tlsFault(code)}`, version: false };
   const why = code === undefined ? "what answers there does not speak MQTT" : (unreachable[code] ?? code);
   // Some cut off who greets them with a version that they do not know.
   return { message: `No broker answers at ${place} (${why})`, version: code === "ECONNRESET" || code === "EPIPE" };
@@ -70,6 +70,15 @@ const tlsCodes =
 const isOfTls = (code: string | undefined): code is string => code !== undefined && tlsCodes.test(code);
 
 function tlsFault(code: string): string {
+  // An alert is what the broker says of our side.
+  if (code.endsWith("ALERT_CERTIFICATE_REQUIRED"))
+    return "wants a certificate; name its file as cert, and that of its key as key";
+  if (/_ALERT_(UNKNOWN_CA|.*CERTIFICATE.*)$/.test(code))
+    return `does not take the certificate that cert names (${code})`;
+  return `is not trusted: ${distrust(code)}`;
+}
+
+function distrust(code: string): string {
   if (code === "CERT_HAS_EXPIRED") return "its certificate has expired";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "its certificate is for another name";
   if (/^(SELF_|DEPTH_|UNABLE_TO)/.test(code))

@@ -44,7 +44,10 @@ function urgencyOfField(field: string, before: Value | undefined, after: Value):
   return moved > ("step" in band ? band.step : band.share * Math.abs(before)) ? "soon" : "later";
 }
 
-/** What a figure is; `derived` figures move with others, and counts of miners are told at once. */
+/**
+ * What a figure is; `derived` figures move with others. Counts of miners are told at once, and found blocks, of which an
+ * event tells at once too.
+ */
 type Nature = PropertyKind | "prompt" | "derived";
 
 const natures = new Map<string, Nature>();
@@ -56,7 +59,7 @@ function natureOf(field: string): Nature {
 }
 
 function findNature(field: string): Nature {
-  if (/^miners(_|$)/.test(field)) return "prompt";
+  if (/^(miners(_|$)|found_blocks$)/.test(field)) return "prompt";
   const key = field.replace(/^(board|fan)_\d+/, "$1");
   const property = Object.entries<Property>(properties).find(([name]) => name === key)?.[1];
   if (property === undefined) return "derived";

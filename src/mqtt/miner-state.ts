@@ -23,8 +23,18 @@ export interface DisplayUnit {
 /** The name of a property in the JSON and in topics: `power`, `board_1_temperature`, `fan_0_rpm`. */
 export function fieldOf(key: PropertyKey, part: Part): string {
   const { of }: Property = properties[key];
-  return of === "miner" ? key : key.replace(new RegExp(`^${of}`), `${of}_${part}`);
+  if (of === "miner") return key;
+  const called = (): string => key.replace(of, `${of}_${part}`);
+  if (part > 99) return called();
+  const names = fieldNames.get(key) ?? new Map<Part, string>();
+  fieldNames.set(key, names);
+  const name = names.get(part) ?? called();
+  names.set(part, name);
+  return name;
 }
+
+/** Each is asked for with every reading. */
+const fieldNames = new Map<PropertyKey, Map<Part, string>>();
 
 export function minerState(miner: Miner, display: DisplayUnit | null): MinerState {
   const state: Record<string, string | number | null> = { name: miner.name };

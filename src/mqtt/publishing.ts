@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
 import { groupState } from "./group-state.ts";
-import { type DisplayUnit, type MinerState, minerState } from "./miner-state.ts";
+import { type MinerState, minerState } from "./miner-state.ts";
 import type { Topics } from "./topics.ts";
 
 export interface PublishingOptions {
@@ -36,7 +36,8 @@ interface Told {
 
 interface ShownMiner extends Told {
   miner: KnownMiner;
-  display: DisplayUnit | null;
+  /** What is told once it is time: all of them may be asked for at once, and making one costs more than sending it. */
+  current: MinerState;
   availability: string | null;
 }
 
@@ -112,14 +113,14 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === uid) return;
     this.#uids.set(miner.id, uid);
     const known: KnownMiner = { ...miner, uid };
-    const shown = holder ?? { miner: known, display: null, availability: null, state: null, at: 0, due: 0 };
+    const before = holder?.miner ?? known;
+    const display = this.#options.units.ofMiner(uid, miner);
+    const now = { miner: known, current: minerState(known, display) };
+    const shown = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
     this.#miners.set(uid, shown);
-    const before = shown.miner;
-    shown.miner = known;
-    shown.display = this.#options.units.ofMiner(uid, miner);
-    if (holder !== undefined) this.#happened(before, known);
+    this.#happened(before, known);
     this.#tell(shown, prompt);
-    this.#options.announcer?.miner(known, shown.display);
+    this.#options.announcer?.miner(known, display);
     for (const id of [...this.#groupsOf(before), ...this.#groupsOf(known), farm]) {
       const sum = this.#sums.get(id);
       if (sum !== undefined) sum.isDirty = true;
@@ -194,9 +195,8 @@ export class Publishing implements Omit<FarmListener, "lost"> {
 
   #tell(shown: ShownMiner, always: boolean): void {
     const { connection, topics, qos, interval, now } = this.#options;
-    const { miner } = shown;
+    const { miner, current: state } = shown;
     const { state: topic, availability } = topics.miner(miner.uid);
-    const state = minerState(miner, shown.display);
     if (isTime(shown, state, now(), interval, always)) {
       connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry });
       told(shown, state, now());

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { phaseOf } from "../../src/fleet/schedule.ts";
+import { listen, type Published, withMosquitto } from "./broker.ts";
 import { Child } from "./child.ts";
 import { choiceOf } from "./choice.ts";
 import { type Figure, figures, partNames, reached, shown } from "./figures.ts";
@@ -31,7 +32,7 @@ describe("the command", () => {
     await expect(node("poll", "speed")).rejects.toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringMatching(/^There is no part speed; the parts are poll, http, .*events\.\n/),
+      stderr: expect.stringMatching(/^There is no part speed; the parts are poll, http, .*events, mqtt\.\n/),
     });
   });
 
@@ -66,6 +67,8 @@ describe("the report", () => {
       "store.samples",
       "store.history.ms",
       "events.p99.ms",
+      "mqtt.p99.ms",
+      "mqtt.ratio",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);
@@ -195,6 +198,32 @@ test("a folder of the benchmark is gone afterwards, also when the work failed", 
   await expect(work).rejects.toThrow("no");
   expect(folder).not.toBe("");
   expect(existsSync(folder)).toBe(false);
+});
+
+test("the bare loop publishes to a real broker just what it was given", async () => {
+  const messages: Published[] = Array.from({ length: 450 }, (_, index) => ({
+    topic: `home/${index}`,
+    payload: `${index} °C`,
+    qos: index % 2 === 0 ? 0 : 1,
+    retain: index % 3 === 0,
+    expiry: index % 5 === 0 ? null : 180,
+  }));
+  await withMosquitto(async ({ url }) => {
+    const heard: Published[] = [];
+    const { promise: all, resolve } = Promise.withResolvers<void>();
+    const subscriber = await listen(url, { filter: "home/+", qos: 1 }, (message) => {
+      // The broker takes off the seconds that it had a message.
+      const expiry = message.expiry !== null && message.expiry > 60 ? 180 : message.expiry;
+      if (heard.push({ ...message, expiry }) === messages.length) resolve();
+    });
+    const bare = new Child("bare-publish.ts");
+    await bare.tell("connect", url);
+    await bare.tell("messages", messages);
+    await Promise.all([all, bare.tell("publish")]);
+    await Promise.all([bare.end(), subscriber.endAsync(true)]);
+    const place = ({ topic }: Published): number => Number(topic.slice(5));
+    expect(heard.toSorted((a, b) => place(a) - place(b))).toEqual(messages);
+  });
 });
 
 test("what goes wrong in a process of the benchmark fails what was asked of it, and the process goes on", async () => {

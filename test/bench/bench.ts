@@ -1,9 +1,11 @@
 import { killChildren } from "./child.ts";
 import { type Choice, choiceOf, usage } from "./choice.ts";
 import { events } from "./events.ts";
-import { type PartName, shown } from "./figures.ts";
+import { figures, type PartName, shown } from "./figures.ts";
 import { dead, fleet, large } from "./fleets.ts";
 import { memory, start, store } from "./keeping.ts";
+import { LeftOut } from "./left-out.ts";
+import { mqtt } from "./mqtt.ts";
 import { httpPoll, poll } from "./polling.ts";
 import { json, machine, markdown, table } from "./report.ts";
 import { list, summary } from "./serving.ts";
@@ -23,6 +25,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   start,
   store,
   events,
+  mqtt,
 };
 
 async function main(args: string[]): Promise<number> {
@@ -56,6 +59,10 @@ async function measuredParts({ parts: names, quick }: Choice): Promise<{ results
       results.push(...found);
       done(found.map((figure) => `${figure.name} ${shown(figure.value)}`).join(", "));
     } catch (error) {
+      if (error instanceof LeftOut) {
+        done(`${namesOf(name)} left out: ${error.message}`);
+        continue;
+      }
       done("failed");
       failures.push(`${name}: ${error instanceof Error ? error.stack : error}`);
       killChildren();
@@ -63,6 +70,12 @@ async function measuredParts({ parts: names, quick }: Choice): Promise<{ results
   }
   return { results, failures };
 }
+
+const namesOf = (part: PartName): string =>
+  figures
+    .filter((figure) => figure.part === part)
+    .map(({ name }) => name)
+    .join(", ");
 
 /**
  * On stderr, so that stdout holds the figures alone. At a terminal the seconds count up in place; elsewhere a line says

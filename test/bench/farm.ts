@@ -14,6 +14,8 @@ export const FarmSettings = z.object({
   silentOfTen: z.int(),
   /** The count of accepted shares is the clock's time when the reply is made: ms since this. */
   stampedSince: z.number().nullable(),
+  /** A board is switched off or on again before each reply. */
+  switching: z.boolean(),
 });
 export type FarmSettings = z.infer<typeof FarmSettings>;
 
@@ -32,6 +34,7 @@ answering({
     for (const [index, rig] of farm.rigs.entries()) {
       if (index % 10 < settings.silentOfTen) rig.fault = "silent";
       if (settings.stampedSince !== null) stamp(rig, settings.stampedSince);
+      if (settings.switching) switchBefore(rig);
     }
     return farm.rigs.map(({ address, kind }) => ({ address, kind, token: kind === "xmrig" ? farmToken : null }));
   },
@@ -41,4 +44,13 @@ answering({
 
 function stamp({ model }: SimulatedRig, since: number): void {
   Object.defineProperty(model, "shares", { get: () => ({ accepted: Date.now() - since, rejected: 0 }) });
+}
+
+/** Every request advances the model first. */
+function switchBefore({ model }: SimulatedRig): void {
+  const advance = model.advance.bind(model);
+  model.advance = () => {
+    advance();
+    if (!model.boardsOff.delete(0)) model.boardsOff.add(0);
+  };
 }

@@ -20,6 +20,7 @@ export const partNames = [
   "start",
   "store",
   "events",
+  "mqtt",
 ] as const;
 export type PartName = (typeof partNames)[number];
 
@@ -129,6 +130,22 @@ export const figures: readonly Figure[] = [
     unit: "ms",
     aim: null,
     better: "less",
+  },
+  {
+    name: "mqtt.p99.ms",
+    part: "mqtt",
+    meaning: "from a rig's socket to an MQTT subscriber, 2,000 changes a second",
+    unit: "ms",
+    aim: 10,
+    better: "less",
+  },
+  {
+    name: "mqtt.ratio",
+    part: "mqtt",
+    meaning: "publishing by the bridge, against a bare mqtt.js loop",
+    unit: "ratio",
+    aim: 0.8,
+    better: "more",
   },
 ];
 

@@ -16,10 +16,10 @@ export interface Farm {
 
 /** The simulator in a process of its own. */
 export async function startFarm(count: number, more: Partial<FarmSettings> = {}): Promise<Farm> {
-  const { kinds = ["cgminer"], silentOfTen = 0, stampedSince = null } = more;
+  const { kinds = ["cgminer"], silentOfTen = 0, stampedSince = null, switching = false } = more;
   const ports = await Promise.all(kinds.map(freePort));
   const child = new Child("farm.ts");
-  const settings: FarmSettings = { count, kinds, ports, silentOfTen, stampedSince };
+  const settings: FarmSettings = { count, kinds, ports, silentOfTen, stampedSince, switching };
   const rigs = await child.ask(z.array(SimulatedRig), "start", settings);
   return { rigs, requests: () => child.ask(z.number(), "requests"), end: () => child.end() };
 }
@@ -43,7 +43,7 @@ export class Service {
 
   async start(rigs: readonly SimulatedRig[], more: Partial<ServiceSettings> = {}): Promise<void> {
     const miners = rigs.map(({ address, token }) => ({ address, token }));
-    const settings: ServiceSettings = { miners, interval: 10, key: null, file: null, ...more };
+    const settings: ServiceSettings = { miners, interval: 10, key: null, file: null, mqtt: null, ...more };
     this.url = await this.child.ask(z.string(), "start", settings);
   }
 

@@ -1,8 +1,10 @@
 import { pino } from "pino";
 import { z } from "zod";
 import { Config } from "../../src/config/schema.ts";
+import type { ServiceEvent } from "../../src/contract/events.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
+import { type Bridge, MqttSettings, startMqtt } from "../../src/mqtt/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { openStore, type Sample, type Store } from "../../src/store/index.ts";
 import { answering } from "./child.ts";
@@ -18,6 +20,8 @@ export const ServiceSettings = z.object({
   key: z.string().nullable(),
   /** The store; null = in memory. */
   file: z.string().nullable(),
+  /** The broker that a bridge goes to; null = none. */
+  mqtt: z.string().nullable(),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
@@ -35,6 +39,7 @@ interface Running {
   readonly store: Store;
   readonly service: MiningService;
   readonly http: HttpServer;
+  readonly bridge: Bridge | null;
 }
 
 let running: Running | null = null;
@@ -46,7 +51,7 @@ const firstId = 1_000_000_001;
 
 answering({
   start: async (input) => {
-    const { miners, interval, key, file } = ServiceSettings.parse(input);
+    const { miners, interval, key, file, mqtt } = ServiceSettings.parse(input);
     reads = new Uint32Array(miners.length);
     const store = await openStore({ file: file ?? ":memory:", now: Date.now });
     const append = store.samples.append.bind(store.samples);
@@ -62,10 +67,12 @@ answering({
     const log = pino({ level: "silent" });
     const service = await startService({ config, store, log });
     const http = await startHttpServer({ service, settings: config.http, log, version: "0" });
-    running = { store, service, http };
+    const bridge = mqtt === null ? null : await bridgeTo(mqtt, service);
+    running = { store, service, http, bridge };
     return http.url;
   },
   stop: async () => {
+    await running?.bridge?.close();
     await running?.http.close();
     await running?.service.close();
     await running?.store.close();
@@ -112,5 +119,28 @@ function count(rows: readonly Sample[]): void {
     const place = minerId - firstId;
     reads[place] = (reads[place] ?? 0) + 1;
     recorded?.push({ place, time });
+  }
+}
+
+/** A bridge as `serve` starts it, to which each change is told with the time: epoch ms, as the count of rejected shares. */
+function bridgeTo(url: string, service: MiningService): Promise<Bridge> {
+  const watchEvents: MiningService["watchEvents"] = (input, caller, signal) =>
+    timed(service.watchEvents(input, caller, signal));
+  return startMqtt({
+    service: { ...service, watchEvents },
+    settings: MqttSettings.parse({ url }),
+    log: pino({ level: "silent" }),
+    version: "0",
+    folder: null,
+  });
+}
+
+async function* timed(events: AsyncIterable<ServiceEvent>): AsyncIterable<ServiceEvent> {
+  for await (const event of events) {
+    if (event.type === "miner") {
+      const { readings } = event.data;
+      const shares = { ...readings.shares, rejected: Date.now() };
+      yield { ...event, data: { ...event.data, readings: { ...readings, shares } } };
+    } else yield event;
   }
 }

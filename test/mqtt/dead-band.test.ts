@@ -16,6 +16,7 @@ const before = {
   shares_accepted: 10,
   room_temperature: null,
   miners: 3,
+  found_blocks: 0,
 };
 
 test.each([
@@ -36,6 +37,7 @@ test.each([
   ["what a command changes", { power_limit: 3199 }, "now"],
   ["a name", { name: "Other" }, "now"],
   ["how many miners there are", { miners: 4 }, "now"],
+  ["a found block", { found_blocks: 1 }, "now"],
   ["a board more", { board_2_temperature: 60 }, "now"],
 ] as const)("%s: %#", (_, change, urgency) => {
   expect(urgencyOf(before, { ...before, ...change })).toBe(urgency);

@@ -6,13 +6,15 @@ import type { DeviceContext, KnownMiner, Place } from "../../../src/mqtt/home-as
 import { displayUnitFor } from "../../../src/mqtt/miner-state.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { startService } from "../../../src/service/index.ts";
-import { startFarm } from "../../../src/simulator/index.ts";
+import { type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { type Specimen, specimens } from "../../docs/specimens.ts";
 
 /** A real service over a virtual rig of every family, each read twice; the first heats a room, all are in a group. */
 export interface Families {
   readonly service: MiningService;
+  /** In the order of the families; "Rig 1" is the first. */
+  readonly rigs: readonly SimulatedRig[];
   readonly miners: readonly KnownMiner[];
   readonly groups: readonly Group[];
   read(): Promise<readonly KnownMiner[]>;
@@ -21,8 +23,13 @@ export interface Families {
 
 export const caller: Caller = { actor: "test" };
 
-export async function openFamilies(families: readonly Specimen[] = specimens): Promise<Families> {
-  const farm = await startFarm({ rigs: families.map(({ spec }) => ({ ...spec, warm: true })) });
+/** `clock`: epoch ms of the rigs. */
+export async function openFamilies(
+  families: readonly Specimen[] = specimens,
+  clock: () => number = Date.now,
+): Promise<Families> {
+  const rigs = families.map(({ spec }) => ({ ...spec, warm: true, restartSeconds: 0 }));
+  const farm = await startFarm({ rigs, clock });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const config = Config.parse({
     poll: { interval: 3600 },
@@ -50,6 +57,7 @@ export async function openFamilies(families: readonly Specimen[] = specimens): P
   await read();
   return {
     service,
+    rigs: farm.rigs,
     miners: await read(),
     groups: await service.listGroups({}, caller),
     read,

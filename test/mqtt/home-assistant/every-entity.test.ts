@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Bridge } from "../../../src/mqtt/bridge.ts";
+import { minerState } from "../../../src/mqtt/miner-state.ts";
+import type { SimulatedRig } from "../../../src/simulator/index.ts";
+import { specimens } from "../../docs/specimens.ts";
+import { bridgeTo } from "../bridged.ts";
+import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { caller, type Families, openFamilies } from "./families.ts";
+import { type Telling, tellableIn, tellingsFor } from "./telling.ts";
+
+let families: Families;
+let mosquitto: Mosquitto;
+let bridge: Bridge;
+let listening: Listening;
+/** Rigs take their time, so all are told at once. */
+let runs: Promise<Told[]>[];
+
+/** Some rigs let seconds pass before they do what they are told; theirs are short here. */
+const start = Date.now();
+const hasty = () => start + (Date.now() - start) * 20;
+
+beforeAll(async () => {
+  [families, mosquitto] = await Promise.all([openFamilies(specimens, hasty), startMosquitto()]);
+  listening = await listenAt(mosquitto.url);
+  bridge = await bridgeTo(families.service, { url: mosquitto.url });
+  runs = specimens.map((_, index) => tellAll(index));
+  for (const run of runs) run.catch(() => undefined);
+});
+afterAll(async () => {
+  await bridge.close();
+  await listening.close();
+  await mosquitto.stop();
+  await families.close();
+});
+
+/** What came of something that an entity was told. */
+interface Told extends Telling {
+  readonly entity: string;
+  readonly answer: Readonly<Record<string, unknown>>;
+  /** What the rig was asked to change, as it came in. */
+  readonly writes: readonly string[];
+  /** Of the rig itself, behind whatever it says; undefined for what has no place in it. */
+  readonly done: unknown;
+  /** What a new reading of the rig says of it, as the state topic did already; null for a button. */
+  readonly reported: unknown;
+}
+
+const at = (topic: string) => (heard: Heard) => heard.topic === topic && heard.payload !== "";
+const topicOf = (uid: string, what: string): string => `rigbridge/miner/${uid}/${what}`;
+
+function familyAt(index: number) {
+  const miner = families.miners.find(({ name }) => name === `Rig ${index + 1}`);
+  const rig = families.rigs[index];
+  if (rig === undefined || miner === undefined) throw new Error(`there is no rig ${index + 1}`);
+  return { rig, miner, config: `homeassistant/device/rigbridge_miner_${miner.uid}/config` };
+}
+
+/** Tells each entity of a family what Home Assistant would. */
+async function tellAll(index: number): Promise<Told[]> {
+  const { miner, config } = familyAt(index);
+  const state = topicOf(miner.uid, "state");
+  const announced = await listening.until(at(config));
+  await listening.until(at(state));
+  const all: Told[] = [];
+  for (const component of tellableIn(announced.payload))
+    for (const telling of tellingsFor(component, listening.last(state) ?? ""))
+      all.push({ entity: component.id, ...telling, ...(await tell(index, component.id, telling)) });
+  return all;
+}
+
+async function tell(index: number, entity: string, { topic, payload, becomes }: Telling) {
+  const { rig, miner } = familyAt(index);
+  const { uid, id } = miner;
+  const from = listening.heard.length;
+  const before = rig.requests.writes.length;
+  await listening.say(topic, payload);
+  const answer = JSON.parse((await listening.until(at(topicOf(uid, "response")), from)).payload);
+  rig.model.advance();
+  const done = inside[entity]?.(rig);
+  // An old Antminer is asked whether it blinks in the way in which it is told to.
+  const writes = rig.requests.writes.slice(before).filter((write) => !write.endsWith("action=onPageLoaded"));
+  if (becomes === null) return { answer, writes, done, reported: null };
+  const { metaData: _, ...read } = await families.service.pollMiner({ id }, caller);
+  const reported = minerState(read, null)[becomes.field];
+  const says = (heard: Heard) =>
+    at(topicOf(uid, "state"))(heard) && JSON.parse(heard.payload)[becomes.field] === reported;
+  await listening.until(says, from);
+  return { answer, writes, done, reported };
+}
+
+/** What a rig keeps of what it was told, in the words of the entity. */
+const inside: Readonly<Record<string, (rig: SimulatedRig) => unknown>> = {
+  mining: ({ model }) => (model.hashing ? "ON" : "OFF"),
+  frequency: ({ model }) => Math.round(model.frequency / 1e6),
+  voltage: ({ model }) => Math.round(model.voltage * 1000),
+  fan: ({ model }) => Math.round((model.fanSetting ?? 0) * 100),
+  pool: ({ model }) => model.activePool?.url,
+};
+
+describe.each(specimens.map(({ rigs, driver }, index) => ({ rigs, driver, index })))(
+  "$rigs",
+  ({ index, driver, rigs }) => {
+    test("does what each of its entities is told, and its state says what it then reports", async () => {
+      const told = (await runs[index]) ?? [];
+      expect(told.length > 0).toBe(rigs !== "Antminer without its login");
+      expect(told.filter(({ answer }) => answer.status !== "ok")).toEqual([]);
+      // The room is the service's own.
+      expect(told.filter(({ entity, writes }) => writes.length === 0 && entity !== "thermostat")).toEqual([]);
+      for (const { entity, payload, becomes, done, reported } of told) {
+        if (becomes === null) continue;
+        if (done !== undefined)
+          expect([entity, String(done).toLowerCase()]).toEqual([
+            entity,
+            expect.stringContaining(payload.toLowerCase()),
+          ]);
+        // It takes the step below, or none.
+        if (entity === "power_target") expect(reported).toBeLessThanOrEqual(Number(payload));
+        // An Avalon does not say how its fan is set.
+        else
+          expect([entity, reported]).toEqual([entity, driver === "avalon" && entity === "fan" ? null : becomes.value]);
+      }
+    });
+  },
+);
+
+test("every kind of entity is among them", async () => {
+  const told = (await Promise.all(runs)).flat();
+  expect([...new Set(told.map(({ entity }) => entity.replace(/\d+/, "N")))].sort()).toEqual([
+    ...["board_N", "fan", "fan_auto", "frequency", "locate", "locate_once", "mining", "mode", "pool", "power_limit"],
+    ...["power_target", "reboot", "restart", "temperature_target", "thermostat", "throttle", "voltage"],
+  ]);
+});
+
+test("the switch of a group switches those of its rigs that can be switched", async () => {
+  await Promise.all(runs);
+  const rack = families.groups.find(({ name }) => name === "Rack 1");
+  const { components } = JSON.parse(listening.last(`homeassistant/device/rigbridge_group_${rack?.id}/config`) ?? "");
+  const members = families.miners.flatMap(({ name, groupId, controls }, at) =>
+    groupId === rack?.id ? [{ name, at, isSwitched: controls.some(({ key }) => key === "mining") }] : [],
+  );
+  const isMining = () =>
+    members.map(({ name }) => {
+      const { model } = familyAt(Number(name.replace("Rig ", "")) - 1).rig;
+      model.advance();
+      return model.mining;
+    });
+  const switched = members.filter(({ isSwitched }) => isSwitched).length;
+  const before = isMining();
+  for (const [payload, expected] of [
+    [components.mining.payload_off, members.map(({ isSwitched }, at) => (isSwitched ? false : before[at]))],
+    [components.mining.payload_on, members.map(({ isSwitched }, at) => (isSwitched ? true : before[at]))],
+  ]) {
+    const from = listening.heard.length;
+    await listening.say(components.mining.command_topic, payload);
+    const answer = JSON.parse((await listening.until(at(`rigbridge/group/${rack?.id}/response`), from)).payload);
+    expect(answer).toMatchObject({
+      status: "ok",
+      data: { done: switched, failed: 0, skipped: members.length - switched },
+    });
+    expect(isMining()).toEqual(expected);
+    const says = (heard: Heard) =>
+      at(`rigbridge/group/${rack?.id}/state`)(heard) && JSON.parse(heard.payload).mining === payload;
+    await listening.until(says, from);
+  }
+});

@@ -1,0 +1,19 @@
+import type { IClientOptions } from "mqtt";
+import { listenAt } from "./mosquitto.ts";
+
+/** What a broker keeps, by topic. */
+export async function keptAt(url: string, options: IClientOptions = {}): Promise<Map<string, string>> {
+  const listener = await listenAt(url, ["#"], options);
+  await listener.say("end/of/retained", "", { qos: 1 });
+  await listener.until(({ topic }) => topic === "end/of/retained");
+  await listener.close();
+  return new Map(listener.heard.filter(({ retained }) => retained).map(({ topic, payload }) => [topic, payload]));
+}
+
+/** The same, once all of these are among it. */
+export async function keptAtLeast(url: string, topics: readonly string[]): Promise<Map<string, string>> {
+  for (;;) {
+    const all = await keptAt(url);
+    if (topics.every((topic) => all.has(topic))) return all;
+  }
+}

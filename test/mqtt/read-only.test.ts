@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Config } from "../../src/config/index.ts";
+import type { Miner } from "../../src/contract/resources.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import type { Bridge } from "../../src/mqtt/bridge.ts";
+import { openStore, type Store, startService } from "../../src/service/index.ts";
+import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+
+const caller = { actor: "test" };
+
+/** Rigs that only let themselves be read; of some one only finds out when they are told something. */
+const rigs: readonly {
+  readonly name: string;
+  readonly spec: RigSpec;
+  readonly login?: object;
+  readonly code: string;
+}[] = [
+  { name: "XMRig that is restricted", spec: { kind: "xmrig" }, code: "control.absent" },
+  { name: "cgminer without --api-allow", spec: { kind: "cgminer", privileged: false }, code: "control.absent" },
+  {
+    name: "WhatsMiner whose API is not switched on",
+    spec: { kind: "whatsminer", writable: false },
+    code: "rig.read-only",
+    login: { username: "admin", password: "admin" },
+  },
+  {
+    name: "WhatsMiner with another password",
+    spec: { kind: "whatsminer", password: "another-one" },
+    code: "rig.login",
+    login: { username: "admin", password: "admin" },
+  },
+  { name: "Antminer without its login", spec: { kind: "antminer" }, code: "control.absent" },
+];
+
+let mosquitto: Mosquitto;
+let farm: Farm;
+let store: Store;
+let service: MiningService;
+let bridge: Bridge;
+let listener: Listening;
+let miners: Miner[];
+let said: Said[];
+
+beforeAll(async () => {
+  mosquitto = await startMosquitto();
+  farm = await startFarm({ rigs: rigs.map(({ spec }) => ({ ...spec, warm: true })) });
+  store = await openStore({ file: ":memory:", now: Date.now });
+  const config = Config.parse({
+    poll: { interval: 3600 },
+    groups: [{ name: "Hall" }],
+    miners: rigs.map(({ name, login }, index) => ({
+      address: farm.rigs[index]?.address,
+      name,
+      group: "Hall",
+      ...login,
+    })),
+  });
+  service = await startService({ config, store, log: pino({ level: "silent" }) });
+  const { groupList } = await service.listMiners({}, caller);
+  for (const { id } of groupList.flatMap(({ minerList }) => minerList)) await service.pollMiner({ id }, caller);
+  miners = (await service.listMiners({}, caller)).groupList.flatMap(({ minerList }) => minerList);
+  const hearing = hearingLog();
+  said = hearing.said;
+  bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
+  listener = await listenAt(mosquitto.url);
+  await listener.until(({ topic }) => topic === "rigbridge/summary");
+});
+afterAll(async () => {
+  await bridge.close();
+  await listener.close();
+  await service.close();
+  await store.close();
+  await farm.close();
+  await mosquitto.stop();
+});
+
+// Refusals are answered twenty times a second; here are fewer.
+describe.each(rigs.map(({ name, code }, index) => ({ name, code, index })))("$name", ({ name, code, index }) => {
+  test.each([
+    ["mining/set", "OFF"],
+    ["set", '{"mining": "OFF"}'],
+    ["action", "reboot"],
+  ])("answers %s %s with an error, which is logged, and does nothing", async (topic, payload) => {
+    const uid = miners.find((each) => each.name === name)?.uid;
+    const from = listener.heard.length;
+    const logged = said.length;
+    await listener.say(`rigbridge/miner/${uid}/${topic}`, payload, { responseTopic: "answers" });
+    const answer = JSON.parse((await listener.until((heard) => heard.topic === "answers", from)).payload);
+    expect(answer).toMatchObject({ status: "error", code, error: expect.any(String) });
+    expect(said.slice(logged)).toMatchObject([{ level: 40, msg: `A command was refused: ${answer.error}` }]);
+    expect([farm.rigs[index]?.requests.writes, farm.rigs[index]?.model.mining]).toEqual([[], true]);
+    expect(JSON.parse(listener.last(`rigbridge/miner/${uid}/state`) ?? "")).toMatchObject({ mining: "ON" });
+  });
+});
+
+test("a group of such rigs says that none has done it", async () => {
+  const [hall] = await service.listGroups({}, caller);
+  await listener.say(`rigbridge/group/${hall?.id}/mining/set`, "OFF", { responseTopic: "answers/group" });
+  const { payload } = await listener.until(({ topic }) => topic === "answers/group");
+  expect(JSON.parse(payload)).toMatchObject({ status: "error", code: "rig.refused" });
+  expect(JSON.parse(payload).error).toMatch(/^None of 2 miners did it; the first: .* it only lets itself be read/);
+  expect(farm.rigs.map(({ model }) => model.mining)).toEqual(rigs.map(() => true));
+});

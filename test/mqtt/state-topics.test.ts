@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Config } from "../../src/config/index.ts";
+import type { Miner } from "../../src/contract/resources.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { openStore, startService } from "../../src/service/index.ts";
+import { startFarm } from "../../src/simulator/index.ts";
+import { startAltered } from "./altered.ts";
+import { bridgeTo, hearingLog } from "./bridged.ts";
+import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+
+const caller = { actor: "test" };
+const cleanup: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of cleanup.splice(0).toReversed()) await close();
+});
+
+let mosquitto: Mosquitto;
+beforeEach(async () => {
+  mosquitto = await startMosquitto();
+  cleanup.push(() => mosquitto.stop());
+});
+
+async function listening(filters?: readonly string[]): Promise<Listening> {
+  const listener = await listenAt(mosquitto.url, filters);
+  cleanup.push(() => listener.close());
+  return listener;
+}
+
+/** A service over rigs at these addresses, each read once. */
+async function serving(
+  addresses: readonly string[],
+): Promise<{ readonly service: MiningService; readonly miners: readonly Miner[] }> {
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  cleanup.push(() => store.close());
+  const config = Config.parse({ poll: { interval: 3600 }, miners: addresses.map((address) => ({ address })) });
+  const service = await startService({ config, store, log: pino({ level: "silent" }) });
+  cleanup.push(() => service.close());
+  const { groupList } = await service.listMiners({}, caller);
+  const ids = groupList.flatMap(({ minerList }) => minerList.map(({ id }) => id));
+  return { service, miners: await Promise.all(ids.map((id) => service.pollMiner({ id }, caller))) };
+}
+
+const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+
+test("what a rig reports stands at its state topic while hundreds of garbage messages come in", async () => {
+  const farm = await startFarm({
+    rigs: [
+      { kind: "axeos", warm: true },
+      { kind: "axeos", warm: true },
+    ],
+  });
+  cleanup.push(() => farm.close());
+  // Whoever hears the garbage too is not told all else by the broker.
+  const listener = await listening([
+    "rigbridge/+/+/state",
+    "rigbridge/miner/+/response",
+    "rigbridge/bridge/response/+",
+  ]);
+  const vandal = await listening(["nothing"]);
+  const { service, miners } = await serving(farm.rigs.map(({ address }) => address));
+  const { log, said } = hearingLog();
+  const bridge = await bridgeTo(service, { url: mosquitto.url }, { log });
+  cleanup.push(() => bridge.close());
+  const states = miners.map(({ uid }) => `rigbridge/miner/${uid}/state`);
+  for (const state of states) await listener.until(({ topic }) => topic === state);
+  const from = listener.heard.length;
+  let garbage = 0;
+  const frequencies = [400, 425, 450, 475, 500];
+  for (const frequency of frequencies) {
+    for (let count = 0; count < 200; count += 1) {
+      const topics = ["set", "action", "frequency/set", "\u{1F980}/set"].map(
+        (each) => `rigbridge/miner/${miners[count % 2]?.uid}/${each}`,
+      );
+      const topic = [...topics, "rigbridge/miner/nobody/set", "rigbridge/bridge/request/getMiner"][count % 6] ?? "";
+      garbage += 1;
+      void vandal.say(topic, `garbage ${garbage}`);
+    }
+    // Not by the broker: what is looked at is what goes out.
+    for (const { id } of miners)
+      await service.minerAction({ id, action: "set", property: "frequency", value: String(frequency) }, caller);
+    for (const state of states)
+      await listener.until((heard) => heard.topic === state && json(heard).frequency === frequency, from);
+  }
+  for (const state of states) {
+    const shown = listener.heard
+      .slice(from)
+      .filter(({ topic }) => topic === state)
+      .map((heard) => Number(json(heard).frequency));
+    expect(shown.filter((each, at) => each !== shown[at - 1] && frequencies.includes(each))).toEqual(frequencies);
+  }
+  const answered = listener.heard.slice(from).filter(({ topic }) => /\/response/.test(topic));
+  expect(answered.length).toBeGreaterThan(0);
+  expect(answered.length).toBeLessThan(garbage);
+  expect(said.filter(({ level }) => level >= 40).length).toBeLessThan(garbage);
+  expect(farm.rigs.map(({ requests }) => requests.writes.length)).toEqual([frequencies.length, frequencies.length]);
+});
+
+test("a block that a rig has found is told as an event, once, and not to who comes later", async () => {
+  const farm = await startFarm({ rigs: [{ kind: "luxos", warm: true }] });
+  cleanup.push(() => farm.close());
+  const listener = await listening();
+  const [rig] = farm.rigs;
+  if (rig === undefined) throw new Error("there is no rig");
+  const altered = await startAltered(rig);
+  cleanup.push(() => altered.close());
+  const { service, miners } = await serving([altered.address]);
+  const [miner] = miners;
+  if (miner === undefined) throw new Error("there is no miner");
+  const bridge = await bridgeTo(service, { url: mosquitto.url });
+  cleanup.push(() => bridge.close());
+  const [event, state, config] = ["event", "state", "config"].map((each) =>
+    each === "config"
+      ? `homeassistant/device/rigbridge_miner_${miner.uid}/config`
+      : `rigbridge/miner/${miner.uid}/${each}`,
+  );
+  await listener.until((heard) => heard.topic === state && json(heard).found_blocks === 0);
+  const { components } = json(await listener.until(({ topic }) => topic === config));
+  expect(components).toMatchObject({
+    event: { state_topic: event, event_types: expect.arrayContaining(["block_found"]) },
+  });
+  altered.replace('"Found Blocks":0', '"Found Blocks":1');
+  for (let reads = 0; reads < 3; reads += 1) await service.pollMiner({ id: miner.id }, caller);
+  const told = await listener.until(({ topic }) => topic === event);
+  expect(json(told)).toEqual({
+    event_type: "block_found",
+    found_blocks: 1,
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  await listener.say("end", "");
+  await listener.until(({ topic }) => topic === "end");
+  expect(listener.heard.filter(({ topic }) => topic === event)).toHaveLength(1);
+  const later = await listening();
+  await later.until(({ topic }) => topic === state);
+  expect(later.last(event ?? "")).toBeUndefined();
+});
