@@ -100,8 +100,11 @@ export class FleetRig {
     return this.#turns.take(work);
   }
 
-  /** Reads the rig and moves its state; never rejects. Only within `exclusively`. */
-  async read(): Promise<void> {
+  /**
+   * Reads the rig and moves its state; never rejects. Only within `exclusively`. `silence`: it may be silent for a
+   * moment without being gone.
+   */
+  async read(silence = false): Promise<void> {
     try {
       this.#checkOpen();
       const reading = await this.#readOnce();
@@ -114,7 +117,7 @@ export class FleetRig {
       this.#doubts = 0;
       await this.#rememberShape();
     } catch (error) {
-      this.#miss(error);
+      this.#miss(error, silence);
     }
   }
 
@@ -251,13 +254,13 @@ export class FleetRig {
     }
   }
 
-  #miss(error: unknown): void {
+  #miss(error: unknown, silence: boolean): void {
     const trouble =
       error instanceof RigbridgeError
         ? { code: error.code, message: error.message }
         : { code: "internal", message: `The read failed: ${error instanceof Error ? error.message : "unknown error"}` };
     const refused = trouble.code === "rig.other" || trouble.code === "in.use";
-    this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble);
+    this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence);
     if (doubtful.has(trouble.code) || refused) this.#doubts += 1;
     // Other firmware may answer there now, perhaps at another port; a driver that the owner named stays.
     if (this.#doubts >= doubtAfter || this.#state.missed % doubtSilenceAfter === 0) {

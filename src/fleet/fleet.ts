@@ -107,10 +107,10 @@ export class Fleet {
     await rig.exclusively(() => this.read(rig));
   }
 
-  /** Reads a rig and tells the listener. Only within `exclusively`. */
-  async read(rig: FleetRig): Promise<void> {
+  /** Reads a rig and tells the listener. Only within `exclusively`; `silence` as for `FleetRig.read`. */
+  async read(rig: FleetRig, silence = false): Promise<void> {
     const before = rig.state;
-    await rig.read();
+    await rig.read(silence);
     if (this.#rigs.get(rig.id) === rig) this.#tell(rig, before);
   }
 

@@ -93,9 +93,13 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
   meter,
 });
 
-/** After a missed read: the last readings stay, marked stale, until the third miss. */
-export function afterMiss(state: RigState, trouble: Trouble): RigState {
-  const missed = state.missed + 1;
+/**
+ * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as of a
+ * rig that restarts for a command, misses do not come to three.
+ */
+export function afterMiss(state: RigState, trouble: Trouble, expected: boolean): RigState {
+  const most = expected ? Math.max(state.missed, missesUntilDisconnected - 1) : state.missed + 1;
+  const missed = Math.min(state.missed + 1, most);
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
 }
 

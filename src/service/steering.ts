@@ -214,7 +214,8 @@ class Session {
     for (let look = 0; performance.now() < until; look += 1) {
       await sleep(looks[Math.min(look, looks.length - 1)], null, { signal: this.#closing }).catch(() => null);
       if (this.#closing.aborted) return false;
-      await this.#fleet.read(this.#rig);
+      // Some restart for it, and are read often now.
+      await this.#fleet.read(this.#rig, true);
       const { trouble, reading } = this.#rig.state;
       if (trouble === null && reading !== null && isDone(reading)) return true;
     }

@@ -113,8 +113,8 @@ const context = { at: 1_800_000_000_000, nameplate: null, longestGap: gap, befor
 const fresh = beforeFirstRead(unknownRig);
 const read = (readings: Partial<RigReadings>, rest: Partial<Reading> = {}): RigState =>
   afterRead(fresh, reading(readings, rest), context);
-const missed = (state: RigState, times: number, code = "rig.timeout"): RigState =>
-  Array.from({ length: times }).reduce<RigState>((now) => afterMiss(now, { code, message: "no answer" }), state);
+const missed = (state: RigState, times: number, code = "rig.timeout", expected = false): RigState =>
+  Array.from({ length: times }).reduce<RigState>((now) => afterMiss(now, { code, message: "" }, expected), state);
 
 const mining = (on: boolean) => toggle("mining", on, { lasting: false, restartsMining: false, seconds: 5 });
 
@@ -126,6 +126,9 @@ describe("the status of a miner", () => {
     ["hashing, one read missed", missed(working, 1), "Mining"],
     ["hashing, two reads missed", missed(working, 2), "Mining"],
     ["three reads missed", missed(working, 3), "Disconnected"],
+    ["silent while that is expected", missed(working, 9, "rig.timeout", true), "Mining"],
+    ["silent for longer than expected", missed(missed(working, 9, "rig.timeout", true), 1), "Disconnected"],
+    ["gone, and silence expected", missed(missed(working, 3), 1, "rig.timeout", true), "Disconnected"],
     ["up, hashing 0", read({ hashrate: 0, mining: true, uptime: 500 }), "Idle"],
     ["up, hash rate unknown", read({ uptime: 500 }), "Idle"],
     ["up for a moment, hashing 0", read({ hashrate: 0, uptime: 5 }), "Starting"],

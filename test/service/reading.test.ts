@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { MinerDetail } from "../../src/contract/resources.ts";
 import { type FaultName, faults, type RigSpec } from "../../src/simulator/index.ts";
-import { closeBenches, openBench, problem, refusal, stoppedClock } from "./bench.ts";
+import { closeBenches, openBench, problem, refusal, stoppedClock, until } from "./bench.ts";
 
 afterEach(closeBenches);
 
@@ -172,6 +172,25 @@ describe("a rig that does not answer", () => {
     expect(list.totalHashrate5s).toBe(one.speedInfo.hashrate);
     expect(summary.algorithmList).toMatchObject([{ activeCount: 1, hashRate5s: one.speedInfo.hashrate }]);
   });
+});
+
+test("a rig that restarts for what it is told is not gone, and no alarm", async () => {
+  const bench = await openBench({ rigs: [{ kind: "whatsminer", warm: true, restartSeconds: 3 }] });
+  const id = await bench.add(bench.rig(0).address, { username: "admin", password: "admin" });
+  let isOver = false;
+  const told = bench.act(id, { action: "set", property: "power_limit", value: "3000" }).finally(() => {
+    isOver = true;
+  });
+  const seen = new Set<string>();
+  await until(async () => {
+    const { statusInfo, readings } = await bench.get(id);
+    seen.add(`${statusInfo.statusDisplay}${readings.stale ? ", stale" : ""}`);
+    return isOver;
+  });
+  expect(await told).toMatchObject({ state: "done" });
+  expect(seen).toContain("Mining, stale");
+  expect(seen).not.toContain("Disconnected");
+  expect(await bench.notifications()).toEqual([]);
 });
 
 describe("a rig that is not the one it should be", () => {
