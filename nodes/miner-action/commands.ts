@@ -84,7 +84,8 @@ function listedPool(can: (pool: Miner["poolList"][number]) => boolean): Command 
 
 /** By its name; null for a name that is none. */
 export function commandNamed(name: string): Command | null {
-  if (isIn(actions, name)) return actions[name];
+  const action = isIn(actions, name) ? actions[name] : null;
+  if (action !== null) return action;
   if (isPoolCommand(name)) return onPools[name];
   if (!isControl(name)) return null;
   const isThere = (miner: Miner): boolean => controlOf(miner, name) !== undefined;

@@ -37,7 +37,7 @@ window.rigbridge ??= (() => {
   /** A row of the dialog with a label and one field. */
   function row(field, label, input) {
     const id = `node-input-${field}`;
-    return $("<div>", { class: "form-row" }).append($("<label>", { for: id, text: label }), input.attr("id", id));
+    return $("<div>", { class: "form-row" }).append($("<label>", { for: id, text: label }), " ", input.attr("id", id));
   }
 
   /** A field of the dialog that chooses one of some words. */
@@ -51,9 +51,10 @@ window.rigbridge ??= (() => {
 
   /**
    * Makes a typed field of `#node-input-<field>`, with its type in `<field>Type`. `complete(text)` gives what is offered
-   * for a text: `[{value, label?, hint?, isGrey?}]`, or a promise of it; `types` come beside text and the sources.
+   * for a text: `[{value, label?, hint?, isGrey?}]`, or a promise of it; `types` come beside text and the sources; a node
+   * without an input has no `msg`.
    */
-  function typed(node, field, { complete, types = [] } = {}) {
+  function typed(node, field, { complete, types = [], hasInput = true } = {}) {
     const input = $(`#node-input-${field}`).val(node[field] ?? "");
     const typeField = $("<input>", { type: "hidden", id: `node-input-${field}Type` }).val(
       node[`${field}Type`] ?? "str",
@@ -64,7 +65,11 @@ window.rigbridge ??= (() => {
       text.autoComplete = (typedText, done) => {
         Promise.resolve(complete(typedText)).then((offers) => done(matching(offers, typedText).map(completion)));
       };
-    input.typedInput({ default: "str", typeField, types: [text, ...types, ...sources] });
+    input.typedInput({
+      default: "str",
+      typeField,
+      types: [text, ...types, ...(hasInput ? sources : sources.slice(1))],
+    });
     input.typedInput("type", typeField.val() || "str");
     input.typedInput("width", "70%");
     return input;
@@ -110,17 +115,19 @@ window.rigbridge ??= (() => {
    * Builds the fields that say for which miners a node is (scope, miners, group) in `#rigbridge-miner-fields`; `changed`
    * is called whenever they change.
    */
-  function minerFields(node, changed = () => undefined) {
+  function minerFields(node, changed = () => undefined, { hasInput = true } = {}) {
     const scopes = ["miners", "group", "all"].map((scope) => [scope, say(`editor.scope-${scope}`)]);
     const scope = select(node, "scope", scopes);
     const input = (placeholder) => $("<input>", { type: "text", placeholder });
     const miners = row("miners", say("field.miners"), input(say("editor.name-of-miner")));
     const group = row("group", say("field.group"), input(""));
     $("#rigbridge-miner-fields").append(row("scope", say("field.scope"), scope), miners, group);
-    typed(node, "miners", { complete: async (text) => lastOf(text, await minerOffers()) }).on("change", () =>
+    typed(node, "miners", { complete: async (text) => lastOf(text, await minerOffers()), hasInput }).on("change", () =>
       changed(),
     );
-    typed(node, "group", { complete: groupOffers }).on("change", () => changed());
+    typed(node, "group", { complete: groupOffers, hasInput }).on("change", () => changed());
+    // Node-RED checks the fields again when one changes that stood in the dialog from the beginning.
+    miners.add(group).on("change", "input", () => $("#node-input-name").trigger("change"));
     const show = () => {
       miners.toggle(scope.val() === "miners");
       group.toggle(scope.val() === "group");

@@ -5,7 +5,7 @@ import { askedAt, serve } from "../shared/endpoints.ts";
 import { Fault } from "../shared/faults.ts";
 import { wordsOf } from "../shared/words.ts";
 import { editorLists, isListName } from "./editor-lists.ts";
-import { Secrets, serviceConfig } from "./settings.ts";
+import { readSecrets, type Secrets, serviceConfig } from "./settings.ts";
 import { tried } from "./trial.ts";
 
 const read = "rigbridge-service.read";
@@ -42,7 +42,6 @@ export function serveEditor(RED: NodeAPI): void {
 /** As typed, and as kept where nothing was. */
 function secretsOf(RED: NodeAPI, id: string, typed: Readonly<Record<string, string>>): Secrets {
   const known: unknown = RED.nodes.getCredentials(id);
-  const stored = Secrets.safeParse(known ?? {}).data ?? Secrets.parse({});
   const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== kept));
-  return Secrets.parse({ ...stored, ...given });
+  return readSecrets({ ...z.record(z.string(), z.unknown()).safeParse(known).data, ...given });
 }

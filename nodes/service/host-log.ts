@@ -1,12 +1,6 @@
 import { type Logger, pino } from "pino";
 import { z } from "zod";
-
-/** The log of Node-RED. */
-export interface HostLog {
-  info(text: string): void;
-  warn(text: string): void;
-  error(text: string): void;
-}
+import type { HostLog } from "./node-log.ts";
 
 const Entry = z.object({
   level: z.number(),

@@ -7,7 +7,8 @@ import { Config, openStore, startService } from "rigbridge/service";
 import { caller } from "../shared/caller.ts";
 import type { OpenedService } from "../shared/connection.ts";
 import { Fault } from "../shared/faults.ts";
-import { type HostLog, logTo } from "./host-log.ts";
+import { logTo } from "./host-log.ts";
+import type { HostLog } from "./node-log.ts";
 import type { InsideSettings, Secrets } from "./settings.ts";
 
 export interface InsideOptions {

@@ -1,5 +1,5 @@
 import { caller } from "../shared/caller.ts";
-import type { OpenedService } from "../shared/connection.ts";
+import type { OpenedService, Reach } from "../shared/connection.ts";
 import { Fault } from "../shared/faults.ts";
 import type { InsideOptions } from "./inside.ts";
 import type { Secrets, ServiceSettings } from "./settings.ts";
@@ -7,10 +7,11 @@ import type { Secrets, ServiceSettings } from "./settings.ts";
 export interface OpenOptions extends Pick<InsideOptions, "file" | "log"> {
   readonly settings: ServiceSettings;
   readonly secrets: Secrets;
+  readonly reach?: Reach;
 }
 
 /** Opens the service that the settings name. Throws a RigbridgeError or a Fault. */
-export async function openService({ settings, secrets, file, log }: OpenOptions): Promise<OpenedService> {
+export async function openService({ settings, secrets, file, log, reach }: OpenOptions): Promise<OpenedService> {
   if (settings.mode === "inside") {
     if (!hasSqlite(process.versions.node))
       throw new Fault("not.possible", "old-node", { version: process.versions.node });
@@ -25,6 +26,7 @@ export async function openService({ settings, secrets, file, log }: OpenOptions)
     ...{ url, log },
     ...(key === "" ? {} : { key }),
     ...(locale === "" ? {} : { locale }),
+    ...(reach === undefined ? {} : { reach }),
   });
   const close = () => service.close();
   if (user === "") return { service, caller, close };

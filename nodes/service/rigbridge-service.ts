@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readConfig } from "../shared/config.ts";
-import { Connection, type OpenedService } from "../shared/connection.ts";
+import { Connection, type OpenedService, type Reach } from "../shared/connection.ts";
 import { Fault, spoken } from "../shared/faults.ts";
 import { NodeStatus } from "../shared/node-status.ts";
 import { offerConnection } from "../shared/services.ts";
 import { wordsOf } from "../shared/words.ts";
 import { serveEditor } from "./editor-endpoints.ts";
+import { nodeLog } from "./node-log.ts";
 import { openService } from "./open-service.ts";
-import { Secrets, serviceConfig } from "./settings.ts";
+import { readSecrets, serviceConfig } from "./settings.ts";
 
 /** The configuration node: a service, and the one connection that all nodes share which use it. */
 export default function register(RED: NodeAPI): void {
@@ -32,16 +33,13 @@ export default function register(RED: NodeAPI): void {
 
 function offer(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
   const say = wordsOf(RED);
-  const log = {
-    info: (text: string) => node.log(text),
-    warn: (text: string) => node.warn(text),
-    error: (text: string) => node.warn(text),
-  };
-  const open = async (): Promise<OpenedService> => {
+  const log = nodeLog(node);
+  const open = async (reach: Reach): Promise<OpenedService> => {
     try {
       const settings = readConfig(serviceConfig, { ...raw });
-      const secrets = Secrets.parse(node.credentials ?? {});
-      return await openService({ settings, secrets, file: storeFile(RED, node.id), log });
+      const secrets = readSecrets({ ...node.credentials });
+      const file = settings.mode === "inside" ? storeFile(RED, node.id) : "";
+      return await openService({ settings, secrets, file, log, reach });
     } catch (error) {
       throw spoken(error, say);
     }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ConfigKind, count, optional, required } from "../shared/config.ts";
+import { type ConfigKind, count, optional, type Raw, readConfig, required } from "../shared/config.ts";
 
 const url = z
   .string()
@@ -9,7 +9,7 @@ const url = z
     z
       .string()
       .min(1, "required")
-      .refine((text) => /^https?:\/\/[^/\s]+/i.test(text) && URL.canParse(text), "url"),
+      .refine((text) => /^https?:\/\/[^/\s${}]+/i.test(text) && URL.canParse(text), "url"),
   );
 
 const locale = optional.refine((text) => text === "" || isLocale(text), "locale");
@@ -35,16 +35,22 @@ export type InsideSettings = z.infer<typeof Inside>;
 export const ServiceSettings = z.discriminatedUnion("mode", [Elsewhere, Inside]);
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
+/** Node-RED puts in place of a variable what it is, where it is set. */
+const secret = optional.refine((text) => !/^\$\{\S+\}$/.test(text), "required");
+
 /** Kept where Node-RED keeps secrets, never in the flow. */
 export const Secrets = z.object({
   /** The service's API key. */
-  key: optional,
+  key: secret,
   /** What rigs inside Node-RED are logged in to with. */
-  username: optional,
-  password: optional,
-  token: optional,
+  username: secret,
+  password: secret,
+  token: secret,
 });
 export type Secrets = z.infer<typeof Secrets>;
+
+/** Throws a Fault that names the field, and a variable that is not set. */
+export const readSecrets = (raw: Raw): Secrets => readConfig({ version: 1, migrations: [], schema: Secrets }, raw);
 
 export const serviceConfig: ConfigKind<ServiceSettings> = { version: 1, migrations: [], schema: ServiceSettings };
 

@@ -41,7 +41,7 @@ async function looked({ service, caller }: OpenedService): Promise<Omit<Trial, "
     miners: miners.length,
     offline: miners.filter(({ isOffline }) => isOffline).length,
     groups: groups.length,
-    isFull: features.has("watchEvents"),
+    isFull: features.has("listCommands"),
   };
 }
 

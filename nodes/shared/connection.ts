@@ -46,9 +46,11 @@ export interface Member extends Partial<Omit<FarmListener, "read" | "lost">> {
   phase?(phase: Phase): void;
 }
 
+export type Reach = (error: RigbridgeError | null) => void;
+
 export interface ConnectionOptions {
-  /** Throws a RigbridgeError; is tried again. */
-  readonly open: (signal: AbortSignal) => Promise<OpenedService>;
+  /** Throws a RigbridgeError; is tried again. `reach` is to be told when the service is away, and with null when it is back. */
+  readonly open: (reach: Reach) => Promise<OpenedService>;
   readonly log: { readonly info: (text: string) => void; readonly warn: (text: string) => void };
   /** Told each phase, though it makes nobody connect. */
   readonly turned?: (phase: Phase) => void;
@@ -163,7 +165,7 @@ export class Connection {
     let said: string | null = null;
     for (let wait = waits.first; !signal.aborted; wait = Math.min(waits.longest, wait * 2)) {
       try {
-        return await this.#options.open(signal);
+        return await this.#options.open((error) => this.#reached(error, signal));
       } catch (error) {
         const failure =
           error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error), { cause: error });
@@ -175,6 +177,11 @@ export class Connection {
       await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
     return null;
+  }
+
+  #reached(error: RigbridgeError | null, signal: AbortSignal): void {
+    if (signal.aborted || this.#farm === null) return;
+    this.#turnTo(error === null ? { kind: "connected" } : { kind: "lost", error });
   }
 
   /** Keeps the farm and tells the members; what comes after the end is not heard. */

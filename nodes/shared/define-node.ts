@@ -93,10 +93,7 @@ function run<C extends { readonly service: string }>(
     phase: (phase) => {
       status.phase(phase);
       member?.phase?.(phase);
-    },
-    read: (farm) => {
-      member?.read?.(farm);
-      for (const queue of queues) queue.release();
+      if (phase.kind === "connected") for (const queue of queues) queue.release();
     },
   });
   node.on("input", (msg, send, done) => {

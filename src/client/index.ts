@@ -24,6 +24,8 @@ export interface ConnectOptions {
   /** s between two looks at a server that has no events of its own; 15 unless said. */
   readonly poll?: number;
   readonly log?: Pick<Logger, "info" | "warn">;
+  /** Told when a server that is watched cannot be reached, and, with null, when its watcher is up to date again. */
+  readonly reach?: (error: RigbridgeError | null) => void;
   /** Epoch ms. */
   readonly now?: () => number;
 }
@@ -39,7 +41,7 @@ export interface ConnectOptions {
  * Throws `input.invalid` where the URL or the locale is none; calls reject with a RigbridgeError that holds no key.
  */
 export function connectService(options: ConnectOptions): MiningService {
-  const { url, key, locale = "en-US", timeout = 10, poll = 15, log, now = Date.now } = options;
+  const { url, key, locale = "en-US", timeout = 10, poll = 15, log, reach, now = Date.now } = options;
   const wire = openWire(url, key);
   const name = options.name ?? new URL(url).hostname;
   const connection = new Connection({ wire, key, timeout, log });
@@ -74,7 +76,7 @@ export function connectService(options: ConnectOptions): MiningService {
       remembering(calls.getSummary(input, caller), (summary) => handedOut.summary(caller, summary)),
     watchEvents: (input, caller, signal) =>
       watchServer(
-        { connection, poll, log, changes, calls, told: () => handedOut.of(caller) },
+        { connection, poll, log, reach, changes, calls, told: () => handedOut.of(caller) },
         input,
         caller,
         AbortSignal.any([signal, closing.signal]),

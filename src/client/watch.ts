@@ -20,6 +20,7 @@ export interface WatchContext {
   readonly changes: EventTarget;
   /** What the watcher was told last by the lists it asked for. */
   readonly told: () => Told;
+  readonly reach: ((error: RigbridgeError | null) => void) | undefined;
 }
 
 /** What only a person can mend. */
@@ -81,6 +82,8 @@ class Watch {
   #lostAt: number | undefined;
   #tries = 0;
   #isAway = false;
+  /** Who wants to know has been told that the server is missed. */
+  #isToldAway = false;
   /** Something was missed that the server will not tell again. */
   #hasMissed = false;
   /** ms */
@@ -111,6 +114,11 @@ class Watch {
     this.#lostAt ??= performance.now();
     this.#tries += 1;
     this.#hasMissed ||= error.code === "service.garbled";
+    // A stream that was cut comes back with the next try.
+    if (!this.#isToldAway && (this.#kind === "reference" || this.#tries > 1)) {
+      this.#isToldAway = true;
+      this.#context.reach?.(error);
+    }
     if (this.#isAway || performance.now() - this.#lostAt < missable * poll * 1000) return;
     this.#isAway = true;
     const known = this.#known();
@@ -143,6 +151,7 @@ class Watch {
       // What the watcher was told of rigs that were away is undone only by reading anew.
       if (this.#found() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();
+      this.#tellBack();
       for await (const event of events) {
         if (event === "unreadable") yield* this.#resetNowAndThen();
         else yield this.#taken(event);
@@ -197,6 +206,7 @@ class Watch {
     for (const each of notificationList)
       if (notifications?.has(each.id) === false) yield { id: this.#next(), type: "notification", data: each };
     if (shown !== undefined && !sameButTime(shown, summary)) yield { id: this.#next(), type: "summary", data: summary };
+    this.#tellBack();
   }
 
   *#changesOf(before: ReadonlyMap<number, Miner> | undefined, after: Map<number, Miner>): Generator<ServiceEvent> {
@@ -237,6 +247,13 @@ class Watch {
     this.#isAway = false;
     this.#tries = 0;
     return wasAway;
+  }
+
+  /** Once the watcher knows again how things are. */
+  #tellBack(): void {
+    if (!this.#isToldAway) return;
+    this.#isToldAway = false;
+    this.#context.reach?.(null);
   }
 
   /** What was told before holds no longer. */

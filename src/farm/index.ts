@@ -14,4 +14,5 @@ export {
 } from "./orders.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";
+export { type Totals, totalsOf } from "./totals.ts";
 export { type FarmListener, type FarmLists, readLists, watchFarm } from "./watch.ts";

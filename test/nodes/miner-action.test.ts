@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { z } from "zod";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
 import { until } from "./until.ts";
+
+const Report = z.object({ done: z.number(), failed: z.number(), results: z.array(z.object({ name: z.string() })) });
+const Commands = z.array(z.object({ value: z.string(), isGrey: z.boolean(), cannot: z.array(z.unknown()) }));
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -24,7 +28,10 @@ async function open(service: OpenedForNodes, fields: Readonly<Record<string, unk
 /** The same once the service answers. */
 async function openConnected(service: OpenedForNodes, fields: Readonly<Record<string, unknown>>): Promise<BenchFlow> {
   const bench = await open(service, fields);
-  await until(() => bench.heard("action").statuses.at(-1) === "green dot connected", () => JSON.stringify(bench.heard("action")));
+  await until(
+    () => bench.heard("action").statuses.at(-1) === "green dot connected",
+    () => JSON.stringify(bench.heard("action")),
+  );
   return bench;
 }
 
@@ -39,7 +46,10 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "restart" });
     bench.send("action", { payload: "go", kept: 7 });
-    await until(() => bench.heard("out").messages.length > 0, () => JSON.stringify(bench.heard("action")));
+    await until(
+      () => bench.heard("out").messages.length > 0,
+      () => JSON.stringify(bench.heard("action")),
+    );
     const [message] = bench.heard("out").messages;
     expect(message).toMatchObject({
       payload: { success: true, message: expect.any(String), state: expect.stringMatching(/^(done|sent)$/) },
@@ -53,10 +63,19 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
 
   test("refuses a miner that is not there, naming the field, and goes on", async () => {
     const service = await openService(kind);
-    const bench = await openConnected(service, { scope: "miners", miners: "which", minersType: "msg", action: "restart", dryRun: true });
+    const bench = await openConnected(service, {
+      scope: "miners",
+      miners: "which",
+      minersType: "msg",
+      action: "restart",
+      dryRun: true,
+    });
     bench.send("action", { which: "Nobody" });
     await until(() => bench.heard("action").errors.length === 1);
-    expect(bench.heard("action").errors[0]).toMatchObject({ code: "not.found", message: 'Miners: there is no miner "Nobody"' });
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "not.found",
+      message: 'Miners: there is no miner "Nobody"',
+    });
     expect(bench.heard("action").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
     bench.send("action", { which: service.steered });
     await until(() => bench.heard("out").messages.length === 1);
@@ -68,15 +87,19 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     const bench = await openConnected(service, { scope: "all", action: "stop", dryRun: true, output: "together" });
     bench.send("action", {});
     await until(() => bench.heard("out").messages.length === 1);
-    const [message] = bench.heard("out").messages;
-    const { done, failed, results } = message?.payload as { done: number; failed: number; results: { name: string }[] };
+    const { done, failed, results } = Report.parse(bench.heard("out").messages[0]?.payload);
     expect(done + failed).toBe(service.miners.length);
     expect(results.map(({ name }) => name).toSorted()).toEqual(service.miners.toSorted());
   });
 
   test("refuses what a miner cannot do with the reason, and offers it in grey", async () => {
     const service = await openService(kind);
-    const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "throttle", value: "50" });
+    const bench = await openConnected(service, {
+      scope: "miners",
+      miners: service.steered,
+      action: "throttle",
+      value: "50",
+    });
     bench.send("action", {});
     await until(() => bench.heard("action").errors.length === 1);
     expect(bench.heard("action").errors[0]).toMatchObject({
@@ -85,7 +108,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     });
     const query = new URLSearchParams({ scope: "miners", miners: service.steered });
     const { body } = await bench.request().get(`/rigbridge/actions/service?${query}`);
-    const commands = body as { value: string; isGrey: boolean; cannot: unknown[] }[];
+    const commands = Commands.parse(body);
     expect(commands.find(({ value }) => value === "throttle")).toMatchObject({
       isGrey: true,
       cannot: [{ name: service.steered, reason: "no-control", lasting: true }],
@@ -112,33 +135,71 @@ describe("a miner action", () => {
   test("takes its fields from the message, the environment and JSONata", async () => {
     const service = await openService({ open: openElsewhere });
     process.env.TEST_MINER = "rig a";
-    const typed = { miners: "TEST_MINER", minersType: "env", action: 'wanted = 1 ? "locate" : "reboot"', actionType: "jsonata" };
-    const bench = await openConnected(service, { scope: "miners", ...typed, value: "light", valueType: "msg", dryRun: true });
+    const typed = {
+      miners: "TEST_MINER",
+      minersType: "env",
+      action: 'wanted = 1 ? "locate" : "reboot"',
+      actionType: "jsonata",
+    };
+    const bench = await openConnected(service, {
+      scope: "miners",
+      ...typed,
+      value: "light",
+      valueType: "msg",
+      dryRun: true,
+    });
     bench.send("action", { wanted: 1, light: true });
     await until(() => bench.heard("out").messages.length + bench.heard("action").errors.length > 0);
+    expect(bench.heard("action").errors).toEqual([]);
     expect(bench.heard("out").messages[0]).toMatchObject({ miner: { name: "Rig A" }, payload: { state: "possible" } });
   });
 
   test("takes a whole action with its parameters, and a miner as nodes send it", async () => {
     const service = await openService({ open: openElsewhere });
-    const bench = await openConnected(service, { scope: "miners", miners: "miner", minersType: "msg", action: "do", actionType: "msg" });
-    bench.send("action", { miner: "Rig B", do: { action: "stop" } });
-    await until(() => bench.heard("out").messages.length === 1);
+    const bench = await openConnected(service, {
+      scope: "miners",
+      miners: "miner",
+      minersType: "msg",
+      action: "do",
+      actionType: "msg",
+    });
+    bench.send("action", { miner: "Rig A", do: { action: "stop" } });
+    await until(() => bench.heard("out").messages.length + bench.heard("action").errors.length > 0);
+    expect(bench.heard("action").errors).toEqual([]);
     const [stopped] = bench.heard("out").messages;
-    expect(stopped).toMatchObject({ payload: { success: true }, miner: { name: "Rig B" } });
+    expect(stopped).toMatchObject({ payload: { success: true }, miner: { name: "Rig A" } });
     bench.send("action", { ...stopped, do: { action: "start" } });
     await until(() => bench.heard("out").messages.length === 2);
     bench.send("action", { miner: "Rig B", do: { action: "set_mode", wrong: 1 } });
     await until(() => bench.heard("action").errors.length === 1);
-    expect(bench.heard("action").errors[0]).toMatchObject({ code: "input.invalid", message: expect.stringMatching(/mode: is required/) });
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "input.invalid",
+      message: expect.stringMatching(/mode: is required/),
+    });
   });
 
   test("asks which of two miners of one name is meant", async () => {
     const service = await openService({ open: openElsewhere });
+    await service.service.addMiner({ address: "127.0.0.1:9", name: "Rig A" }, { actor: "test" });
+    const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart" });
+    bench.send("action", {});
+    await until(() => bench.heard("action").errors.length === 1);
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "input.invalid",
+      message: expect.stringMatching(/^Miners: 2 miners are called "Rig A"; say which by its uid: /),
+    });
+    expect(bench.heard("out").messages).toEqual([]);
+  });
+
+  test("names the one of several miners that is not there, and tells none", async () => {
+    const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A, Hall", action: "restart" });
     bench.send("action", {});
     await until(() => bench.heard("action").errors.length === 1);
-    expect(bench.heard("action").errors[0]).toMatchObject({ code: "not.found", message: 'Miners: there is no miner "Hall"' });
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "not.found",
+      message: 'Miners: there is no miner "Hall"',
+    });
   });
 
   test.each([
@@ -147,9 +208,17 @@ describe("a miner action", () => {
     [{ scope: "miners", miners: "Rig A", action: "mode" }, "input.invalid", 'Value: "mode" needs a value'],
     [{ scope: "miners", miners: "", action: "stop" }, "input.invalid", "Miners: is empty"],
     [{ scope: "group", group: "Hall Z", action: "stop" }, "not.found", 'Group: there is no group "Hall Z"'],
-    [{ scope: "miners", miners: "Rig A", action: "change_pool", value: "Nowhere" }, "input.invalid", /"Nowhere" is no pool of Rig A/],
+    [
+      { scope: "miners", miners: "Rig A", action: "change_pool", value: "Nowhere" },
+      "input.invalid",
+      /"Nowhere" is no pool of Rig A/,
+    ],
     [{ scope: "miners", miners: "x", minersType: "msg", action: "stop" }, "input.invalid", /^Miners: must be a name/],
-    [{ scope: "miners", miners: "$bad(", minersType: "jsonata", action: "stop" }, "input.invalid", /^Miners: .*\(jsonata\)$/],
+    [
+      { scope: "miners", miners: "$bad(", minersType: "jsonata", action: "stop" },
+      "input.invalid",
+      /^Miners: .*\(jsonata\)$/,
+    ],
   ])("with %j says %s", async (fields, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, fields);
@@ -205,7 +274,10 @@ describe("a miner action while the service is away", () => {
     await until(lost(bench));
     for (const n of [1, 2, 3, 4]) bench.send("action", { n });
     await until(() => bench.heard("action").errors.length === 1);
-    expect(bench.heard("action").errors[0]).toMatchObject({ code: "not.possible", message: expect.stringMatching(/oldest/) });
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "not.possible",
+      message: expect.stringMatching(/oldest/),
+    });
     await until(() => bench.heard("action").statuses.at(-1)?.endsWith("3 waiting") === true);
     await service.back();
     await until(() => bench.heard("out").messages.length === 3);
@@ -221,7 +293,10 @@ describe("a miner action while the service is away", () => {
     await until(lost(bench));
     bench.send("action", {});
     await until(() => bench.heard("action").errors.length === 1);
-    expect(bench.heard("action").errors[0]).toMatchObject({ code: "service.unreachable", message: expect.stringMatching(/not sent late/) });
+    expect(bench.heard("action").errors[0]).toMatchObject({
+      code: "service.unreachable",
+      message: expect.stringMatching(/not sent late/),
+    });
     await service.back();
     await until(() => !lost(bench)());
     expect(bench.heard("out").messages).toEqual([]);

@@ -24,7 +24,11 @@ export interface NodeRedOptions {
 }
 
 /** What a node shows. */
-export const Status = z.object({ fill: z.string().optional(), shape: z.string().optional(), text: z.string().optional() });
+export const Status = z.object({
+  fill: z.string().optional(),
+  shape: z.string().optional(),
+  text: z.string().optional(),
+});
 export type Status = z.infer<typeof Status>;
 
 /** A Node-RED that runs as it does for people, on loopback, with a folder of its own. */
@@ -63,15 +67,23 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
   await symlink(join(root, "nodes"), join(userDir, "node_modules", "@rigbridge", "node-red"));
   await writeFile(join(userDir, "settings.js"), settingsText(options.settings ?? ""));
   const program = join(dirname(require.resolve(`${packages[version]}/package.json`)), "red.js");
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, "-u", userDir, "-s", join(userDir, "settings.js")], {
-    env: { ...process.env, NODE_OPTIONS: "", ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", program, "-u", userDir, "-s", join(userDir, "settings.js")],
+    {
+      env: { ...process.env, NODE_OPTIONS: "", ...options.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let text = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (said: string) => (text += said));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (said: string) => (text += said));
   const ended = once(child, "exit");
   try {
-    await until(() => /Server now running at/.test(text) && /Started flows/.test(text) || child.exitCode !== null, () => text);
+    await until(
+      () => (/Server now running at/.test(text) && /Started flows/.test(text)) || child.exitCode !== null,
+      () => text,
+    );
   } catch (error) {
     child.kill("SIGKILL");
     throw error;
@@ -98,12 +110,17 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
     deploy: async (flow, credentials = {}, type = "full") => {
       const flows = flow.map((node) => {
         const secrets = credentials[node.id];
-        return secrets === undefined ? node : { ...node, credentials: secrets };
+        // What has no place on the canvas would be taken for a configuration node.
+        const placed = "wires" in node ? { x: 100, y: 100, ...node } : node;
+        return secrets === undefined ? placed : { ...placed, credentials: secrets };
       });
       if (type === "full") watched.forget();
       const starts = text.split("Started ").length;
       await send("/flows", { flows }, { "node-red-api-version": "v2", "node-red-deployment-type": type });
-      await until(() => text.split("Started ").length > starts, () => text);
+      await until(
+        () => text.split("Started ").length > starts,
+        () => text,
+      );
     },
     inject: (id, msg) =>
       send(`/inject/${id}`, {
@@ -158,7 +175,10 @@ async function watch(url: string, token: string | undefined) {
     }
   });
   await once(socket, "open");
-  if (token !== undefined) socket.send(JSON.stringify({ auth: token }));
+  if (token !== undefined) {
+    socket.send(JSON.stringify({ auth: token }));
+    await once(socket, "message");
+  }
   for (const topic of ["debug", "status/#"]) socket.send(JSON.stringify({ subscribe: topic }));
   return {
     messages,

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { minersIn } from "../../src/client/changes.ts";
 import { connectService } from "../../src/client/index.ts";
 import { Config } from "../../src/config/index.ts";
-import { minersIn } from "../../src/client/changes.ts";
+import type { MiningService } from "../../src/contract/service.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm, startTwin } from "../../src/simulator/index.ts";
@@ -28,6 +29,8 @@ export interface OpenedForNodes {
   readonly miners: readonly string[];
   /** Lets time pass until what was ordered has happened. */
   pass(seconds: number): void;
+  /** Switches the miner of this name off; the service notices it soon. */
+  switchOff(name: string): void;
   close(): Promise<void>;
 }
 
@@ -60,7 +63,13 @@ const startRigs = (): Promise<Farm> =>
   });
 
 const placed = (farm: Farm) =>
-  farm.rigs.map(({ address }, index) => ({ address, name: names[index] ?? "", group: index === 2 ? "Hall B" : "Hall A" }));
+  farm.rigs.map(({ address }, index) => ({
+    address,
+    name: names[index] ?? "",
+    group: index === 2 ? "Hall B" : "Hall A",
+  }));
+
+const switchOff = (farm: Farm) => (name: string) => farm.rigs[names.indexOf(name)]?.powerOff();
 
 const own = { steered: "Rig A", pooled: "Rig B", group: "Hall B", miners: names, pass: () => {} } as const;
 
@@ -72,6 +81,7 @@ async function openInside(): Promise<OpenedForNodes> {
     node: { id: "service", type: "rigbridge-service", mode: "inside", rigs: placed(farm), interval: 1, version: 1 },
     credentials: {},
     userDir,
+    switchOff: switchOff(farm),
     close: async () => {
       await farm.close();
       await rm(userDir, { recursive: true, force: true });
@@ -79,8 +89,15 @@ async function openInside(): Promise<OpenedForNodes> {
   };
 }
 
+export interface OpenedElsewhere extends OpenedForNodes {
+  /** The service itself, as others use it. */
+  readonly service: MiningService;
+  away(): Promise<void>;
+  back(): Promise<void>;
+}
+
 /** A Rigbridge that can be away for a while, at an address that stays. */
-export async function openElsewhere(): Promise<OpenedForNodes & { away(): Promise<void>; back(): Promise<void> }> {
+export async function openElsewhere(): Promise<OpenedElsewhere> {
   const farm = await startRigs();
   const store = await openStore({ file: ":memory:", now: Date.now });
   const host = ownHost();
@@ -89,7 +106,10 @@ export async function openElsewhere(): Promise<OpenedForNodes & { away(): Promis
     poll: { interval: 1 },
     groups: [{ name: "Hall A" }, { name: "Hall B" }],
     pools: [{ name: "North", url: "stratum+tcp://north.example.com:3333", worker: "farm", coin: "BTC" }],
-    users: [{ name: "anna", privilege: "control", groups: ["Hall B"] }],
+    users: [
+      { name: "anna", privilege: "control", groups: ["Hall B"] },
+      { name: "visitor", privilege: "view" },
+    ],
     miners: placed(farm),
   });
   const service = await startService({ config: settings, store, log });
@@ -101,9 +121,11 @@ export async function openElsewhere(): Promise<OpenedForNodes & { away(): Promis
   const { url } = server;
   return {
     ...own,
+    service,
     node: { id: "service", type: "rigbridge-service", mode: "elsewhere", url, version: 1 },
     credentials: { service: { key: testKey } },
     userDir: "",
+    switchOff: switchOff(farm),
     away: () => server.close(),
     back: async () => {
       server = await listen(Number(new URL(url).port));
@@ -137,6 +159,7 @@ async function openReference(): Promise<OpenedForNodes> {
     pass: (seconds) => {
       passed += seconds * 1000;
     },
+    switchOff: (name) => twin.miners.find((miner) => miner.name === name)?.switchOff(),
     close: () => twin.close(),
   };
 }

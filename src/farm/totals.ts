@@ -1,0 +1,56 @@
+import type { Miner } from "../contract/resources.ts";
+
+/** Sums over miners in SI units; null for what none of them says. */
+export interface Totals {
+  readonly miners: number;
+  readonly miners_mining: number;
+  readonly miners_offline: number;
+  readonly miners_in_error: number;
+  /** H/s; null too where they count for several algorithms, whose rates do not add up. */
+  readonly hashrate: number | null;
+  /** W */
+  readonly power: number | null;
+  /** Wh */
+  readonly energy: number | null;
+  /** °C, of the hottest. */
+  readonly temperature: number | null;
+  /** A day. */
+  readonly revenue: number | null;
+  readonly profit: number | null;
+}
+
+export function totalsOf(miners: readonly Miner[]): Totals {
+  return {
+    miners: miners.length,
+    miners_mining: miners.filter(({ isRunning }) => isRunning).length,
+    miners_offline: miners.filter(({ isOffline }) => isOffline).length,
+    miners_in_error: miners.filter(({ statusInfo }) => statusInfo.statusDisplay === "Error").length,
+    hashrate: isOneAlgorithm(miners) ? sum(miners, ({ readings }) => readings.hashrate) : null,
+    power: sum(miners, ({ readings }) => readings.power),
+    energy: sum(miners, ({ readings }) => readings.energy),
+    temperature: hottest(miners),
+    revenue: money(miners, ({ coinInfo }) => coinInfo.revenuePerDayValue),
+    profit: money(miners, ({ coinInfo }) => coinInfo.profitPerDayValue),
+  };
+}
+
+/** Rates of different algorithms do not add up. */
+const isOneAlgorithm = (miners: readonly Miner[]): boolean =>
+  new Set(miners.map(({ readings }) => readings.algorithm).filter((algorithm) => algorithm !== null)).size <= 1;
+
+function sum(miners: readonly Miner[], read: (miner: Miner) => number | null): number | null {
+  const known = miners.map(read).filter((value) => value !== null);
+  return known.length === 0 ? null : rounded(known.reduce((total, value) => total + value, 0));
+}
+
+/** Money that nobody knows is 0 in the documented fields; without a revenue the profit is not known either. */
+const money = (miners: readonly Miner[], read: (miner: Miner) => number): number | null =>
+  sum(miners, (miner) => (miner.coinInfo.revenuePerDayValue === 0 ? null : read(miner)));
+
+const hottest = (miners: readonly Miner[]): number | null => {
+  const known = miners.map(({ readings }) => readings.temperature).filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((most, value) => Math.max(most, value));
+};
+
+/** Sums keep what a counter counts; the rest is noise of binary fractions. */
+const rounded = (value: number): number => Number(value.toPrecision(12));

@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import { test } from "@jest/globals";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import type { NodeRed } from "./real-node-red.ts";
+
+const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const program = programs.find((each) => existsSync(each));
+if (program === undefined)
+  process.stderr.write(`Node-RED's editor is not tried in a browser: there is none of ${programs.join(", ")}\n`);
+
+/** A test that needs a browser; skipped where there is none, which has been said then. */
+export const testInBrowser = program === undefined ? test.skip : test;
+
+/** Waits so long for what is expected, on machines that are several times slower. */
+export const patience = 60_000;
+
+export const languages = ["en-US", "de"] as const;
+
+export interface EditorOptions {
+  readonly language?: (typeof languages)[number];
+  readonly isDark?: boolean;
+  readonly width?: number;
+  /** What the search for services finds, in place of what there is around this machine. */
+  readonly found?: readonly unknown[];
+}
+
+/** Node-RED's editor, as somebody sees it. */
+export interface Editor {
+  readonly page: Page;
+  /** What the browser found wrong. */
+  readonly faults: readonly string[];
+  /** The dialog on top. */
+  dialog(): Locator;
+  /** A field of a node's dialog. */
+  field(name: string): Locator;
+  /** What can be seen of a typed field, to type in. */
+  typed(name: string): Locator;
+  /** What is offered for a typed field. */
+  readonly offers: Locator;
+  /** Drags a node from the palette to the middle of the flow; its id. */
+  drag(type: string): Promise<string>;
+  /** A node of the flow. */
+  node(id: string): Locator;
+  open(id: string): Promise<void>;
+  /** Closes the dialog on top by its button. */
+  end(button: "ok" | "cancel"): Promise<void>;
+  deploy(): Promise<void>;
+  close(): Promise<void>;
+}
+
+let browser: Browser | null = null;
+
+/** Opens the editor and waits until it shows the flow and our palette. */
+export async function openEditor(red: NodeRed, options: EditorOptions = {}): Promise<Editor> {
+  const { language = "en-US", isDark = false, width = 1500, found = [] } = options;
+  browser ??= await chromium.launch({
+    ...(program === undefined ? {} : { executablePath: program }),
+    // Chromium as root has no sandbox; it shows nothing but Node-RED with what is in this repository.
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+  const page = await browser.newPage({ viewport: { width, height: 1000 } });
+  page.setDefaultTimeout(patience);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(`${message.text()} ${message.location().url}`);
+  });
+  const kept = { "editor-language": language, "view-dark-theme": isDark ? "dark" : "light" };
+  await page.addInitScript(`Object.assign(localStorage, ${JSON.stringify(kept)})`);
+  await page.route("**/rigbridge/found*", (route) => route.fulfill({ json: found }));
+  await page.goto(red.url);
+  await page.locator(".red-ui-palette-node[data-palette-type=rigbridge-miner-action]").waitFor();
+  await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
+  return editorOn(page, faults);
+}
+
+export async function closeBrowser(): Promise<void> {
+  await browser?.close();
+  browser = null;
+}
+
+function editorOn(page: Page, faults: readonly string[]): Editor {
+  const trays = page.locator(".red-ui-tray");
+  const dialog = (): Locator => trays.last();
+  const field = (name: string): Locator => page.locator(`#node-input-${name}`);
+  const nodes = page.locator(".red-ui-flow-node-group");
+  const node = (id: string): Locator => page.locator(`[id="${id}"].red-ui-flow-node-group`);
+  return {
+    page,
+    faults,
+    dialog,
+    field,
+    node,
+    typed: (name) => field(name).locator("xpath=..").locator(".red-ui-typedInput-input"),
+    offers: page.locator(".red-ui-autoComplete-container .rigbridge-offer"),
+    drag: async (type) => {
+      const before = await nodes.count();
+      const inPalette = page.locator(`.red-ui-palette-node[data-palette-type="${type}"]`);
+      await inPalette.dragTo(page.locator("#red-ui-workspace-chart"), { targetPosition: { x: 500, y: 250 } });
+      const added = nodes.nth(before);
+      return (await added.getAttribute("id")) ?? "";
+    },
+    open: async (id) => {
+      await node(id).dblclick();
+      await dialog().locator(".red-ui-tray-toolbar button").last().waitFor();
+    },
+    end: async (button) => {
+      const before = await trays.count();
+      await dialog().locator(`.red-ui-tray-toolbar button[id$="-${button}"]`).click();
+      await trays.nth(before - 1).waitFor({ state: "detached" });
+    },
+    deploy: async () => {
+      await page.locator("#red-ui-header-button-deploy:not(.disabled)").click();
+      await page.locator("#red-ui-header-button-deploy.disabled").waitFor();
+    },
+    close: () => page.close(),
+  };
+}

@@ -1,0 +1,223 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
+import registerIn from "../../nodes/miner-in/rigbridge-miner-in.ts";
+import registerService from "../../nodes/service/rigbridge-service.ts";
+import { type BenchFlow, openFlow } from "./bench-flow.ts";
+import type { FlowNode } from "./real-node-red.ts";
+import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
+import { until } from "./until.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A miner in with these fields, which sends to "out" and "over", and a miner action for the same service. */
+async function open(service: OpenedForNodes, fields: Fields, action: Fields = {}): Promise<BenchFlow> {
+  const shared = { version: 1, service: "service" };
+  const flow: FlowNode[] = [
+    { ...service.node },
+    { id: "in", type: "rigbridge-miner-in", ...shared, scope: "all", ...fields, wires: [["out"], ["over"]] },
+    { id: "action", type: "rigbridge-miner-action", ...shared, scope: "miners", miners: service.steered, ...action },
+    { id: "out", type: "helper" },
+    { id: "over", type: "helper" },
+  ];
+  const { credentials, userDir } = service;
+  const bench = await openFlow([registerService, registerIn, registerAction], flow, { credentials, userDir });
+  closers.push(() => bench.close());
+  return bench;
+}
+
+const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> }): Promise<T> => {
+  const service = await kind.open();
+  closers.push(() => service.close());
+  return service;
+};
+
+const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("in"), bench.heard("out")]).slice(0, 5000);
+const got = (bench: BenchFlow, count: number, id = "out") =>
+  until(() => bench.heard(id).messages.length >= count, said(bench));
+
+describe.each(serviceKinds)("a miner in on $name", (kind) => {
+  test("sends the state of each miner as soon as it is known", async () => {
+    const service = await openService(kind);
+    const bench = await open(service, { interval: 3600 });
+    await got(bench, service.miners.length);
+    const { messages } = bench.heard("out");
+    expect(messages.map(({ payload }) => payload)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: service.steered, status: "mining", online: true, stale: false }),
+      ]),
+    );
+    const steered = messages.find(({ payload }) => nameIn(payload) === service.steered);
+    expect(steered).toMatchObject({ topic: expect.stringMatching(/^[a-z0-9-]+$/), miner: { name: service.steered } });
+    expect(messages.map(({ payload }) => nameIn(payload)).toSorted()).toEqual(service.miners.toSorted());
+    expect(bench.heard("in").errors).toEqual([]);
+  });
+
+  test("sends the miners of a group together", async () => {
+    const service = await openService(kind);
+    const bench = await open(service, {
+      scope: "group",
+      group: service.group,
+      output: "together",
+      interval: 1,
+      repeat: true,
+    });
+    await got(bench, 2);
+    expect(bench.heard("out").messages[0]).toMatchObject({
+      payload: expect.arrayContaining([expect.objectContaining({ status: expect.any(String) })]),
+      miners: expect.arrayContaining([expect.objectContaining({ readings: expect.any(Object) })]),
+    });
+  });
+
+  test("tells what has begun at output 1, once, and shows how many that are", async () => {
+    const service = await openService(kind);
+    const bench = await open(service, {
+      ...{ scope: "miners", miners: service.steered, when: "threshold", hold: 1, hysteresis: 0 },
+      ...{ property: "hashrate", is: "above", threshold: "0", basis: "value", unit: "GH/s" },
+    });
+    await got(bench, 1);
+    expect(bench.heard("out").messages[0]).toMatchObject({
+      payload: { name: service.steered },
+      condition: { state: "begun", property: "hashrate", is: "above", limit: 0, unit: "GH/s" },
+    });
+    await until(
+      () => bench.heard("in").statuses.at(-1)?.startsWith("green dot 1 of 1 above the limit ·") === true,
+      said(bench),
+    );
+    expect(bench.heard("over").messages).toEqual([]);
+  });
+
+  test("tells that a miner was stopped, with the status before", async () => {
+    const service = await openService(kind);
+    const fields = { scope: "miners", miners: service.steered, when: "status" };
+    const bench = await open(service, fields, { action: "stop" });
+    await until(() => bench.heard("action").statuses.at(-1) === "green dot connected", said(bench));
+    bench.send("action", {});
+    await until(
+      () => bench.heard("action").completed === 1,
+      () => JSON.stringify(bench.heard("action")),
+    );
+    service.pass(60);
+    await got(bench, 1);
+    expect(bench.heard("out").messages.at(0)).toMatchObject({ previous: "mining", payload: { name: service.steered } });
+    expect(bench.heard("out").messages.at(0)).not.toMatchObject({ payload: { status: "mining" } });
+  });
+
+  test("tells that a miner cannot be reached, and claims nothing of its hash rate", async () => {
+    const service = await openService(kind);
+    const fields = { scope: "miners", miners: service.steered, interval: 1 };
+    const bench = await open(service, fields);
+    await got(bench, 1);
+    service.switchOff(service.steered);
+    await until(() => stateIn(bench.heard("out").messages.at(-1)?.payload).online === false, said(bench));
+    expect(bench.heard("out").messages.at(-1)).toMatchObject({
+      payload: { status: "disconnected", hashrate: null, power: null, mining: null },
+    });
+    const { length } = bench.heard("out").messages;
+    await until(() => bench.heard("in").statuses.at(-1)?.includes("Disconnected") === true);
+    expect(bench.heard("out").messages.slice(length)).toEqual([]);
+  });
+});
+
+const stateIn = (payload: unknown): Fields => (typeof payload === "object" && payload !== null ? { ...payload } : {});
+const nameIn = (payload: unknown): unknown => stateIn(payload).name;
+
+describe("a miner in", () => {
+  test("says of a name that leads to nobody so once, and watches the others", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, { scope: "miners", miners: "Rig A, Nobody", interval: 1, repeat: true });
+    await got(bench, 3);
+    expect(bench.heard("in").errors).toEqual([
+      { code: "not.found", message: 'Miners: there is no miner "Nobody"', cause: undefined },
+    ]);
+    expect(bench.heard("in").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
+    expect(new Set(bench.heard("out").messages.map(({ payload }) => nameIn(payload)))).toEqual(new Set(["Rig A"]));
+  });
+
+  test("takes its miners from the environment", async () => {
+    const service = await openService({ open: openElsewhere });
+    process.env.TEST_WATCHED = "rig b";
+    const bench = await open(service, { scope: "miners", miners: "TEST_WATCHED", minersType: "env" });
+    await got(bench, 1);
+    expect(bench.heard("out").messages[0]).toMatchObject({ payload: { name: "Rig B" } });
+  });
+
+  test("counts the miners of which nobody knows what is judged", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, {
+      when: "threshold",
+      property: "room_temperature",
+      basis: "value",
+      threshold: 20,
+    });
+    await until(
+      () => bench.heard("in").statuses.at(-1)?.startsWith("green dot 0 of 3 below the limit · 3 unknown") === true,
+      said(bench),
+    );
+  });
+
+  test("sends nothing while the service is away, and goes on when it is back", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const bench = await open(service, { scope: "miners", miners: "Rig A", interval: 1, repeat: true });
+    await got(bench, 1);
+    await service.away();
+    await until(() => bench.heard("in").statuses.at(-1)?.startsWith("red ring") === true, said(bench));
+    const { length } = bench.heard("out").messages;
+    await service.back();
+    await got(bench, length + 1);
+    expect(bench.heard("in").statuses.at(-1)).toMatch(/^green dot/);
+  });
+
+  test("offers the editor what can be judged", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, { interval: 3600 });
+    const { body } = await bench.request().get("/rigbridge/judged");
+    expect(body).toEqual(
+      expect.arrayContaining([
+        { key: "hashrate", units: expect.arrayContaining(["TH/s"]), bases: ["value", "expected", "average"] },
+        { key: "temperature", units: ["°C"], bases: ["value"] },
+      ]),
+    );
+  });
+
+  test.each<[Fields, string, string | RegExp]>([
+    [{ scope: "miners", miners: "" }, "input.invalid", "Miners: is empty"],
+    [{ scope: "miners", miners: "Nobody" }, "not.found", 'Miners: there is no miner "Nobody"'],
+    [{ scope: "group", group: "Hall Z" }, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "miners", miners: "$bad(", minersType: "jsonata" }, "input.invalid", /^Miners: .*\(jsonata\)$/],
+    [{ scope: "miners", miners: "unset", minersType: "global" }, "input.invalid", /^Miners: must be a name/],
+  ])("with %j says %s", async (fields, code, message) => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, fields);
+    await until(() => bench.heard("in").errors.length === 1, said(bench));
+    expect(bench.heard("in").errors[0]?.code).toBe(code);
+    expect(bench.heard("in").errors[0]?.message).toMatch(message);
+    expect(bench.heard("out").messages).toEqual([]);
+  });
+
+  test.each<[Fields, string]>([
+    [{ scope: "miners", miners: "who", minersType: "msg" }, "Miners: this node has no input, so there is no"],
+    [{ interval: "often" }, "Interval: is no number in the allowed range"],
+    [{ interval: 0 }, "Interval: is no number in the allowed range"],
+    [{ when: "sometimes" }, "When: is not of the right kind"],
+    [{ when: "threshold", property: "status" }, "Property: is no property that a limit can be set for"],
+    [{ when: "threshold", property: "power", basis: "expected" }, "Counted in: is not possible for this property"],
+    [{ when: "threshold", property: "power", basis: "value", unit: "TH/s" }, "Unit: is not of the right kind"],
+    [{ when: "threshold", threshold: "low" }, "Limit: is no number in the allowed range"],
+    [{ when: "threshold", hold: -1 }, "For at least: is no number in the allowed range"],
+    [{ when: "threshold", hysteresis: -1 }, "Hysteresis: is no number in the allowed range"],
+    [{ scope: "some" }, "For: is not of the right kind"],
+    [{ service: "gone" }, "Service: choose a service and deploy it"],
+    [{ version: 9 }, "This node was made by a newer version"],
+  ])("stands still with %j, and says why", async (fields, words) => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, fields);
+    expect(bench.heard("in").warnings[0]).toContain(words);
+    expect(bench.heard("in").statuses[0]).toContain(`red dot ${words}`.slice(0, 40));
+  });
+});

@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { type FlowNode, type NodeRed, startNodeRed, versions } from "./real-node-red.ts";
+import { type OpenedElsewhere, openElsewhere } from "./service-kinds.ts";
+import { until } from "./until.ts";
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A debug node that shows whole messages. */
+const shown = (id: string): FlowNode => ({
+  ...{ id, type: "debug", z: "tab", active: true, tosidebar: true, complete: "true", targetType: "full", wires: [] },
+});
+
+const flowFor = (service: OpenedElsewhere, fields: Readonly<Record<string, unknown>> = {}): FlowNode[] => [
+  { id: "tab", type: "tab", label: "Test" },
+  service.node,
+  {
+    ...{ id: "notices", type: "rigbridge-notification-in", z: "tab", version: 1, service: "service", scope: "all" },
+    ...{ interval: 1, wires: [["out"]], ...fields },
+  },
+  { id: "inject", type: "inject", z: "tab", props: [], wires: [["coin"]] },
+  {
+    ...{ id: "coin", type: "rigbridge-coin-profit", z: "tab", version: 1, service: "service", wires: [["out"]] },
+    ...{ action: "payload", actionType: "msg" },
+  },
+  { id: "catch", type: "catch", z: "tab", scope: null, wires: [["errors"]] },
+  shown("out"),
+  shown("errors"),
+];
+
+async function start(version: (typeof versions)[number], settings = ""): Promise<NodeRed> {
+  const red = await startNodeRed(version, { settings });
+  closers.push(() => red.close());
+  return red;
+}
+
+const others = { actor: "somebody else" };
+
+/** Resolves when the nodes of a flow that was just deployed stand as they should. */
+const ready = (red: NodeRed) =>
+  until(
+    () => ["notices", "coin"].every((id) => red.status(id)?.text === "connected"),
+    () => red.log(),
+  );
+
+describe.each(versions)("Node-RED %i", (version) => {
+  test("tells notifications once, also after a deploy, with its context on disk", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const red = await start(
+      version,
+      'contextStorage: { default: { module: "localfilesystem", config: { cache: false } } },',
+    );
+    await red.deploy(flowFor(service), service.credentials);
+    await ready(red);
+    service.switchOff("Rig B");
+    await until(() => red.messages("out").length === 1, red.log);
+    expect(red.messages("out")[0]).toMatchObject({
+      event: "new",
+      payload: { minerName: "Rig B", isWarning: true },
+      miner: { name: "Rig B" },
+    });
+    await red.deploy(flowFor(service, { limit: 10, openAtFirst: true }));
+    await until(() => red.status("notices")?.text === "connected", red.log);
+    await service.service.allNotificationsAction({ action: "clear_all" }, others);
+    await until(() => red.messages("out").length > 0, red.log);
+    expect(red.messages("out")).toMatchObject([{ event: "closed", payload: { minerName: "Rig B" } }]);
+    expect(red.messages("errors")).toEqual([]);
+  });
+
+  test("sends what goes wrong with a filter and with a coin to Catch, with its code", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const red = await start(version);
+    await red.deploy(flowFor(service, { scope: "miners", miners: "Nobody" }), service.credentials);
+    await until(() => red.messages("errors").length === 1, red.log);
+    expect(red.messages("errors")[0]).toMatchObject({
+      error: { code: "not.found", message: expect.stringMatching(/Nobody/), source: { id: "notices" } },
+    });
+    await until(() => red.status("coin")?.text === "connected", red.log);
+    await red.inject("inject", { payload: { action: "set", shortName: "BTC", profit: "1,5" } });
+    await until(() => red.messages("errors").length === 2, red.log);
+    expect(red.messages("errors")[1]).toMatchObject({
+      error: {
+        code: "input.invalid",
+        message: expect.stringMatching(/^(.*: )?profit: must be/),
+        source: { id: "coin" },
+      },
+    });
+    await red.inject("inject", { payload: { action: "set", shortName: "BTC", profit: 1e-12 } });
+    await until(() => red.messages("out").length === 1, red.log);
+    expect(red.messages("out")[0]).toMatchObject({ topic: "BTC", payload: { success: true } });
+  });
+});

@@ -1,0 +1,273 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import type { NodeAPI, NodeMessage } from "node-red";
+import helper from "node-red-node-test-helper";
+import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
+import registerService from "../../nodes/service/rigbridge-service.ts";
+import type { Asked } from "../../nodes/shared/connection.ts";
+import { connectionAt } from "../../nodes/shared/services.ts";
+import { Notification } from "../../src/contract/resources.ts";
+import { type BenchFlow, openFlow } from "./bench-flow.ts";
+import type { FlowNode } from "./real-node-red.ts";
+import { type OpenedElsewhere, type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
+import { until } from "./until.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Opened extends BenchFlow {
+  /** The service, as the nodes reach it. */
+  asked(): Asked;
+  /** What came out of a node, as event and message of each notification. */
+  told(id: string): string[];
+}
+
+/** Nodes with these fields, by what we call them: their ids are "<name> in", and what they send is at "<name> out". */
+async function open(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
+  const flow = Object.entries(nodes).flatMap(([id, fields]): FlowNode[] => [
+    {
+      ...{
+        id: `${id} in`,
+        type: "rigbridge-notification-in",
+        version: 1,
+        service: "service",
+        scope: "all",
+        interval: 1,
+      },
+      ...fields,
+      wires: [[`${id} out`]],
+    },
+    { id: `${id} out`, type: "helper" },
+  ]);
+  const apis: NodeAPI[] = [];
+  const { credentials, userDir } = service;
+  const registers = [registerService, registerNotifications, (RED: NodeAPI) => void apis.push(RED)];
+  const bench = await openFlow(registers, [{ ...service.node }, ...flow], { credentials, userDir });
+  closers.push(() => bench.close());
+  return {
+    ...bench,
+    asked: () => {
+      const asked = apis[0] && connectionAt(apis[0], "service")?.asked();
+      if (asked === undefined) throw new Error("There is no service");
+      return asked;
+    },
+    told: (id) => bench.heard(`${id} out`).messages.map(wordsOf),
+  };
+}
+
+const wordsOf = (msg: NodeMessage): string => {
+  const { data } = Notification.safeParse(msg.payload);
+  return `${String(Reflect.get(msg, "event"))}: ${data?.message ?? JSON.stringify(msg.payload)}`;
+};
+
+const hasLooked = (id: string): boolean => helper.getNode(id).context().get("rigbridge-notifications") !== undefined;
+
+/** Of the first notification. */
+const idOf = ([message]: readonly NodeMessage[]): number => Notification.parse(message?.payload).id;
+
+/** The same once every node has looked at the list. */
+async function openLooked(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
+  const bench = await open(service, nodes);
+  const remembered = (id: string) => hasLooked(`${id} in`);
+  await until(
+    () => Object.keys(nodes).every(remembered),
+    () => JSON.stringify(Object.keys(nodes).map((id) => bench.heard(`${id} in`))),
+  );
+  return bench;
+}
+
+const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> }): Promise<T> => {
+  const service = await kind.open();
+  closers.push(() => service.close());
+  return service;
+};
+
+const elsewhere = (): Promise<OpenedElsewhere> => openService({ open: openElsewhere });
+const others = { actor: "somebody else" };
+
+const listed = async ({ service }: OpenedElsewhere): Promise<Notification[]> =>
+  (await service.listNotifications({}, others)).notificationList;
+
+describe.each(serviceKinds)("notification in on $name", (kind) => {
+  test("tells a new notification with its miner, that it was acknowledged, and that it was removed, each once", async () => {
+    const opened = await openService(kind);
+    const bench = await openLooked(opened, { all: {} });
+    opened.switchOff(opened.pooled);
+    await until(() => bench.told("all").length === 1);
+    const { messages } = bench.heard("all out");
+    const id = idOf(messages);
+    expect(messages[0]).toMatchObject({
+      payload: { minerName: opened.pooled, isAcknowledged: false, isWarning: true },
+      event: "new",
+      miner: { name: opened.pooled },
+      topic: expect.stringMatching(/^[a-z0-9-]+$/),
+    });
+    const { service, caller } = bench.asked();
+    await service.notificationAction({ id, action: "ack" }, caller);
+    await until(() => bench.told("all").length === 2);
+    await service.notificationAction({ id, action: "clear" }, caller);
+    await until(() => bench.told("all").length === 3);
+    expect(bench.heard("all out").messages.slice(1)).toMatchObject([
+      { event: "changed", payload: { id, isAcknowledged: true } },
+      { event: "closed", payload: { id, isAcknowledged: true } },
+    ]);
+    expect(bench.heard("all in").statuses.at(-1)).toMatch(/^green dot closed: .*\d\d:\d\d$/);
+    expect(bench.heard("all in").errors).toEqual([]);
+  });
+
+  test("tells only what the filters let through", async () => {
+    const opened = await openService(kind);
+    const { pooled, steered, miners } = opened;
+    const other = miners.find((name) => name !== pooled && name !== steered);
+    const bench = await openLooked(opened, {
+      all: {},
+      one: { scope: "miners", miners: `${other}, ${steered}` },
+      another: { scope: "miners", miners: pooled },
+      text: { text: "DISCONNECTED" },
+      pattern: { text: "^nothing like (this|that)$", textKind: "regex" },
+      warnings: { warningsOnly: true },
+      closed: { tellNew: false, tellChanged: false },
+    });
+    opened.switchOff(pooled);
+    await until(() => bench.told("all").length === 1);
+    const { service, caller } = bench.asked();
+    await service.notificationAction({ id: idOf(bench.heard("all out").messages), action: "clear" }, caller);
+    for (const id of ["all", "another", "text", "warnings"]) await until(() => bench.told(id).length === 2);
+    await until(() => bench.told("closed").length === 1);
+    expect([bench.told("one"), bench.told("pattern")]).toEqual([[], []]);
+  });
+
+  test("acknowledges what it has sent, and does not tell that as a change", async () => {
+    const opened = await openService(kind);
+    const bench = await openLooked(opened, { all: { acknowledge: true } });
+    opened.switchOff(opened.pooled);
+    await until(() => bench.told("all").length === 1);
+    const { service, caller } = bench.asked();
+    const id = idOf(bench.heard("all out").messages);
+    await until(async () => {
+      const { notificationList } = await service.listNotifications({}, caller);
+      return notificationList.some((each) => each.id === id && each.isAcknowledged);
+    });
+    await service.notificationAction({ id, action: "clear" }, caller);
+    await until(() => bench.told("all").length === 2);
+    expect(bench.heard("all out").messages).toMatchObject([
+      { event: "new", payload: { isAcknowledged: false } },
+      { event: "closed", payload: { isAcknowledged: true } },
+    ]);
+  });
+});
+
+describe("notification in", () => {
+  test("tells what happened while the service was away, once", async () => {
+    const opened = await elsewhere();
+    const bench = await openLooked(opened, { all: {} });
+    await opened.away();
+    opened.switchOff("Rig B");
+    await until(async () => (await listed(opened)).length === 1);
+    opened.switchOff("Rig C");
+    await until(async () => (await listed(opened)).length === 2);
+    expect(bench.told("all")).toEqual([]);
+    await opened.back();
+    await until(() => bench.told("all").length === 2);
+    expect(bench.heard("all out").messages).toMatchObject([
+      { event: "new", payload: { minerName: "Rig B" } },
+      { event: "new", payload: { minerName: "Rig C" } },
+    ]);
+    await opened.service.allNotificationsAction({ action: "clear_all" }, others);
+    await until(() => bench.told("all").length === 4);
+    expect(bench.heard("all out").messages.slice(2)).toMatchObject([{ event: "closed" }, { event: "closed" }]);
+  });
+
+  test("tells at the first start what is open already, where that is wanted", async () => {
+    const opened = await elsewhere();
+    opened.switchOff("Rig B");
+    await until(async () => (await listed(opened)).length === 1);
+    const bench = await openLooked(opened, { told: { openAtFirst: true }, untold: {} });
+    await until(() => bench.told("told").length === 1);
+    await opened.service.allNotificationsAction({ action: "clear_all" }, others);
+    await until(() => bench.told("told").length === 2 && bench.told("untold").length === 1);
+    expect(bench.told("untold")).toEqual([expect.stringMatching(/^closed: /)]);
+  });
+
+  test("tells a group's notifications and no others", async () => {
+    const opened = await elsewhere();
+    const bench = await openLooked(opened, {
+      "hall a": { scope: "group", group: "Hall A" },
+      "hall b": { scope: "group", group: "hall b" },
+    });
+    opened.switchOff("Rig C");
+    await until(() => bench.told("hall b").length === 1);
+    await opened.service.allNotificationsAction({ action: "clear_all" }, others);
+    await until(() => bench.told("hall b").length === 2);
+    expect(bench.told("hall a")).toEqual([]);
+  });
+
+  test("sends no more than the limit, and says how many there were beyond it", async () => {
+    const opened = await elsewhere();
+    const bench = await openLooked(opened, { all: { limit: 1, acknowledge: true } });
+    opened.switchOff("Rig B");
+    await until(() => bench.told("all").length === 1);
+    opened.switchOff("Rig C");
+    await until(() =>
+      /^red dot 1 more notifications, over the limit/.test(bench.heard("all in").statuses.at(-1) ?? ""),
+    );
+    await until(async () => (await listed(opened)).some(({ isAcknowledged }) => isAcknowledged));
+    expect(await listed(opened)).toMatchObject([
+      { minerName: "Rig C", isAcknowledged: false },
+      { minerName: "Rig B", isAcknowledged: true },
+    ]);
+    expect(bench.told("all")).toHaveLength(1);
+  });
+
+  test("says that it may not acknowledge, and sends all the same", async () => {
+    const opened = await elsewhere();
+    const visitor = { ...opened, node: { ...opened.node, user: "visitor" } };
+    const bench = await openLooked(visitor, { all: { acknowledge: true } });
+    opened.switchOff("Rig B");
+    await until(() => bench.heard("all in").errors.length === 1);
+    expect(bench.told("all")).toHaveLength(1);
+    expect(bench.heard("all in").errors[0]).toMatchObject({
+      code: "user.forbidden",
+      message: expect.stringMatching(/^The notification cannot be acknowledged: /),
+    });
+    expect(bench.heard("all in").statuses.some((text) => /^red dot The notification cannot/.test(text))).toBe(true);
+  });
+
+  test("says to Catch that a miner is not there, and tells what was held back when that is mended", async () => {
+    const opened = await elsewhere();
+    const bench = await open(opened, { all: { scope: "miners", miners: "whose", minersType: "global" } });
+    const { global } = helper.getNode("all in").context();
+    global.set("whose", "Rig B");
+    await until(() => hasLooked("all in"));
+    global.set("whose", "Nobody");
+    await until(() => bench.heard("all in").errors.some(({ code }) => code === "not.found"));
+    expect(bench.heard("all in").errors.at(-1)?.message).toBe('Miners: there is no miner "Nobody"');
+    expect(bench.heard("all in").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner/);
+    opened.switchOff("Rig B");
+    await until(async () => (await listed(opened)).length === 1);
+    expect(bench.told("all")).toEqual([]);
+    global.set("whose", "Rig B");
+    await until(() => bench.told("all").length === 1);
+    expect(bench.heard("all in").errors.filter(({ code }) => code === "not.found")).toHaveLength(1);
+  });
+
+  test.each([
+    [{ text: "(", textKind: "regex" }, /^Text: is no regular expression: /],
+    [{ text: "x".repeat(201) }, /^Text: is too long$/],
+    [{ limit: "many" }, /^At most: is no number in the allowed range$/],
+    [{ interval: 0 }, /^Interval: is no number in the allowed range$/],
+    [{ warningsOnly: "yes" }, /^Warnings only: is not of the right kind$/],
+    [{ scope: "some" }, /^For: is missing$/],
+    [{ service: "none" }, /^Service: choose a service and deploy it$/],
+    [{ version: 2 }, /^This node was made by a newer version/],
+  ])("stands still with %j, and says why", async (fields, problem) => {
+    const opened = await elsewhere();
+    const bench = await open(opened, { wrong: fields, right: {} });
+    await until(() => bench.heard("right in").statuses.at(-1) === "green dot connected");
+    expect(bench.heard("wrong in").warnings).toEqual([expect.stringMatching(problem)]);
+    expect(bench.heard("wrong in").statuses).toEqual([expect.stringMatching(/^red dot /)]);
+  });
+});

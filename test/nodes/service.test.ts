@@ -1,0 +1,153 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { z } from "zod";
+import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
+import { hasSqlite } from "../../nodes/service/open-service.ts";
+import registerService from "../../nodes/service/rigbridge-service.ts";
+import { type BenchFlow, openFlow } from "./bench-flow.ts";
+import { type OpenedForNodes, openElsewhere, serviceKinds, testKey } from "./service-kinds.ts";
+import { until } from "./until.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> }): Promise<T> => {
+  const service = await kind.open();
+  closers.push(() => service.close());
+  return service;
+};
+
+const user = {
+  id: "action",
+  type: "rigbridge-miner-action",
+  version: 1,
+  service: "service",
+  scope: "all",
+  action: "stop",
+};
+
+async function open(
+  service: OpenedForNodes,
+  changed: Readonly<Record<string, unknown>> = {},
+  credentials: OpenedForNodes["credentials"] = service.credentials,
+): Promise<BenchFlow> {
+  const flow = [{ ...service.node, ...changed }, user];
+  const bench = await openFlow([registerService, registerAction], flow, { credentials, userDir: service.userDir });
+  closers.push(() => bench.close());
+  return bench;
+}
+
+const shown = (bench: BenchFlow) => bench.heard("action").statuses;
+const connected = (bench: BenchFlow) =>
+  until(
+    () => shown(bench).at(-1) === "green dot connected",
+    () => shown(bench),
+  );
+
+const Trial = z.object({ service: z.string(), miners: z.int(), offline: z.int(), isFull: z.boolean() }).loose();
+const Failure = z.object({ code: z.string(), message: z.string() });
+const Named = z.array(z.object({ value: z.string() }).loose());
+
+describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
+  test("connects for the first node that uses it, and shows it", async () => {
+    const bench = await open(await openService(kind));
+    await connected(bench);
+    expect(shown(bench)).toEqual(["grey ring not connected", "yellow ring connecting", "green dot connected"]);
+    expect(bench.heard("service").statuses.at(-1)).toBe("green dot connected");
+    expect(bench.heard("service").warnings).toEqual([]);
+  });
+
+  test("gives the editor what the service has", async () => {
+    const service = await openService(kind);
+    const bench = await open(service);
+    const list = async (name: string) =>
+      Named.parse((await bench.request().get(`/rigbridge/services/service/${name}`)).body);
+    const miners = await list("miners");
+    expect(miners.map(({ name }) => name).toSorted()).toEqual(service.miners.toSorted());
+    expect(new Set(miners.map(({ value }) => value)).size).toBe(miners.length);
+    expect((await list("groups")).map(({ name }) => name)).toContain(service.group);
+    for (const name of ["pools", "coins", "algorithms", "templates", "rules"]) await list(name);
+    expect(Failure.parse((await bench.request().get("/rigbridge/services/service/secrets")).body).code).toBe(
+      "not.found",
+    );
+  });
+
+  test("is tested as the dialog says it, with the secrets that are kept, and says what it found", async () => {
+    const service = await openService(kind);
+    const bench = await open(service);
+    const ask = (config: object, secrets: object) =>
+      bench.request().post("/rigbridge/test").send({ id: "service", config, secrets });
+    const { body } = await ask(service.node, { key: "__PWRD__" });
+    expect(Trial.parse(body)).toMatchObject({ miners: service.miners.length, isFull: !kind.isReference });
+    if (service.node.mode === "inside") {
+      expect(body).toMatchObject({ rigs: service.miners.map(() => ({ model: expect.any(String), problem: null })) });
+      return;
+    }
+    const wrong = await ask(service.node, { key: "another-key-that-is-wrong" });
+    expect(wrong.status).toBe(401);
+    expect(Failure.parse(wrong.body).code).toBe("key.wrong");
+    expect(JSON.stringify(wrong.body)).not.toContain("another-key");
+    expect(Failure.parse((await ask({ mode: "elsewhere", url: "no address" }, {})).body).message).toMatch(/^Address: /);
+  });
+});
+
+describe("a rigbridge-service", () => {
+  test("says what is wrong with its configuration, naming the field", async () => {
+    const bench = await open(await openService({ open: openElsewhere }), { url: "nowhere at all" });
+    await until(() => shown(bench).at(-1)?.startsWith("red ring") === true);
+    expect(bench.heard("service").warnings).toEqual(["Address: is no address like http://192.168.1.5:17790"]);
+    expect(shown(bench).at(-1)).toMatch(/^red ring no connection: Address: is no address like/);
+  });
+
+  test("names an environment variable that is not set", async () => {
+    const bench = await open(await openService({ open: openElsewhere }), { url: `\${${"NO_SUCH_VARIABLE"}}` });
+    await until(() => bench.heard("service").warnings.length > 0);
+    expect(bench.heard("service").warnings).toEqual(["Address: the environment variable NO_SUCH_VARIABLE is not set"]);
+  });
+
+  test("says that the key is refused, and never the key", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, {}, { service: { key: "another-key-that-is-wrong" } });
+    await until(() => shown(bench).at(-1) === "red ring no connection: API key refused");
+    expect(JSON.stringify([bench.heard("service"), bench.heard("action")])).not.toContain("another-key");
+  });
+
+  test("looks through the eyes of a user", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await open(service, { user: "anna" });
+    await connected(bench);
+    const { body } = await bench.request().get("/rigbridge/services/service/miners");
+    expect(Named.parse(body).map(({ value }) => value)).toEqual(["Rig C"]);
+  });
+
+  test("made by a newer version is not guessed at", async () => {
+    const bench = await open(await openService({ open: openElsewhere }), { version: 99 });
+    await until(() => bench.heard("service").warnings.length > 0);
+    expect(bench.heard("service").warnings[0]).toMatch(/newer version/);
+  });
+
+  test("inside Node-RED keeps its data under the user folder, and needs a newer Node", async () => {
+    const [inside] = serviceKinds;
+    if (inside === undefined) throw new Error("there is one");
+    const service = await openService(inside);
+    await connected(await open(service));
+    expect(existsSync(join(service.userDir, "rigbridge", "service.db"))).toBe(true);
+    expect(["22.9.0", "22.12.0", "22.13.0", "24.1.0"].map(hasSqlite)).toEqual([false, false, true, true]);
+  });
+
+  test("that is not deployed is said to be so", async () => {
+    const bench = await open(await openService({ open: openElsewhere }));
+    const reply = await bench.request().get("/rigbridge/services/other/miners");
+    expect(reply.status).toBe(404);
+    expect(Failure.parse(reply.body).code).toBe("not.found");
+  });
+
+  test("keeps no secret in what it hands out", async () => {
+    const bench = await open(await openService({ open: openElsewhere }));
+    const { body } = await bench.request().get("/rigbridge/services/service/miners");
+    expect(JSON.stringify(body)).not.toContain(testKey);
+  });
+});
