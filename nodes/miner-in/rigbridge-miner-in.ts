@@ -33,7 +33,10 @@ function start(work: Work<MinerInConfig>): Running {
   const watcher = watchers[config.when](work, shown, message);
   const begin = (choice: Choice): void => {
     if (signal.aborted) return;
-    watched = new Watched(choice, watcher, (fault) => shown.mistake(fault));
+    watched = new Watched(choice, watcher, {
+      present: () => connection.farm,
+      mistaken: (fault) => shown.mistake(fault),
+    });
     if (connection.farm !== null && connection.phase.kind === "connected") watched.member.read?.(connection.farm);
   };
   choiceOf(config, (field) => work.value(field, {}))

@@ -19,13 +19,23 @@ export class Watched {
   readonly #choice: Choice;
   readonly #watcher: Watcher;
   readonly #mistaken: (fault: Fault | null) => void;
+  readonly #present: () => Farm | null;
   #farm: Farm | null = null;
+  #isLost = false;
   #chosen: ReadonlySet<number> = new Set();
 
-  /** `mistaken` is told what of the choice leads to nobody, null for nothing, each time that it was looked at. */
-  constructor(choice: Choice, watcher: Watcher, mistaken: (fault: Fault | null) => void) {
+  /**
+   * `present` is the farm as it is known now. `mistaken` is told what of the choice leads to nobody, null for nothing,
+   * each time that it was looked at.
+   */
+  constructor(
+    choice: Choice,
+    watcher: Watcher,
+    { present, mistaken }: { readonly present: () => Farm | null; readonly mistaken: (fault: Fault | null) => void },
+  ) {
     this.#choice = choice;
     this.#watcher = watcher;
+    this.#present = present;
     this.#mistaken = mistaken;
   }
 
@@ -36,24 +46,30 @@ export class Watched {
   readonly member: Member = {
     read: (farm) => {
       this.#farm = farm;
+      this.#isLost = false;
       this.#choose(farm);
       for (const id of this.#chosen) this.#tell(farm.miners.get(id));
     },
     miner: (miner) => {
       const farm = this.#farm;
-      if (farm === null) return;
+      // What is said of miners while the service cannot be reached is a guess.
+      if (farm === null || this.#isLost) return;
       const before = this.#chosen;
       if (this.#names.get(miner.id) !== nameOf(miner)) this.#choose(farm);
       for (const id of this.#chosen) if (!before.has(id) && id !== miner.id) this.#tell(farm.miners.get(id));
       if (this.#chosen.has(miner.id)) this.#watcher.miner(miner);
     },
     removed: () => {
-      if (this.#farm !== null) this.#choose(this.#farm);
+      if (this.#farm !== null && !this.#isLost) this.#choose(this.#farm);
     },
     phase: ({ kind }) => {
-      if (kind === "connected" || this.#farm === null) return;
-      this.#farm = null;
-      this.#watcher.lost();
+      const farm = this.#present();
+      if (kind === "connected") {
+        if (this.#isLost && farm !== null) this.member.read?.(farm);
+      } else if (this.#farm !== null && !this.#isLost) {
+        this.#isLost = true;
+        this.#watcher.lost();
+      }
     },
   };
 

@@ -45,6 +45,7 @@ export interface SummariesOptions {
 export class Summaries {
   readonly #options: SummariesOptions;
   #farm: Farm | null = null;
+  #isLost = false;
   /** As it was sent last, and when in ms. */
   #sent: { readonly key: string; readonly at: number } | null = null;
   #nextLook: (() => void) | null = null;
@@ -64,7 +65,8 @@ export class Summaries {
     removed: () => this.#lookSoon(),
     summary: () => this.#lookSoon(),
     phase: ({ kind }) => {
-      if (kind !== "connected") this.#farm = null;
+      this.#isLost = kind !== "connected";
+      if (!this.#isLost) this.#lookSoon();
     },
   };
 
@@ -95,7 +97,8 @@ export class Summaries {
 
   #look(isAnyhow: boolean): void {
     const farm = this.#farm;
-    if (farm === null) return;
+    // What is said of miners while the service cannot be reached is a guess.
+    if (farm === null || this.#isLost) return;
     const miners = [...farm.miners.values()];
     // Sums over miners that nobody has asked yet would be wrong.
     if (this.#sent === null && miners.some(isUnread)) return;

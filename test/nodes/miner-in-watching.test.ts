@@ -294,8 +294,10 @@ describe("who is watched", () => {
       lost: () => told.push("lost"),
       close: () => undefined,
     };
-    const watched = new Watched(choice, watcher, (fault) => faults.push(fault));
-    return { watched: watched.member, told, faults };
+    const farm = farmOf();
+    const present = () => farm;
+    const watched = new Watched(choice, watcher, { present, mistaken: (fault) => faults.push(fault) });
+    return { watched: watched.member, told, faults, farm };
   }
 
   test("follows miners into a group and out of it", () => {
@@ -327,14 +329,19 @@ describe("who is watched", () => {
     expect(faults.map((each) => each?.code ?? null)).toEqual(["not.found", null]);
   });
 
-  test("are told of once more after the service was lost", () => {
-    const { watched, told } = open({ scope: "all" });
+  test("are told of once more after the service was lost, and of nothing that was guessed meanwhile", () => {
+    const { watched, told, farm } = open({ scope: "all" });
     watched.phase?.({ kind: "connecting" });
-    const farm = farmOf(miner({ id: 1 }));
+    farm.miners.set(1, miner({ id: 1 }));
+    watched.phase?.({ kind: "connected" });
     watched.read?.(farm);
+    watched.phase?.({ kind: "connecting" });
     watched.phase?.({ kind: "idle" });
+    watched.miner?.(gone(1));
+    watched.removed?.(1);
+    expect(told).toEqual(["1", "lost"]);
+    watched.phase?.({ kind: "connected" });
     watched.miner?.(miner({ id: 1 }));
-    watched.read?.(farm);
-    expect(told).toEqual(["1", "lost", "1"]);
+    expect(told).toEqual(["1", "lost", "1", "1"]);
   });
 });

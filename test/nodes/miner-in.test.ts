@@ -173,6 +173,21 @@ describe("a miner in", () => {
     expect(bench.heard("in").statuses.at(-1)).toMatch(/^green dot/);
   });
 
+  test("does not take a service that is away for miners that cannot be reached", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const bench = await open(service, { when: "status" }, { action: "stop" });
+    await until(() => bench.heard("action").statuses.at(-1) === "green dot connected", said(bench));
+    await service.away();
+    await until(() => bench.heard("in").statuses.at(-1)?.startsWith("red ring") === true, said(bench));
+    await service.back();
+    await until(() => bench.heard("action").statuses.at(-1)?.startsWith("green") === true, said(bench));
+    bench.send("action", {});
+    await got(bench, 1);
+    expect(bench.heard("out").messages.map(({ previous }) => previous)).toEqual(["mining"]);
+    expect(bench.heard("out").messages[0]).toMatchObject({ payload: { name: "Rig A", status: "stopped" } });
+  });
+
   test("offers the editor what can be judged", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { interval: 3600 });
@@ -211,7 +226,7 @@ describe("a miner in", () => {
     [{ when: "threshold", threshold: "low" }, "Limit: is no number in the allowed range"],
     [{ when: "threshold", hold: -1 }, "For at least: is no number in the allowed range"],
     [{ when: "threshold", hysteresis: -1 }, "Hysteresis: is no number in the allowed range"],
-    [{ scope: "some" }, "For: is not of the right kind"],
+    [{ scope: "some" }, "For: is missing"],
     [{ service: "gone" }, "Service: choose a service and deploy it"],
     [{ version: 9 }, "This node was made by a newer version"],
   ])("stands still with %j, and says why", async (fields, words) => {

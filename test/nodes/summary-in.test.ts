@@ -167,7 +167,13 @@ describe("the summary", () => {
     clock.pass(0);
     expect(sent).toEqual([150]);
     summaries.member.phase?.({ kind: "connecting" });
+    farm.miners.set(2, off({ id: 2, readings: readings({ stale: true }) }));
+    summaries.member.miner?.(drawing(2, 50));
     clock.pass(600);
     expect(sent).toEqual([150]);
+    farm.miners.set(2, drawing(2, 60));
+    summaries.member.phase?.({ kind: "connected" });
+    clock.pass(0);
+    expect(sent).toEqual([150, 160]);
   });
 });

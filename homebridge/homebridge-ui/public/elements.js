@@ -1,0 +1,35 @@
+/** An element with attributes, where `onclick` and its like are listeners and undefined is left out. */
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : String(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const button = (text, onclick, { kind = "rb-button", ...attributes } = {}) =>
+  make("button", { type: "button", class: `btn ${kind}`, onclick, ...attributes }, text);
+
+/** A part of the page under a heading. */
+export function section(title, ...children) {
+  const id = `rb-section-${title.toLowerCase().replace(/\W+/g, "-")}`;
+  return make(
+    "section",
+    { class: "rb-section", "aria-labelledby": id },
+    make("h2", { id, class: "h5" }, title),
+    ...children,
+  );
+}
+
+/** A part that opens and closes; the page remembers which are open by `key`. */
+export function folding(page, key, title, attributes, ...children) {
+  const element = make("details", { ...attributes, open: page.open.has(key) }, make("summary", {}, title), ...children);
+  element.addEventListener("toggle", () => {
+    if (element.open) page.open.add(key);
+    else page.open.delete(key);
+  });
+  return element;
+}

@@ -1,0 +1,95 @@
+import { button, make } from "./elements.js";
+import { titleOf } from "./fields.js";
+import { rigTitle } from "./rigs.js";
+import { partsOf, schemaAt, setValue, textOf, valueAt } from "./settings.js";
+
+/** Shows each mistake where it stands, and all of them at the end. `mistakes` are `{path, message}`. */
+export function showMistakes(page, mistakes) {
+  for (const place of page.root.querySelectorAll(".rb-mistake")) place.replaceChildren();
+  for (const control of page.root.querySelectorAll("[aria-invalid]")) {
+    control.removeAttribute("aria-invalid");
+    control.classList.remove("is-invalid");
+  }
+  const placed = mistakes.map((mistake) => ({ ...mistake, ...placeOf(page, mistake) }));
+  for (const mistake of placed) showAt(page, mistake);
+  for (const card of page.root.querySelectorAll(".rb-rig")) {
+    const count = placed.filter(({ element }) => card.contains(element)).length;
+    card.querySelector(".rb-count").textContent = count === 0 ? "" : counted(count);
+  }
+  showAll(page, placed);
+}
+
+export const counted = (count) => `${count} mistake${count === 1 ? "" : "s"}`;
+
+/** The field of a path, or what is around it. */
+function placeOf(page, { path }) {
+  const parts = partsOf(path);
+  for (let length = parts.length; length > 0; length -= 1) {
+    const element = page.root.querySelector(`[data-path="${CSS.escape(textOf(parts.slice(0, length)))}"]`);
+    if (element !== null) return { element, isField: length === parts.length };
+  }
+  return { element: null, isField: false };
+}
+
+function showAt(page, { element, isField, path, message }) {
+  const place = element?.querySelector(":scope > .rb-mistake, :scope > .rb-body > .rb-mistake");
+  if (!place) return;
+  place.append(make("div", {}, isField ? message : `${path} ${message}`, isField ? null : removal(page, path)));
+  if (!isField) return;
+  const control = element.querySelector("input, select") ?? element;
+  control.setAttribute("aria-invalid", "true");
+  control.classList.add("is-invalid");
+}
+
+/** What no field is for can only be taken away. */
+function removal(page, path) {
+  const parts = partsOf(path);
+  if (valueAt(page.settings, parts) === undefined) return null;
+  const remove = () => {
+    setValue(page.settings, parts, undefined);
+    page.redraw();
+  };
+  return button("Remove", remove, { "aria-label": `Remove ${path}` });
+}
+
+function showAll(page, placed) {
+  const { summary } = page;
+  summary.classList.toggle("rb-wrong", placed.length > 0);
+  if (placed.length === 0) {
+    summary.replaceChildren(
+      page.isConfigured
+        ? "Nothing is wrong with this."
+        : "Nothing is set up: name a rig or a service. Until then the plugin does nothing.",
+    );
+    return;
+  }
+  const lines = placed.map(({ element, isField, path, message }) => {
+    const go = () => {
+      for (let around = element; around !== null; around = around.parentElement?.closest("details") ?? null)
+        if (around.tagName === "DETAILS") around.open = true;
+      (element?.querySelector("input, select, button") ?? element)?.focus();
+    };
+    const text = `${named(page, path)} ${message}`;
+    const shown = element === null ? [text, removal(page, path)] : [button(text, go, { kind: "rb-link" })];
+    return make("li", { "data-mistake": path, "data-field": isField ? path : undefined }, ...shown);
+  });
+  summary.replaceChildren(
+    make("p", {}, `${counted(placed.length)}. Nothing is saved until there are none.`),
+    make("ul", {}, ...lines),
+  );
+}
+
+/** A path in the words of the page: `Garage, Heating, Target:`. */
+function named(page, path) {
+  const parts = partsOf(path);
+  const [first, index] = parts;
+  const isRig = first === "rigs" && typeof index === "number";
+  const rig = isRig ? [rigTitle(page.settings.rigs[index] ?? {})] : [];
+  const start = isRig ? 2 : 0;
+  const titles = parts.slice(start).map((step, place) => {
+    const schema = schemaAt(page.schema, parts.slice(0, start + place + 1));
+    return schema === undefined || typeof step === "number" ? String(step) : titleOf(schema, [step]);
+  });
+  const all = [...rig, ...titles];
+  return all.length === 0 ? "" : `${all.join(", ")}:`;
+}

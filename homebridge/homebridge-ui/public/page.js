@@ -1,0 +1,316 @@
+import { button, folding, make, section } from "./elements.js";
+import { field } from "./fields.js";
+import { showMistakes } from "./mistakes.js";
+import { rigs } from "./rigs.js";
+import { cleaned } from "./settings.js";
+import { source } from "./source.js";
+
+const { homebridge } = window;
+
+/** ms after the last key before what was typed is checked. */
+const settle = 250;
+
+/** The settings page: what is typed goes to Homebridge once the plugin finds nothing wrong with it, and not before. */
+class Page {
+  root = document.getElementById("rigbridge");
+  summary = make("div", { class: "rb-summary", role: "status" });
+  schema;
+  /** As Homebridge has them. */
+  blocks = [];
+  index = 0;
+  /** The block that is edited. */
+  settings = {};
+  mode = "inside";
+  isConfigured = false;
+  /** null until it has been checked. */
+  mistakes = null;
+  /** What was switched off, or belongs to the other mode, so that it comes back. */
+  putAside = new Map();
+  open = new Set();
+  services = null;
+  tried = null;
+  status = null;
+  search = {
+    networks: "",
+    isRunning: false,
+    isDone: false,
+    found: [],
+    notes: [],
+    error: null,
+    scanned: 0,
+    total: 0,
+    draw: () => {},
+  };
+  #keys = new WeakMap();
+  #lastKey = 0;
+  #timer;
+  #checks = 0;
+
+  async start() {
+    const [blocks, { schema }] = await Promise.all([homebridge.getPluginConfig(), homebridge.getPluginConfigSchema()]);
+    this.schema = schema;
+    this.blocks = blocks;
+    homebridge.addEventListener("scan", ({ data }) => {
+      if (!this.search.isRunning) return;
+      Object.assign(this.search, data);
+      this.search.draw();
+    });
+    this.root.removeAttribute("aria-busy");
+    await this.edit(0);
+    this.services = await this.request("/services").catch(() => []);
+    this.draw();
+  }
+
+  /** Begins to edit one of the blocks. */
+  async edit(index) {
+    this.index = index;
+    this.settings = structuredClone(this.blocks[index] ?? { name: "Rigbridge" });
+    this.settings.rigs ??= [];
+    this.mode = this.settings.service === undefined ? "inside" : "elsewhere";
+    this.putAside.clear();
+    this.open = new Set();
+    this.tried = null;
+    this.mistakes = null;
+    this.summary.replaceChildren();
+    this.status = await this.request("/status", { name: this.settings.name }).catch(() => null);
+    this.draw();
+    await this.#check(false);
+  }
+
+  request(path, body) {
+    return homebridge.request(path, body);
+  }
+
+  /** What tells a rig from others while the page is open. */
+  keyOf(rig) {
+    if (!this.#keys.has(rig)) {
+      this.#lastKey += 1;
+      this.#keys.set(rig, `rig ${this.#lastKey}`);
+    }
+    return this.#keys.get(rig);
+  }
+
+  changed() {
+    homebridge.disableSaveButton();
+    this.summary.setAttribute("aria-busy", "true");
+    this.#checks += 1;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#check(true), settle);
+  }
+
+  /** For what changes which fields there are. */
+  redraw() {
+    this.draw();
+    this.changed();
+  }
+
+  /** A heater needs a room. */
+  chosen(path, value) {
+    const rig = path[0] === "rigs" ? this.settings.rigs[path[1]] : undefined;
+    if (path[2] === "as" && value === "heater" && this.mode === "inside") rig.heating ??= {};
+    if (path.at(-1) === "as") this.redraw();
+  }
+
+  switchTo(mode, isDrawn = true) {
+    if (mode === this.mode) return;
+    this.putAside.set(this.mode, { service: this.settings.service, rigs: this.settings.rigs });
+    const { service, rigs: before } = this.putAside.get(mode) ?? {};
+    this.mode = mode;
+    this.settings.rigs = before ?? [];
+    if (mode === "elsewhere") this.settings.service = service ?? {};
+    else delete this.settings.service;
+    if (isDrawn) this.redraw();
+  }
+
+  addRigs(found) {
+    for (const { address, hostname } of found) {
+      const rig = { ...(address === undefined ? {} : { address }), ...(hostname ? { name: hostname } : {}) };
+      this.settings.rigs.push(rig);
+      if (address === undefined) this.open.add(this.keyOf(rig));
+    }
+    this.redraw();
+    if (found.length === 1 && found[0].address === undefined)
+      this.root.querySelector(".rb-rig:last-of-type input")?.focus();
+  }
+
+  removeRig(index) {
+    this.settings.rigs.splice(index, 1);
+    this.redraw();
+    (this.root.querySelectorAll(".rb-rig > summary")[index] ?? this.root.querySelector("#rb-add-rig")).focus();
+  }
+
+  draw() {
+    const focused = document.activeElement?.id;
+    this.root.replaceChildren(
+      ...this.#blockChoice(),
+      source(this),
+      ...this.#lastRun(),
+      rigs(this),
+      this.#rest(),
+      this.summary,
+    );
+    if (focused) document.getElementById(focused)?.focus();
+    if (this.mistakes !== null) showMistakes(this, this.mistakes);
+  }
+
+  #lastRun() {
+    if (this.status === null) return [];
+    const { at, problem, accessories, notes } = this.status;
+    const count = `${accessories.length} accessor${accessories.length === 1 ? "y" : "ies"}`;
+    return [
+      section(
+        "In Home now",
+        make("p", {}, problem ?? count, make("span", { class: "rb-quiet" }, ` since ${new Date(at).toLocaleString()}`)),
+        notes.length === 0
+          ? null
+          : make("ul", { class: "rb-notes small" }, ...notes.map((note) => make("li", {}, note))),
+      ),
+    ];
+  }
+
+  /** All that is neither the source nor a rig, as the schema has it. */
+  #rest() {
+    const { properties } = this.schema;
+    const suggestions = { rules: this.tried?.rules ?? [], groups: this.tried?.groups ?? [] };
+    const folds = ["defaults", "groups"].map((key) => {
+      const keys = Object.keys(properties[key].properties);
+      const fields = keys.map((each) => field(this, [key, each], each === "only" ? suggestions.groups : []));
+      return folding(
+        this,
+        key,
+        properties[key].title,
+        { class: "rb-fold" },
+        make("div", { class: "rb-grid", "data-path": key }, ...fields, make("div", { class: "rb-mistake" })),
+      );
+    });
+    const placed = ["service", "rigs", "defaults", "groups"];
+    const others = Object.keys(properties).filter((key) => !placed.includes(key));
+    const isObject = (key) => properties[key].properties !== undefined;
+    return section(
+      "How they are shown",
+      ...folds,
+      folding(
+        this,
+        "more",
+        "More",
+        { class: "rb-fold" },
+        make(
+          "div",
+          { class: "rb-grid" },
+          ...others.filter((key) => !isObject(key)).map((key) => field(this, [key], suggestions[key])),
+        ),
+        ...others.filter(isObject).map((key) => field(this, [key])),
+        make(
+          "div",
+          { class: "rb-line" },
+          button("Set up another one", () => void this.#another()),
+          this.blocks.length > 1 ? button("Remove this one", () => void this.#remove()) : null,
+        ),
+        make(
+          "div",
+          { class: "form-text rb-quiet" },
+          "each may have a child bridge of its own: for more than 140 rigs, or for another service",
+        ),
+      ),
+    );
+  }
+
+  /** Where the plugin is set up several times. */
+  #blockChoice() {
+    if (this.blocks.length < 2) return [];
+    const options = this.blocks.map(({ name }, index) =>
+      make("option", { value: index, selected: index === this.index }, name ?? `Rigbridge ${index + 1}`),
+    );
+    const select = make(
+      "select",
+      {
+        id: "rb-block",
+        class: "form-select custom-select",
+        onchange: ({ target }) => void this.#switchBlock(Number(target.value)),
+      },
+      ...options,
+    );
+    return [
+      make("div", { class: "rb-field" }, make("label", { class: "form-label", for: "rb-block" }, "Set up"), select),
+    ];
+  }
+
+  /** Whether what was typed is with Homebridge; what is wrong with it is shown. */
+  async #isKept() {
+    clearTimeout(this.#timer);
+    await this.#check(true);
+    if (this.mistakes?.length === 0) return true;
+    this.draw();
+    this.summary.querySelector("button")?.focus();
+    return false;
+  }
+
+  async #switchBlock(index) {
+    if (await this.#isKept()) await this.edit(index);
+  }
+
+  async #another() {
+    if (!(await this.#isKept())) return;
+    const block = {
+      platform: this.blocks[0]?.platform ?? "Rigbridge",
+      name: `Rigbridge ${Math.max(this.blocks.length, 1) + 1}`,
+    };
+    const blocks = this.blocks.length === 0 ? [cleaned(this.settings).config] : this.blocks;
+    await this.#hand([...blocks, block]);
+    await this.edit(this.blocks.length - 1);
+  }
+
+  async #remove() {
+    clearTimeout(this.#timer);
+    await this.#hand(this.blocks.filter((_, index) => index !== this.index));
+    await this.edit(0);
+  }
+
+  /** Asks the plugin what it would say of this, and hands it to Homebridge when that is nothing. */
+  async #check(isChanged) {
+    this.#checks += 1;
+    const number = this.#checks;
+    const { config, onPage } = cleaned(this.settings);
+    const isNamed = this.mode === "inside" || config.service?.url !== undefined;
+    const unnamed = isNamed ? [] : [{ path: "service.url", message: "is missing" }];
+    let answer;
+    try {
+      answer = await this.request("/check", config);
+    } catch (error) {
+      answer = { isConfigured: true, mistakes: [{ path: "", message: `It cannot be checked: ${error.message}` }] };
+    }
+    if (number !== this.#checks) return;
+    this.summary.removeAttribute("aria-busy");
+    const found = isNamed ? answer.mistakes : [];
+    this.isConfigured = answer.isConfigured;
+    this.mistakes = [...unnamed, ...found].map(({ path, message }) => ({
+      path: onPage(path),
+      message: onPage(message),
+    }));
+    showMistakes(this, this.mistakes);
+    if (this.mistakes.length > 0) {
+      homebridge.disableSaveButton();
+      return;
+    }
+    if (isChanged) await this.#hand(this.blocks.length === 0 ? [config] : this.blocks.with(this.index, config));
+    if (number === this.#checks) homebridge.enableSaveButton();
+  }
+
+  /** Homebridge lays what it is given over what it has, so what is to go has to be named. */
+  async #hand(blocks) {
+    const whole = blocks.map((block, index) => {
+      const gone = Object.keys(this.blocks[index] ?? {}).map((key) => [key, undefined]);
+      return { ...Object.fromEntries(gone), ...block };
+    });
+    this.blocks = await homebridge.updatePluginConfig(whole);
+  }
+}
+
+homebridge.addEventListener("ready", () => {
+  const page = new Page();
+  page.start().catch((error) => {
+    page.root.replaceChildren(
+      make("p", { class: "rb-wrong", role: "alert" }, `The settings cannot be shown: ${error.message}`),
+    );
+  });
+});

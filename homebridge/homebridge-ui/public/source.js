@@ -1,0 +1,106 @@
+import { button, make, section } from "./elements.js";
+import { field } from "./fields.js";
+
+/** Where the rigs come from: a service elsewhere, or the plugin itself. */
+export function source(page) {
+  const choices = [
+    ["inside", "Rigs by their addresses", "the plugin reads them itself"],
+    ["elsewhere", "A service elsewhere", "a Rigbridge, or a Mining Management Service, that has the rigs already"],
+  ];
+  const radios = choices.map(([mode, text, help]) => {
+    const id = `rb-mode-${mode}`;
+    const input = make("input", {
+      type: "radio",
+      class: "form-check-input",
+      name: "rb-mode",
+      id,
+      checked: page.mode === mode,
+      "aria-describedby": `${id}-help`,
+      onchange: () => page.switchTo(mode),
+    });
+    return make(
+      "div",
+      { class: "form-check" },
+      input,
+      make("label", { class: "form-check-label", for: id }, text),
+      make("div", { id: `${id}-help`, class: "form-text rb-quiet" }, help),
+    );
+  });
+  return section(
+    "Where the rigs are",
+    make(
+      "fieldset",
+      { class: "rb-field" },
+      make("legend", { class: "visually-hidden rb-hidden" }, "Where the rigs are"),
+      ...radios,
+    ),
+    foundServices(page),
+    page.mode === "elsewhere" ? serviceFields(page) : null,
+  );
+}
+
+/** Services that answer; offered first, since whoever runs one has the rigs there. */
+function foundServices(page) {
+  const { services } = page;
+  const used = page.mode === "elsewhere" ? page.settings.service?.url : undefined;
+  const place = make("div", { class: "rb-services", role: "status" });
+  if (services === null) place.append(make("p", { class: "rb-quiet" }, "Looking for services…"));
+  else if (services.length === 0 && page.mode === "elsewhere")
+    place.append(make("p", { class: "rb-quiet" }, "No service announces itself here; type its address."));
+  for (const { url, name, version, kind } of services ?? []) {
+    const what = kind === "rigbridge" ? `Rigbridge ${version ?? ""}` : "Mining Management Service";
+    const use = () => {
+      page.switchTo("elsewhere", false);
+      page.settings.service = { ...page.settings.service, url };
+      page.redraw();
+      page.root.querySelector("#rb-service-key")?.focus();
+    };
+    place.append(
+      make(
+        "div",
+        { class: "rb-offer" },
+        make("span", {}, make("strong", {}, `${what.trim()} on ${name}`), ` ${url}`),
+        url === used
+          ? make("span", { class: "rb-quiet" }, "in use")
+          : button("Use it", use, { kind: "btn-primary", "aria-label": `Use ${url}` }),
+      ),
+    );
+  }
+  return place;
+}
+
+function serviceFields(page) {
+  const result = make("div", { id: "rb-tried", role: "status", class: "rb-result" });
+  result.append(...triedLines(page.tried));
+  const test = async () => {
+    result.replaceChildren("Asking…");
+    try {
+      page.tried = await page.request("/try", page.settings.service ?? {});
+    } catch (error) {
+      page.tried = { error: error.message };
+    }
+    // With what the service has, names can be suggested.
+    page.redraw();
+  };
+  const keys = Object.keys(page.schema.properties.service.properties);
+  return make(
+    "fieldset",
+    { class: "rb-group", "data-path": "service" },
+    make("legend", { class: "h6" }, "Service"),
+    make("div", { class: "rb-grid" }, ...keys.map((key) => field(page, ["service", key]))),
+    make("div", { class: "rb-mistake" }),
+    button("Test", test, { id: "rb-test", kind: "btn-primary" }),
+    result,
+  );
+}
+
+function triedLines(tried) {
+  if (tried === null) return [];
+  if (tried.error !== undefined) return [make("div", { class: "rb-wrong" }, tried.error)];
+  const names = tried.miners.slice(0, 20).map(({ name }) => name);
+  const more = tried.miners.length > names.length ? ` and ${tried.miners.length - names.length} more` : "";
+  return [
+    make("div", { class: "rb-right" }, `It answers: ${tried.text}.`),
+    names.length === 0 ? null : make("div", { class: "rb-quiet" }, names.join(", ") + more),
+  ].filter((line) => line !== null);
+}

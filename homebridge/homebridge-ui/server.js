@@ -1,0 +1,1 @@
+import "../dist/page/server.js";

@@ -1,0 +1,309 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect } from "@jest/globals";
+import { folderIn, StatusFile } from "../../homebridge/src/status-file.ts";
+import { startFarm } from "../../src/simulator/index.ts";
+import { ownHost } from "../own-host.ts";
+import { farmKinds } from "./farms.ts";
+import { miner } from "./miners.ts";
+import { closeBrowser, type OpenedPage, openPage, type PageOptions, testInBrowser } from "./page-browser.ts";
+import { until } from "./until.ts";
+
+let ending: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ending.toReversed()) await end();
+  ending = [];
+});
+afterAll(closeBrowser);
+
+async function open(options: PageOptions = {}): Promise<OpenedPage> {
+  const opened = await openPage(options);
+  ending.push(opened.close);
+  return opened;
+}
+
+const block = (more: object = {}) => ({ platform: "Rigbridge", name: "Rigbridge", ...more });
+
+/** Waits until it can be saved, saves, and gives what was. */
+async function saved({ page, host, inside }: OpenedPage): Promise<unknown> {
+  await inside.locator(".rb-summary:not([aria-busy])").waitFor();
+  const before = host.saved.length;
+  await page.locator("#save:enabled").click();
+  await until(() => host.saved.length > before);
+  return host.saved.at(-1);
+}
+
+const mistakes = ({ inside }: OpenedPage): Promise<string[]> =>
+  inside.locator(".rb-summary li").evaluateAll((items) => items.map((item) => item.getAttribute("data-mistake") ?? ""));
+
+/** What stands under a field. */
+const saidAt = ({ inside }: OpenedPage, path: string) => inside.locator(`[data-path="${path}"] > .rb-mistake`);
+
+describe("the settings page", () => {
+  testInBrowser("finds rigs, adds one with a click, and saves what the plugin then reads", async () => {
+    const farm = await startFarm({ rigs: [{ kind: "axeos", host: ownHost() }] });
+    ending.push(() => farm.close());
+    const address = farm.rigs[0]?.address ?? "";
+    const opened = await open();
+    const { inside } = opened;
+    expect(await inside.locator(".rb-summary").textContent()).toMatch(/Nothing is set up/);
+    await inside.getByLabel("Search for rigs").fill(address);
+    await inside.getByRole("button", { name: "Search" }).click();
+    await inside.getByText("1 rig found at 1 address").waitFor();
+    await inside.getByRole("button", { name: /^Add .*Bitaxe/ }).click();
+    await inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(opened)).toMatchObject([block({ rigs: [{ address }] })]);
+    expect(await inside.locator(".rb-found").textContent()).toContain("added");
+  });
+
+  testInBrowser("searches private networks only, and says so", async () => {
+    const { inside } = await open();
+    await inside.getByLabel("Search for rigs").fill("8.8.8.0/24");
+    await inside.getByRole("button", { name: "Search" }).click();
+    await inside.getByText(/is not private|not all private/).waitFor();
+  });
+
+  testInBrowser("shows every mistake at its field, all at once, and saves nothing until there is none", async () => {
+    const rigs = [
+      {
+        address: "192.168.1.9/x",
+        heating: { name: "Bath", target: 99, roomTemperature: { url: "http://192.168.1.2/t" } },
+      },
+      { adress: "192.168.1.10", address: "192.168.1.11" },
+    ];
+    const opened = await open({ blocks: [block({ rigs })] });
+    const { inside, page } = opened;
+    const found = ["rigs[0].heating.target", "rigs[1].adress", "rigs[0].address"];
+    expect((await mistakes(opened)).toSorted()).toEqual(found.toSorted());
+    expect(await saidAt(opened, "rigs[0].heating.target").textContent()).toBe("must be at most 35");
+    expect(await saidAt(opened, "rigs[0].address").textContent()).toMatch(/has a path/);
+    expect(await page.locator("#save").isDisabled()).toBe(true);
+
+    await inside.getByRole("button", { name: /Target: must be at most 35/ }).click();
+    const target = inside.getByLabel("Target");
+    expect(await target.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await target.getAttribute("aria-invalid")).toBe("true");
+    await target.fill("21");
+    await inside.getByRole("button", { name: /has a path/ }).click();
+    await inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
+    await inside.locator(".rb-rig").nth(1).locator("summary").first().click();
+    await inside.getByRole("button", { name: "Remove rigs[1].adress" }).click();
+    await inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(opened)).toMatchObject([
+      { rigs: [{ address: "192.168.1.9", heating: { target: 21 } }, { address: "192.168.1.11" }] },
+    ]);
+    expect(JSON.stringify(opened.host.saved)).not.toContain("adress");
+  });
+
+  testInBrowser("points at the rig that is meant where another one is still blank", async () => {
+    const opened = await open({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
+    const { inside } = opened;
+    await inside.getByRole("button", { name: "Add a rig" }).click();
+    await inside.getByRole("button", { name: "Add a rig" }).click();
+    await inside.locator('[data-path="rigs[2].address"] input').fill("192.168.1.9");
+    await saidAt(opened, "rigs[2].address").getByText("is the address of rigs[0] too").waitFor();
+  });
+
+  testInBrowser("sets a rig up: heater with a room, plug, sensors, and what only it has", async () => {
+    const opened = await open({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
+    const { inside } = opened;
+    await inside.locator(".rb-rig > summary").click();
+    const at = (key: string) => inside.locator(`[data-path="rigs[0].${key}"]`);
+    await at("as").locator("select").selectOption("heater");
+    await saidAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await at("heating.name").locator("input").fill("Bath");
+    await at("heating.target").locator("input").fill("21,5");
+    await at("heating.roomTemperature.url").locator("input").fill("http://192.168.1.2/t");
+    await inside.getByRole("button", { name: "Add a header" }).click();
+    await inside.getByLabel("Name of the header").fill("Authorization");
+    await inside.getByLabel("Value of the header").fill("Bearer invented");
+    await inside.getByLabel("It has a plug").check();
+    await at("supply.type").locator("select").selectOption("shelly");
+    await at("supply.address").locator("input").fill("192.168.1.60");
+    await at("supply.cutPower").locator("input").check();
+    await at("sensors").getByLabel("As all rigs").uncheck();
+    await at("sensors").getByLabel("Hottest part").check();
+    await at("alarm").locator("select").selectOption("true");
+    await inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(opened)).toEqual([
+      block({
+        rigs: [
+          {
+            address: "192.168.1.9",
+            as: "heater",
+            heating: {
+              name: "Bath",
+              target: 21.5,
+              roomTemperature: { url: "http://192.168.1.2/t", headers: { Authorization: "Bearer invented" } },
+            },
+            supply: { type: "shelly", address: "192.168.1.60", cutPower: true },
+            sensors: ["temperature"],
+            alarm: true,
+          },
+        ],
+      }),
+    ]);
+  });
+
+  testInBrowser("offers services first that were found, and takes one over", async () => {
+    const services = [{ url: "http://127.0.0.1:17790", name: "pi", version: "1.2.3", kind: "rigbridge" }];
+    const opened = await open({ answers: { "/services": services } });
+    const { inside } = opened;
+    await inside.getByText("Rigbridge 1.2.3 on pi").waitFor();
+    await inside.getByRole("button", { name: "Use http://127.0.0.1:17790" }).click();
+    await inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(opened)).toEqual([block({ service: { url: "http://127.0.0.1:17790" } })]);
+  });
+
+  testInBrowser(
+    "leaves nothing of the service when it is told to read the rigs itself, and the other way",
+    async () => {
+      const opened = await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge: { port: 1 } })] });
+      const { inside } = opened;
+      await inside.getByLabel("Rigs by their addresses").check();
+      await inside.getByRole("button", { name: "Add a rig" }).click();
+      await inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
+      await inside.getByText("Nothing is wrong").waitFor();
+      expect(await saved(opened)).toEqual([block({ _bridge: { port: 1 }, rigs: [{ address: "192.168.1.9" }] })]);
+      await inside.getByLabel("A service elsewhere").check();
+      await inside.getByText("Nothing is wrong").waitFor();
+      expect(await saved(opened)).toEqual([block({ _bridge: { port: 1 }, service: { url: "http://127.0.0.1:9" } })]);
+    },
+  );
+
+  testInBrowser("changes only the one that is edited where the plugin is set up several times", async () => {
+    const first = block({ rigs: [{ address: "192.168.1.9" }], _bridge: { port: 1 } });
+    const second = block({ name: "Hall", service: { url: "http://127.0.0.1:9", key: "invented" } });
+    const opened = await open({ blocks: [first, second] });
+    const { inside } = opened;
+    await inside.getByLabel("Set up", { exact: true }).selectOption("1");
+    await inside.getByText("More", { exact: true }).last().click();
+    await inside.locator('[data-path="name"] input').fill("Yard");
+    await inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(opened)).toMatchObject([first, { ...second, name: "Yard" }]);
+    await inside.getByRole("button", { name: "Remove this one" }).click();
+    await inside.getByLabel("Set up", { exact: true }).waitFor({ state: "detached" });
+    expect(await saved(opened)).toEqual([first]);
+  });
+
+  testInBrowser(
+    "is not left for another block while there is a mistake, and loses nothing that was just typed",
+    async () => {
+      const blocks = [block({ rigs: [{ address: "192.168.1.9" }] }), block({ name: "Hall" })];
+      const opened = await open({ blocks });
+      const { inside } = opened;
+      const chosen = inside.getByLabel("Set up", { exact: true });
+      const address = inside.locator('[data-path="rigs[0].address"] input');
+      await inside.locator(".rb-rig > summary").click();
+      await address.fill("a b");
+      await chosen.selectOption("1");
+      await saidAt(opened, "rigs[0].address").getByText("blank").waitFor();
+      expect(await chosen.inputValue()).toBe("0");
+      await address.fill("192.168.1.10");
+      await chosen.selectOption("1");
+      await inside.locator(".rb-rig").waitFor({ state: "detached" });
+      expect(await saved(opened)).toMatchObject([{ rigs: [{ address: "192.168.1.10" }] }, { name: "Hall" }]);
+    },
+  );
+
+  testInBrowser("says at a rig why it is not switched, and what it is in Home, as the plugin noted it", async () => {
+    const storage = await mkdtemp(join(tmpdir(), "rigbridge-page-"));
+    ending.push(() => rm(storage, { recursive: true, force: true }));
+    const warnings: string[] = [];
+    const note = "Attic is not switched: it cannot be stopped";
+    const status = new StatusFile(folderIn(storage), "Rigbridge", (message) => warnings.push(message));
+    const plan = { key: `rig:${miner().uid}`, name: "Attic", host: "192.168.1.9:80" };
+    const information = { manufacturer: "M", model: "M", serial: "S", firmware: "0" };
+    const sensor = { type: "TemperatureSensor" as const, subtype: "in", name: "In", characteristics: [] };
+    status.shown({ accessories: [{ ...plan, information, services: [sensor] }], notes: [note] });
+    await status.written();
+    const { inside } = await open({ storage, blocks: [block({ rigs: [{ address: "192.168.1.9", name: "Attic" }] })] });
+    expect(await inside.locator(".rb-shown").textContent()).toBe("in Home: temperature sensor");
+    await inside.locator(".rb-rig > summary").click();
+    expect(await inside.locator(".rb-note").textContent()).toBe(note);
+    expect(warnings).toEqual([]);
+  });
+
+  testInBrowser("has a field for every setting that there is", async () => {
+    const { schema } = JSON.parse(
+      readFileSync(join(import.meta.dirname, "../../homebridge/config.schema.json"), "utf8"),
+    );
+    const rig = { address: "192.168.1.9", supply: {}, heating: {} };
+    const paths = async ({ inside }: OpenedPage): Promise<string[]> =>
+      inside.locator("[data-path]").evaluateAll((all) => all.map((each) => each.getAttribute("data-path") ?? ""));
+    const own = await paths(await open({ blocks: [block({ rigs: [rig] })] }));
+    const foreign = await paths(
+      await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, rigs: [{ miner: "a" }] })] }),
+    );
+    expect(leaves(schema, "").filter((path) => !own.includes(path) && !foreign.includes(path))).toEqual([]);
+  });
+});
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+}
+
+/** `rigs[0].address` of each setting that holds no others. */
+function leaves({ properties, items }: SchemaNode, path: string): string[] {
+  if (properties !== undefined)
+    return Object.entries(properties).flatMap(([key, node]) => leaves(node, path === "" ? key : `${path}.${key}`));
+  return items?.properties === undefined ? [path] : leaves(items, `${path}[0]`);
+}
+
+describe("the test of a service", () => {
+  const elsewhere = farmKinds.filter(({ name }) => name !== "rigs by address");
+  for (const kind of elsewhere)
+    testInBrowser(`says what ${kind.name} has, and what is wrong with its key, which nobody prints`, async () => {
+      const farm = await kind.open();
+      ending.push(() => farm.close());
+      const opened = await open({ blocks: [farm.platform] });
+      const { inside, host } = opened;
+      await inside.getByRole("button", { name: "Test", exact: true }).click();
+      await inside.getByText(/^It answers: \d+ rig/).waitFor();
+      const wrong = "invented-wrong-key";
+      const field = inside.locator('[data-path="service.key"] input');
+      expect(await field.getAttribute("type")).toBe("password");
+      await field.fill(wrong);
+      await inside.getByRole("button", { name: "Test", exact: true }).click();
+      await inside.locator(".rb-result .rb-wrong").waitFor();
+      expect(await inside.locator(".rb-result").textContent()).not.toContain(wrong);
+      expect(host.printed()).toContain("/try");
+      expect(host.printed()).not.toMatch(/invented/);
+    });
+});
+
+describe.each([
+  { width: 320, isDark: false },
+  { width: 320, isDark: true },
+  { width: 1200, isDark: true },
+])("the settings page, $width pixels wide, dark: $isDark", (looks) => {
+  testInBrowser("fits, names every control, is used by keyboard and asks for nothing from elsewhere", async () => {
+    const rigs = [{ address: "192.168.1.9", supply: { type: "shelly", address: "192.168.1.60" } }];
+    const opened = await open({ ...looks, blocks: [block({ rigs })] });
+    const { inside, page, host, requested, faults } = opened;
+    await inside.locator(".rb-rig > summary").focus();
+    await page.keyboard.press("Enter");
+    await inside.locator('[data-path="rigs[0].address"] input').waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("1");
+    expect(await inside.locator('[data-path="rigs[0].address"] input').inputValue()).toMatch(/1/);
+    const widths = await inside.locator("body").evaluate((body) => [body.scrollWidth, body.clientWidth]);
+    expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
+    const controls = inside.locator("input, select, button");
+    const unnamed = await controls.evaluateAll((all) =>
+      all
+        .filter(({ tagName, textContent }) => tagName !== "BUTTON" || textContent === "")
+        .filter((each) => !each.hasAttribute("aria-label"))
+        .filter(({ id, ownerDocument }) => ownerDocument.querySelector(`label[for="${id}"]`) === null)
+        .map(({ outerHTML }) => outerHTML),
+    );
+    expect(unnamed).toEqual([]);
+    const ids = await inside.locator("[id]").evaluateAll((all) => all.map(({ id }) => id));
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(faults).toEqual([]);
+    expect(requested.filter((url) => !url.startsWith(host.url))).toEqual([]);
+  });
+});
