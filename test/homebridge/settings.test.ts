@@ -41,6 +41,16 @@ describe("settings", () => {
     expect(settings).toMatchObject({ name: "Rigbridge", alarm: true, defaults: { as: "outlet", sensors: [] } });
   });
 
+  test("call rigs by their places, also behind one that was left empty", async () => {
+    const rig = (address: string) => ({ address, name: "" });
+    expect((await readSettings({ rigs: [rig("192.168.1.9"), rig(""), { name: null }] })).rigs).toHaveLength(1);
+    expect(await mistakesOf({ rigs: [rig(""), { adress: "192.168.1.9" }] })).toEqual([
+      expect.stringMatching(/^rigs\[1\]\.adress is no known key/),
+      "rigs[0].address is missing",
+      "rigs[1].address is missing",
+    ]);
+  });
+
   test("with mistakes are refused with all of them, each where it stands", async () => {
     const mistakes = await mistakesOf({
       alarms: true,
@@ -67,9 +77,22 @@ describe("settings", () => {
     ]);
   });
 
+  test("give each room one heater", async () => {
+    const heating = { name: "Bath", target: 21, roomTemperature: { url: "http://192.168.1.5/bath" } };
+    const heater = (address: string, name: string) => ({ address, name, as: "heater", heating });
+    expect(
+      await mistakesOf({ rigs: [{ address: "192.168.1.8" }, heater("192.168.1.9", "A"), heater("192.168.1.10", "B")] }),
+    ).toEqual(['rigs[2].heating.name "Bath" is the name of rigs[1].heating too']);
+    const other = { ...heater("192.168.1.10", "A"), heating: { ...heating, name: "Attic" } };
+    expect(await mistakesOf({ rigs: [heater("192.168.1.9", "A"), other] })).toEqual([
+      'rigs[1].name "A" is the miner of rigs[0].heating too',
+    ]);
+  });
+
   test("for a service elsewhere name its miners, and say nothing that only the service can do", async () => {
     const service = { url: "http://192.168.1.2:17790" };
-    expect(await mistakesOf({ service, rigs: [{ miner: "Garage", as: "switch" }] })).toEqual([]);
+    const garage = { miner: "Garage", as: "switch", offlineExpected: true };
+    expect(await mistakesOf({ service, rigs: [garage] })).toEqual([]);
     expect(await mistakesOf({ service, rigs: [{ address: "192.168.1.9" }] })).toEqual([
       "rigs[0].address is for rigs that the plugin reads itself; the service has its own",
       "rigs[0].miner is missing; it is the name or uid that the miner has there",

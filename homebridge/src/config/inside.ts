@@ -33,9 +33,10 @@ export function insideConfig({ rigs: written }: JsonObject): InsideConfig {
     heating: heated.map(({ rig }) => ({ ...recordOf(rig.heating), miner: named(rig).name })),
   };
   const pathOf = (path: string): string =>
-    path.replace(/^miners\[/, "rigs[").replace(/^heating\[(\d+)\]/, (whole, place) => {
+    path.replace(/^miners\[/, "rigs[").replace(/^heating\[(\d+)\](\.miner\b)?/, (whole, place, miner) => {
       const index = heated[Number(place)]?.index;
-      return index === undefined ? whole : `rigs[${index}].heating`;
+      if (index === undefined) return whole;
+      return miner === undefined ? `rigs[${index}].heating` : `rigs[${index}].name`;
     });
   return { config, pathOf };
 }

@@ -39,12 +39,21 @@ const withoutBlanks = (written: unknown): JsonObject => {
 
 /** A form gives "" and null, and objects without anything, for what was not filled in. */
 function stripped(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(stripped).filter((each) => each !== undefined);
+  if (Array.isArray(value)) return strippedList(value);
   if (typeof value !== "object" || value === null) return value === "" || value === null ? undefined : value;
   const entries = Object.entries(value)
     .map(([key, each]) => [key, stripped(each)] as const)
     .filter(([, each]) => each !== undefined);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** An object without anything keeps its place before others, so that they are called by theirs. */
+function strippedList(list: readonly unknown[]): unknown[] {
+  const said = list.map(stripped);
+  const last = said.findLastIndex((each) => each !== undefined);
+  return said
+    .map((each, index) => each ?? (typeof list[index] === "object" && index < last ? {} : undefined))
+    .filter((each) => each !== undefined);
 }
 
 const unknownKey = (path: readonly PropertyKey[], key: string) => ({
@@ -88,7 +97,6 @@ const belongingToService = [
   "uid",
   "powerNameplate",
   "interval",
-  "offlineExpected",
   "supply",
   "heating",
 ];
@@ -130,7 +138,7 @@ async function deeper(given: JsonObject): Promise<Mistake[]> {
   const { config, pathOf } = insideConfig(given);
   return mistakesOf(() => checkedConfig(config)).map(({ path, message }) => ({
     path: pathOf(path),
-    message: message.replaceAll(/\bminers\[/g, "rigs["),
+    message: message.replaceAll(/\b(?:miners|heating)\[\d+\]/g, pathOf),
   }));
 }
 
