@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from "node:timers/promises";
 import type { Group, ManualAction, Miner } from "rigbridge";
 import type { FarmListener, FarmLists } from "rigbridge/farm";
 
@@ -15,6 +16,9 @@ export class FarmView implements FarmListener {
   #groups: readonly Group[] = [];
   #rules: readonly ManualAction[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #telling: Promise<void> | undefined;
+  /** The lists were read, and the service has not been lost since. */
+  #isThere = false;
 
   constructor(changed: (farm: Farm | null) => void) {
     this.#changed = changed;
@@ -25,10 +29,17 @@ export class FarmView implements FarmListener {
     this.#soon();
   }
 
-  /** Only one that is known: who was asked while it was removed may answer later. */
-  again(miner: Miner): void {
+  /**
+   * Only one that is known: who was asked while it was removed may answer later. Resolves when it is told; of many that
+   * come together it is told once.
+   */
+  again(miner: Miner): Promise<void> {
     if (this.#miners.has(miner.id)) this.#miners.set(miner.id, miner);
-    this.#now();
+    this.#telling ??= immediate().then(() => {
+      this.#telling = undefined;
+      this.#now();
+    });
+    return this.#telling;
   }
 
   removed(id: number): void {
@@ -41,11 +52,13 @@ export class FarmView implements FarmListener {
     for (const miner of miners) this.#miners.set(miner.id, miner);
     this.#groups = groups;
     this.#rules = rules;
+    this.#isThere = true;
     this.#now();
   }
 
   lost(): void {
     this.close();
+    this.#isThere = false;
     this.#changed(null);
   }
 
@@ -68,6 +81,7 @@ export class FarmView implements FarmListener {
 
   #now(): void {
     this.close();
+    if (!this.#isThere) return;
     this.#changed({ miners: [...this.#miners.values()], groups: this.#groups, rules: this.#rules });
   }
 }

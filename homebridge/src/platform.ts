@@ -1,6 +1,12 @@
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { API, DynamicPlatformPlugin, Logging, PlatformAccessory, PlatformConfig } from "homebridge";
+import type {
+  API,
+  DynamicPlatformPlugin,
+  Logging,
+  MatterAccessory,
+  PlatformAccessory,
+  PlatformConfig,
+} from "homebridge";
 import { RigbridgeError } from "rigbridge";
 import { type Logger, logTo, watchFarm } from "rigbridge/farm";
 import { isConfigured, readSettings } from "./config/read.ts";
@@ -8,9 +14,12 @@ import type { Settings } from "./config/schema.ts";
 import { FarmView } from "./farm-view.ts";
 import { whatAccessories } from "./homekit/accessories.ts";
 import { Home } from "./homekit/home.ts";
+import { MatterBridge } from "./matter/bridge.ts";
+import { whatDevices } from "./matter/devices.ts";
 import { openElsewhere } from "./service/elsewhere.ts";
 import { openInside } from "./service/inside.ts";
 import type { Opened } from "./service/opened.ts";
+import { folderIn, StatusFile } from "./status-file.ts";
 import { teller } from "./teller.ts";
 
 /** ms between two tries to open the service, the first and the longest. */
@@ -25,6 +34,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   readonly #log: Logging;
   readonly #logger: Logger;
   readonly #home: Home;
+  #matterBridge: MatterBridge | null = null;
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
 
@@ -42,6 +52,18 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     this.#home.restore(accessory);
   }
 
+  configureMatterAccessory(accessory: MatterAccessory): void {
+    this.#matter?.restore(accessory);
+  }
+
+  /** null where Homebridge has it off. That is known only once Homebridge has started it. */
+  get #matter(): MatterBridge | null {
+    const { matter } = this.#api;
+    if (matter !== undefined && this.#api.isMatterEnabled())
+      this.#matterBridge ??= new MatterBridge(matter, this.#log, this.#closing.signal);
+    return this.#matterBridge;
+  }
+
   async #run(config: PlatformConfig): Promise<void> {
     if (!isConfigured(config)) {
       this.#log.info(
@@ -50,40 +72,50 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
       return;
     }
     const settings = await readSettings(config);
-    const opened = await this.#opened(settings);
+    const status = new StatusFile(this.#folder, settings.name, (message) => this.#log.warn(message));
+    const opened = await this.#opened(settings, status);
     if (opened === null) return;
     try {
-      await Promise.race([this.#show(settings, opened), this.#ended]);
+      await Promise.race([this.#show(settings, opened, status), this.#ended]);
     } finally {
       await Promise.race([opened.close(), pause(patience, undefined, { ref: false })]);
     }
   }
 
   /** Tries until it is there; null when Homebridge ends before that. */
-  async #opened(settings: Settings): Promise<Opened | null> {
+  async #opened(settings: Settings, status: StatusFile): Promise<Opened | null> {
     const { signal } = this.#closing;
     let said = "";
     for (let wait = firstWait; !signal.aborted; wait = Math.min(longestWait, wait * 2)) {
       try {
         if (settings.service !== undefined)
           return await openElsewhere(settings, settings.service, this.#logger, signal);
-        return await openInside(settings, join(this.#api.user.storagePath(), "rigbridge"), this.#logger);
+        return await openInside(settings, this.#folder, this.#logger);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
         if (error.message !== said) this.#log.warn(`${error.message}; it is tried again`);
         said = error.message;
+        status.failed(said);
       }
       await pause(wait, undefined, { signal }).catch(() => undefined);
     }
     return null;
   }
 
-  async #show(settings: Settings, { service, caller, listed }: Opened): Promise<void> {
+  async #show(settings: Settings, { service, caller, listed }: Opened, status: StatusFile): Promise<void> {
     const { signal } = this.#closing;
     const view = new FarmView((farm) => {
       try {
-        if (farm === null) this.#home.lost();
-        else this.#home.show(whatAccessories(farm, settings, listed), farm, tell);
+        if (farm === null) {
+          this.#home.lost();
+          this.#matter?.lost();
+          status.failed("The service does not answer");
+          return;
+        }
+        const plan = whatAccessories(farm, settings, listed);
+        this.#home.show(plan, farm, tell);
+        this.#matter?.show(whatDevices(farm, settings, listed), farm, tell);
+        status.shown(plan);
       } catch (error) {
         this.#fail(error);
       }
@@ -94,6 +126,11 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     } finally {
       view.close();
     }
+  }
+
+  /** Where all that outlives it stands. */
+  get #folder(): string {
+    return folderIn(this.#api.user.storagePath());
   }
 
   /** With every mistake where there are several. */

@@ -25,7 +25,7 @@ export function teller(service: MiningService, caller: Caller, view: FarmView): 
     const { state, message } = await carryOut(service, caller, id, doings);
     if (state !== "done") throw new RigbridgeError("rig.timeout", `${miner.name} takes its time: ${message}`);
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
-    if (detail !== undefined) view.again(withoutMetaData(detail));
+    if (detail !== undefined) await view.again(withoutMetaData(detail));
   };
   return async ({ miners, orders }) => {
     if (miners.length === 0) throw new RigbridgeError("control.absent", "There is no rig that can be told that");
@@ -36,7 +36,7 @@ export function teller(service: MiningService, caller: Caller, view: FarmView): 
         await one(id, orders).catch((error: unknown) => failures.push(error));
     };
     const all = Promise.all(Array.from({ length: Math.min(parallel, miners.length) }, work));
-    await within(patience, all);
+    await withinPatience(all);
     const [first] = failures;
     if (first === undefined) return;
     const message = first instanceof RigbridgeError ? first.message : String(first);
@@ -46,13 +46,12 @@ export function teller(service: MiningService, caller: Caller, view: FarmView): 
   };
 }
 
-/** What is under way goes on; what comes of it is shown when it is known. */
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
+/** Throws `rig.timeout` when it takes too long. It goes on; what comes of it is shown when it is known. */
+export async function withinPatience(done: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
-  const inTime = await Promise.race([done.then(() => true), promise]);
-  clearTimeout(timer);
-  if (!inTime) throw new RigbridgeError("rig.timeout", `Not done within ${ms / 1000} s; it goes on`);
+  const timer = setTimeout(() => resolve(false), patience);
+  const inTime = await Promise.race([done.then(() => true), promise]).finally(() => clearTimeout(timer));
+  if (!inTime) throw new RigbridgeError("rig.timeout", `Not done within ${patience / 1000} s; it goes on`);
 }
 
 const withoutMetaData = <T extends Miner & { metaData: unknown }>({ metaData: _, ...miner }: T): Omit<T, "metaData"> =>

@@ -109,9 +109,10 @@ export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z, 0-9 an
 export const Heating = z.object({
   name: text,
   target: z.number().describe("°C that the room should have"),
-  room: z.number().nullable().describe("°C that it has; null before it is known"),
+  room: z.number().nullable().describe("°C that it has; null before it is known, and when that was too long ago"),
   at: z.iso.datetime().nullable().describe("when that was known"),
   demand: z.number().nullable().describe("how much of all its heat it wants, 0 to 1; null before that is known"),
+  held: z.boolean().describe("whether this miner is left alone, since somebody has stopped it or set its power"),
 });
 export type Heating = z.infer<typeof Heating>;
 

@@ -45,16 +45,21 @@ export class Heating {
     this.#closing = closing;
   }
 
-  /** As its miners show it. */
-  get shown(): ShownHeating {
-    const { last } = this.#room;
+  /** As all its miners show it. */
+  get shown(): Omit<ShownHeating, "held"> {
+    const { last, isOld } = this.#room;
     return {
       name: this.settings.name,
       target: this.#row.target,
-      room: last?.value ?? null,
+      room: isOld || last === null ? null : last.value,
       at: last === null ? null : new Date(last.at).toISOString(),
       demand: this.#demand === null ? null : Math.round(this.#demand * 100) / 100,
     };
+  }
+
+  /** Whether one of its rigs is left alone now. */
+  holdsOff(entry: Entry): boolean {
+    return this.#rigs.isHeld(entry, this.#row.setAt ?? undefined);
   }
 
   /** Sets what the room should have, °C, and takes back rigs that a person has set. Resolves when it is written down. */
@@ -76,7 +81,7 @@ export class Heating {
 
   /** One turn of the loop over the rigs that heat the room. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await this.#room.look();
+    await Promise.all([this.#room.look(), this.#rigs.learn(entries)]);
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.aborted || (last === null && !isOld)) return;

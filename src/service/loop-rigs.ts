@@ -62,8 +62,18 @@ export class LoopRigs {
    * counts no more.
    */
   async known(loop: string, entries: readonly Entry[], handedBack = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
-    for (const { facts } of entries) await this.#learn(facts.id);
+    await this.learn(entries);
     return entries.flatMap((entry) => this.#follower(loop, entry, handedBack));
+  }
+
+  /** Reads who spoke to these rigs last, where that is not known yet. */
+  async learn(entries: readonly Entry[]): Promise<void> {
+    for (const { facts } of entries) await this.#learn(facts.id);
+  }
+
+  /** Whether a rig is left alone now, as far as is known of it; `handedBack` as in `known`. */
+  isHeld(entry: Entry, handedBack?: number): boolean {
+    return this.#heldBy(entry, handedBack) !== null;
   }
 
   /** Reads those again that were not read just now. */
@@ -100,15 +110,23 @@ export class LoopRigs {
     if (!this.#words.has(minerId)) this.#words.set(minerId, commands.map(wordOf).find((word) => word !== null) ?? null);
   }
 
-  #follower(loop: string, { facts, rig }: Entry, handedBack: number): Follower[] {
+  #heldBy({ facts, rig: { state } }: Entry, handedBack = Number.NEGATIVE_INFINITY): ReturnType<typeof heldBy> {
+    if (state.reading === null) return null;
+    const { controls, readings } = state.reading;
+    const word = this.#words.get(facts.id) ?? null;
+    const isBefore = word !== null && word.at <= handedBack;
+    return heldBy(isBefore ? null : word, isMining(controls, readings.mining) !== false, this.#context.now());
+  }
+
+  #follower(loop: string, entry: Entry, handedBack: number): Follower[] {
+    const { facts, rig } = entry;
     const { power, now } = this.#context;
     const { id } = facts;
     const { reading, trouble, missed } = rig.state;
     const ladder = power.ladder(id, rig.state);
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
-    const word = this.#words.get(id) ?? null;
-    const held = heldBy(word !== null && word.at <= handedBack ? null : word, mining, now());
+    const held = this.#heldBy(entry, handedBack);
     const stands = `${facts.name} was told to mine and does not; it is left alone until it mines again`;
     this.#say(held === "rig" ? stands : null, "stands", loop, facts);
     const waits = now() < (this.#failures.get(id)?.until ?? 0);

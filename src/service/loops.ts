@@ -72,12 +72,16 @@ export class Loops {
 
   heard(command: StoredCommand): void {
     this.#rigs.heard(command);
+    const loop = this.#loopOf.get(command.minerId);
+    if (loop !== undefined) this.#show(loop);
   }
 
   /** The room that a miner heats, for its presentation. */
   heatingOf(minerId: number): ShownHeating | null {
     const loop = this.#loopOf.get(minerId);
-    return loop instanceof Heating ? loop.shown : null;
+    if (!(loop instanceof Heating)) return null;
+    const entry = this.#members.get(loop)?.find(({ facts }) => facts.id === minerId);
+    return { ...loop.shown, held: entry !== undefined && loop.holdsOff(entry) };
   }
 
   /** What its loop spares a rig, before what is said for all. */
@@ -166,11 +170,12 @@ export class Loops {
   #show(loop: Loop): void {
     if (!(loop instanceof Heating)) return;
     const { target, room, demand } = loop.shown;
-    const ids = (this.#members.get(loop) ?? []).map(({ facts }) => facts.id);
-    const shown = JSON.stringify([target, room, demand, ids]);
+    const members = this.#members.get(loop) ?? [];
+    const held = members.map((entry) => [entry.facts.id, loop.holdsOff(entry)]);
+    const shown = JSON.stringify([target, room, demand, held]);
     if (this.#shown.get(loop) === shown) return;
     this.#shown.set(loop, shown);
-    for (const id of ids) this.#options.roster.refresh(id);
+    for (const { facts } of members) this.#options.roster.refresh(facts.id);
   }
 }
 

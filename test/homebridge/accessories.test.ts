@@ -5,8 +5,10 @@ import type { Miner } from "../../src/index.ts";
 import { control, farmOf, miner, off, readings, settings } from "./miners.ts";
 
 const unlisted = () => undefined;
+/** Without what has tests of its own. */
+const plain = (given: object = {}) => settings({ alarm: false, eve: false, ...given });
 const plansOf = (miners: readonly Miner[], given: object = {}) =>
-  whatAccessories(farmOf(miners), settings(given), unlisted).accessories;
+  whatAccessories(farmOf(miners), plain(given), unlisted).accessories;
 
 /** `Outlet.On`: its value, of all services. */
 const valuesOf = (plan: AccessoryPlan | undefined): Record<string, unknown> =>
@@ -68,7 +70,7 @@ describe("an outlet", () => {
   });
 
   test("is not there for a rig that cannot be stopped, and it is said why", () => {
-    const { accessories, notes } = whatAccessories(farmOf([miner({ controls: [] })]), settings(), unlisted);
+    const { accessories, notes } = whatAccessories(farmOf([miner({ controls: [] })]), plain(), unlisted);
     expect(accessories).toEqual([]);
     expect(notes).toEqual(["Rig 1 is not switched: it cannot be stopped"]);
   });
@@ -90,7 +92,7 @@ describe("an accessory", () => {
 
   test("is called as the settings call the rig, in letters that HomeKit takes", () => {
     const listed = () => settings({ rigs: [{ address: "a", name: "🔥 Garage_rig 1!" }] }).rigs[0];
-    const [plan] = whatAccessories(farmOf([miner()]), settings(), listed).accessories;
+    const [plan] = whatAccessories(farmOf([miner()]), plain(), listed).accessories;
     expect(plan?.name).toBe("Garage_rig 1");
   });
 
@@ -122,7 +124,7 @@ describe("groups", () => {
     off({ id: 3, groupId: 2 }),
     miner({ id: 4, groupId: 3, controls: [] }),
   ];
-  const plans = (given: object = {}) => whatAccessories(farmOf(rigs, groups), settings(given), unlisted).accessories;
+  const plans = (given: object = {}) => whatAccessories(farmOf(rigs, groups), plain(given), unlisted).accessories;
   const group = (key: string, given: object = {}) => plans(given).find((each) => each.key === key);
 
   test("are on while one of their rigs mines, those of the groups inside too, and tell those that are there", () => {
@@ -158,15 +160,20 @@ describe("a farm of many rigs", () => {
   });
 
   test("of 141 is shown by its groups and as a whole, with advice on child bridges", () => {
-    const { accessories, notes } = whatAccessories(farmOf(many(141)), settings(), unlisted);
+    const { accessories, notes } = whatAccessories(farmOf(many(141)), plain(), unlisted);
     expect(accessories.map(({ key }) => key)).toEqual(["rigs"]);
     expect(notes.join()).toMatch(/141 rigs.*child bridge/);
+  });
+
+  test("of 141 is so before all of them have been identified", () => {
+    const some = many(141).map((each) => (each.id > 50 ? { ...each, uid: null } : each));
+    expect(plansOf(some).map(({ key }) => key)).toEqual(["rigs"]);
   });
 
   test("never has more accessories than a bridge has room for", () => {
     const groups = Array.from({ length: 20 }, (_, index) => ({ id: index + 1, name: `G${index}`, parentId: 0 }));
     const rigs = many(140).map((each, index) => ({ ...each, groupId: (index % 20) + 1 }));
-    const { accessories, notes } = whatAccessories(farmOf(rigs, groups), settings(), unlisted);
+    const { accessories, notes } = whatAccessories(farmOf(rigs, groups), plain(), unlisted);
     expect(accessories).toHaveLength(149);
     expect(notes.join()).toMatch(/these would be 160/);
   });

@@ -37,6 +37,7 @@ export class HomeController {
   readonly #pin: string;
   #pairing: PairingData | undefined;
   #client: HttpClient | undefined;
+  readonly #listening: HttpClient[] = [];
 
   constructor(place: { readonly username: string; readonly port: number }, pin: string) {
     this.#place = place;
@@ -82,9 +83,14 @@ export class HomeController {
     return characteristics.map((each: { status?: number }) => each.status ?? 0);
   }
 
-  /** Hears what changes from now on: `told` is called with each value. */
+  /**
+   * Hears what changes from now on: `told` is called with each value. Each has a client of its own: two subscriptions
+   * of one client read from each other, and it hangs.
+   */
   async subscribe({ id }: Pick<SeenCharacteristic, "id">, told: (value: unknown) => void): Promise<void> {
-    const client = await this.#connected();
+    await this.#connected();
+    const client = this.#newClient();
+    this.#listening.push(client);
     client.on("event", (event: { characteristics: { aid: number; iid: number; value: unknown }[] }) => {
       for (const { aid, iid, value } of event.characteristics) if (`${aid}.${iid}` === id) told(value);
     });
@@ -92,14 +98,19 @@ export class HomeController {
   }
 
   async disconnect(): Promise<void> {
+    for (const client of this.#listening.splice(0)) await client.close();
     await this.#client?.close();
     this.#client = undefined;
   }
 
+  #newClient(): HttpClient {
+    const { username, port } = this.#place;
+    return new HttpClient(username, "127.0.0.1", port, this.#pairing, { usePersistentConnections: true });
+  }
+
   async #connected(): Promise<HttpClient> {
     if (this.#client !== undefined) return this.#client;
-    const { username, port } = this.#place;
-    const client = new HttpClient(username, "127.0.0.1", port, this.#pairing, { usePersistentConnections: true });
+    const client = this.#newClient();
     if (this.#pairing === undefined) {
       await client.pairSetup(this.#pin);
       this.#pairing = client.getLongTermData() ?? undefined;

@@ -12,8 +12,12 @@ export interface OpenedFarm {
   readonly platform: object;
   /** The rig that is steered, as its accessory is called. */
   readonly name: string;
+  /** A manual rule of the service, and whether this kind runs rules already; null = it has none. */
+  readonly rule: { readonly name: string; readonly runs: boolean } | null;
   /** Whether it mines, as the rig itself knows. */
   mines(): boolean;
+  /** When it began to mine, epoch ms. */
+  startedAt(): number;
   /** Lets the rig refuse whatever would change it, where its kind `refuses`. */
   refuse(): void;
   /** Takes the rig off the network; it comes back with `on`. */
@@ -45,7 +49,9 @@ async function openSimulator(): Promise<{ farm: Farm; common: Omit<OpenedFarm, "
   if (rig === undefined) throw new Error("the farm has no rig");
   const common = {
     name: "Garage",
+    rule: null,
     mines: () => rig.model.mining,
+    startedAt: () => rig.model.startedAt,
     refuse: () => {
       rig.fault = "denied";
     },
@@ -68,12 +74,14 @@ async function openRigbridge(): Promise<OpenedFarm> {
     http: { port: 0, key },
     poll: { interval: 1 },
     miners: farm.rigs.map(({ address }) => ({ address, name: common.name })),
+    rules: [{ name: "Restart all" }],
   });
   const service = await startService({ config, store, log });
   const server = await startHttpServer({ service, settings: config.http, log, version: "test" });
   return {
     ...common,
     platform: { name: "Rigbridge", service: { url: server.url, key } },
+    rule: { name: "Restart all", runs: false },
     close: async () => {
       await server.close();
       await service.close();
@@ -94,7 +102,9 @@ async function openTwin(): Promise<OpenedFarm> {
       rigs: [{ miner: miner.name, name: "Garage" }],
     },
     name: "Garage",
+    rule: { name: "Backup pool", runs: true },
     mines: () => miner.status === "Mining",
+    startedAt: () => miner.model.startedAt,
     refuse: () => {},
     off: () => miner.switchOff(),
     on: async () => miner.switchOn(),

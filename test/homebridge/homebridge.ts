@@ -10,13 +10,17 @@ import { HomeController } from "./controller.ts";
 
 const root = join(import.meta.dirname, "../..");
 const program = join(root, "node_modules/homebridge/bin/homebridge.js");
-const plugin = join(root, "homebridge");
+const ofWorkspace = join(root, "homebridge");
 
 export interface HomebridgeOptions {
   /** The platform's block of config.json without `platform`; absent = the plugin is there, and has none. */
   readonly platform?: object;
   /** More of the block `bridge`, as `matter`. */
   readonly bridge?: object;
+  /** The program of the Node that it runs on; this one's unless given. */
+  readonly node?: string;
+  /** Folder of the plugin; the workspace's unless given. */
+  readonly plugin?: string;
 }
 
 export interface RunningHomebridge {
@@ -41,7 +45,8 @@ export interface RunningHomebridge {
  * once it serves HomeKit; unpaired at first.
  */
 export async function startHomebridge(options: HomebridgeOptions): Promise<RunningHomebridge> {
-  if (!existsSync(join(plugin, "dist/index.js"))) throw new Error("the plugin is not built: tsc -p homebridge");
+  if (!existsSync(join(options.plugin ?? ofWorkspace, "dist/index.js")))
+    throw new Error("the plugin is not built: tsc -p homebridge");
   const folder = await mkdtemp(join(tmpdir(), "rigbridge-homebridge-"));
   const bytes = Array.from({ length: 5 }, () => randomInt(256).toString(16).padStart(2, "0").toUpperCase());
   const identity = { username: ["0E", ...bytes].join(":"), port: await freePort() };
@@ -58,7 +63,7 @@ const pin = "031-45-154";
 async function run(
   folder: string,
   identity: Identity,
-  { platform, bridge = {} }: HomebridgeOptions,
+  { platform, bridge = {}, ...started }: HomebridgeOptions,
   paired: HomeController | null,
 ): Promise<RunningHomebridge> {
   const config = {
@@ -66,7 +71,7 @@ async function run(
     platforms: platform === undefined ? [] : [{ platform: "Rigbridge", ...platform }],
   };
   await writeFile(join(folder, "config.json"), JSON.stringify(config));
-  const child = start(folder);
+  const child = start(folder, started);
   const log = listen(child);
   const controller = paired ?? new HomeController(identity, pin);
   const stop = async () => {
@@ -74,7 +79,8 @@ async function run(
     child.kill("SIGTERM");
     return { code: await log.ended };
   };
-  await log.until(/is running on port/);
+  // Matter says the same of its own port, and earlier.
+  await log.until(/\(HAP v.* is running on port/);
   return {
     folder,
     lines: log.lines,
@@ -95,10 +101,13 @@ async function run(
 /** What Node has compiled once, so that every further start takes less time. */
 const compiled = join(tmpdir(), "rigbridge-test-compiled");
 
-function start(folder: string): ChildProcess {
+function start(
+  folder: string,
+  { node = process.execPath, plugin = ofWorkspace }: Pick<HomebridgeOptions, "node" | "plugin">,
+): ChildProcess {
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|NODE_OPTIONS|DEBUG)/.test(name));
   const args = ["-U", folder, "-P", plugin, "--strict-plugin-resolution", "-Q", "-T"];
-  return spawn(process.execPath, [program, ...args], {
+  return spawn(node, [program, ...args], {
     env: { ...Object.fromEntries(base), NODE_COMPILE_CACHE: compiled, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -25,6 +25,9 @@ function closing<T extends { close(): Promise<void> }>(thing: T): T {
 const names = async ({ controller }: RunningHomebridge): Promise<string[]> =>
   (await controller.accessories()).map(({ name }) => name);
 
+/** Rigs, and nothing beside them. */
+const plain = { name: "Rigbridge", alarm: false };
+
 describe("Homebridge with the plugin", () => {
   test("and nothing configured does nothing, and says so in one line", async () => {
     const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge" } }));
@@ -45,11 +48,11 @@ describe("Homebridge with the plugin", () => {
   test("removes the accessory of a rig that is no longer named, and no other", async () => {
     const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }] }));
     const [kept, gone] = farm.rigs.map(({ address }, index) => ({ address, name: `Rig ${index + 1}` }));
-    let homebridge = await startHomebridge({ platform: { name: "Rigbridge", rigs: [kept, gone] } });
+    let homebridge = await startHomebridge({ platform: { ...plain, rigs: [kept, gone] } });
     ending.push(() => homebridge.close());
     await until(async () => (await names(homebridge)).length === 2);
     const { id } = await homebridge.controller.find("Rig 1", "outlet", "on");
-    homebridge = await homebridge.restart({ platform: { name: "Rigbridge", rigs: [kept] } });
+    homebridge = await homebridge.restart({ platform: { ...plain, rigs: [kept] } });
     await until(async () => (await names(homebridge)).length === 1);
     expect((await homebridge.controller.find("Rig 1", "outlet", "on")).id).toBe(id);
   });
@@ -57,7 +60,7 @@ describe("Homebridge with the plugin", () => {
   test("keeps what it knows, as not responding, while the service is away at its start, and waits for it", async () => {
     const host = ownHost();
     const twin = await startTwin({ host, miners: 3 });
-    const platform = { name: "Rigbridge", service: { url: twin.url } };
+    const platform = { ...plain, service: { url: twin.url } };
     let homebridge = await startHomebridge({ platform });
     ending.push(() => homebridge.close());
     await until(async () => (await names(homebridge)).length > 0);

@@ -72,12 +72,12 @@ describe("a heated room", () => {
 
   test("is shown by its miners", async () => {
     const { bench, room, pass, clock } = await heatedRoom({ rigs: 2 });
-    expect(await shown(bench)).toEqual({ name: "Den", target: 21, room: null, at: null, demand: null });
+    expect(await shown(bench)).toEqual({ name: "Den", target: 21, room: null, at: null, demand: null, held: false });
     await room(20.8);
     const at = new Date(clock.now()).toISOString();
     expect(await shown(bench)).toMatchObject({ room: 20.8, at });
     await pass(5);
-    expect(await shown(bench)).toEqual({ name: "Den", target: 21, room: 20.8, at, demand: 0.7 });
+    expect(await shown(bench)).toEqual({ name: "Den", target: 21, room: 20.8, at, demand: 0.7, held: false });
     expect((await bench.miner(1)).heating?.name).toBe("Den");
     const events = bench.service.watchEvents({}, { actor: "test" }, AbortSignal.timeout(5000))[Symbol.asyncIterator]();
     const next = events.next();
@@ -123,7 +123,7 @@ describe("a heated room", () => {
     expect(await bench.notifications()).toEqual([
       "Den: The room temperature is older than 15 minutes, so nothing is heated",
     ]);
-    expect(await shown(bench)).toMatchObject({ demand: 0 });
+    expect(await shown(bench)).toMatchObject({ demand: 0, room: null });
     await room(15);
     await pass(5);
     expect(bench.mining()).toEqual([true]);
@@ -208,6 +208,19 @@ describe("what a person sets", () => {
     expect(bench.mining()).toEqual([true]);
     await pass(5);
     expect(bench.mining()).toEqual([false]);
+  });
+
+  test("is shown by the rig for as long as it holds", async () => {
+    const { bench, room, pass } = await heatedRoom({ rigs: 2 });
+    await room(15);
+    await pass(5);
+    await bench.act(0, { action: "stop" });
+    expect([(await bench.miner(0)).heating?.held, (await bench.miner(1)).heating?.held]).toEqual([true, false]);
+    await bench.restart();
+    await pass(5);
+    expect(await shown(bench)).toMatchObject({ held: true });
+    await bench.act(0, { action: "set_target_temperature", temperature: 21 });
+    expect(await shown(bench)).toMatchObject({ held: false });
   });
 
   test("a new target takes the rig back", async () => {

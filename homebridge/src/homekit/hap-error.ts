@@ -18,6 +18,8 @@ const statuses: Partial<Record<ProblemCode, HapStatus>> = {
   "not.found": -70409,
   "input.invalid": -70410,
   "not.possible": -70412,
+  "not.yet": -70412,
+  "service.unsupported": -70412,
   "control.absent": -70412,
 };
 

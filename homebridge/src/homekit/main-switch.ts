@@ -1,13 +1,21 @@
 import type { Control, Miner } from "rigbridge";
+import type { Telling } from "../teller.ts";
+import { heaterOf } from "./heater.ts";
 import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";
+import { isOn } from "./values.ts";
 
-/** What switches a rig on and off: an outlet or a switch, where it can be stopped. */
-export function mainSwitch({ miner, name, choices }: ShownRig): readonly ServicePlan[] {
-  if (choices.as !== "outlet" && choices.as !== "switch") return [];
+/**
+ * What a rig mainly is: a heater, where it heats a room, else an outlet or a switch, where it can be stopped. What should
+ * be a heater and heats no room is an outlet.
+ */
+export function mainPart(rig: ShownRig): readonly ServicePlan[] {
+  const { miner, name, choices } = rig;
+  if (choices.as === "heater" && miner.heating !== null) return [heaterOf(rig, miner.heating)];
   if (miningControl(miner) === undefined) return [];
   const told = { ids: [miner.id], isKnown: isKnown(miner) };
-  return [switchOf(choices.as, "main", name, { ...told, isOn: isMining(miner), isInUse: isHashing(miner) })];
+  const as = choices.as === "switch" ? "switch" : "outlet";
+  return [switchOf(as, "main", name, { ...told, isOn: isMining(miner), isInUse: isHashing(miner) })];
 }
 
 export interface SwitchState {
@@ -23,15 +31,17 @@ export function switchOf(as: "outlet" | "switch", subtype: string, name: string,
   const on: CharacteristicPlan = {
     type: "On",
     value: state.isKnown ? state.isOn : null,
-    tell: (value) => ({
-      miners: state.ids,
-      orders: [{ kind: "set", property: "mining", value: String(value === true || value === 1) }],
-    }),
+    tell: (value) => switchTold(state.ids, isOn(value)),
   };
   const inUse: CharacteristicPlan = { type: "OutletInUse", value: state.isKnown ? state.isInUse : null };
   if (as === "switch") return { type: "Switch", subtype, name, characteristics: [on] };
   return { type: "Outlet", subtype, name, characteristics: [on, inUse] };
 }
+
+export const switchTold = (miners: readonly number[], on: boolean): Telling => ({
+  miners,
+  orders: [{ kind: "set", property: "mining", value: String(on) }],
+});
 
 export const miningControl = ({ controls }: Miner): Control | undefined => controls.find(({ key }) => key === "mining");
 

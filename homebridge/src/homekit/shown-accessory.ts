@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Characteristic, CharacteristicValue, HAP, PlatformAccessory, Service } from "homebridge";
-import type { Tell } from "../teller.ts";
+import { RigbridgeError } from "rigbridge";
+import { type Tell, withinPatience } from "../teller.ts";
 import { customCharacteristic, customService } from "./custom.ts";
 import { hapError, unreachable } from "./hap-error.ts";
 import type { AccessoryPlan, CharacteristicPlan, ServicePlan } from "./plan.ts";
@@ -17,6 +19,8 @@ export class ShownAccessory {
   readonly #plans = new Map<Characteristic, CharacteristicPlan>();
   readonly #handled = new WeakSet<Characteristic>();
   #tell: Tell | null = null;
+  /** What was last written; what comes after waits for it, and is told of the rig as it is then. */
+  #written: Promise<void> = Promise.resolve();
 
   constructor(accessory: PlatformAccessory, shownWith: ShownWith) {
     this.accessory = accessory;
@@ -87,12 +91,19 @@ export class ShownAccessory {
 
   #characteristic(service: Service, plan: CharacteristicPlan): Characteristic {
     const characteristic = this.#find(service, plan);
-    const { props, value } = plan;
-    if (props !== undefined) characteristic.setProps({ ...props });
+    this.#setProps(characteristic, plan);
     this.#plans.set(characteristic, plan);
     this.#handle(characteristic);
-    characteristic.updateValue(value ?? this.#failure());
+    characteristic.updateValue(plan.value ?? this.#failure());
     return characteristic;
+  }
+
+  /** The value goes first: what a new characteristic has by itself may not lie within the new range. */
+  #setProps(characteristic: Characteristic, { props, value }: CharacteristicPlan): void {
+    if (props === undefined || isDeepStrictEqual(characteristic.props, { ...characteristic.props, ...props })) return;
+    if (value === null) characteristic.updateValue(this.#failure());
+    else characteristic.value = value;
+    characteristic.setProps({ ...props });
   }
 
   #find(service: Service, { type }: CharacteristicPlan): Characteristic {
@@ -112,19 +123,29 @@ export class ShownAccessory {
   }
 
   async #write(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
-    const plan = this.#plans.get(characteristic);
-    const tell = this.#tell;
-    if (plan?.tell === undefined || tell === null) return this.#fail();
+    if (this.#plans.get(characteristic)?.tell === undefined || this.#tell === null) return this.#fail();
     const { hap, warn } = this.#with;
+    const told = this.#written.then(() => this.#say(characteristic, value));
+    this.#written = told.catch(() => undefined);
     try {
-      await tell(plan.tell(value));
+      await withinPatience(told);
     } catch (error) {
       const { status, message } = hapError(error);
       warn(`${this.accessory.displayName}: ${message}`);
       throw new hap.HapStatusError(status);
     } finally {
-      if (plan.springsBack) setImmediate(() => characteristic.updateValue(plan.value ?? this.#failure()));
+      if (this.#plans.get(characteristic)?.springsBack) setImmediate(() => this.#springBack(characteristic));
     }
+  }
+
+  async #say(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
+    const telling = this.#plans.get(characteristic)?.tell?.(value);
+    if (telling === undefined || this.#tell === null) throw new RigbridgeError("rig.unreachable", "It is lost");
+    await this.#tell(telling);
+  }
+
+  #springBack(characteristic: Characteristic): void {
+    characteristic.updateValue(this.#plans.get(characteristic)?.value ?? this.#failure());
   }
 
   #failure(): Error {

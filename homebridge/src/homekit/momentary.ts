@@ -1,0 +1,50 @@
+import { type ManualAction, type Miner, properties } from "rigbridge";
+import type { Telling } from "../teller.ts";
+import { isKnown } from "./main-switch.ts";
+import type { AccessoryPlan, ServicePlan } from "./plan.ts";
+import type { ShownRig } from "./rig-parts.ts";
+import { homeKitName } from "./texts.ts";
+import { isOn } from "./values.ts";
+
+/** What a rig can be told to do once, where it is wanted. */
+export const triggers = ({ miner, name, choices }: ShownRig): readonly ServicePlan[] =>
+  choices.switches
+    .filter((key) => miner.controls.some((control) => control.key === key))
+    .map((key) =>
+      momentary(key, homeKitName(`${name} ${properties[key].name.toLowerCase()}`, "Rig"), isKnown(miner), {
+        miners: [miner.id],
+        orders: [{ kind: "set", property: key, value: "true" }],
+      }),
+    );
+
+/** A manual rule of the service. It is run through some miner, whichever; without one it cannot be. */
+export function rulePlan({ id, name: called }: ManualAction, miners: readonly Miner[]): AccessoryPlan {
+  const name = homeKitName(called, "Rule");
+  const through = miners.find(isKnown) ?? miners[0];
+  const told = {
+    miners: through === undefined ? [] : [through.id],
+    orders: [{ kind: "action", action: { action: "rule", rule_id: id } }],
+  } as const;
+  return {
+    key: `rule:${id}`,
+    name,
+    information: { manufacturer: "Rigbridge", model: "Manual rule", serial: `rule:${id}`, firmware: "0" },
+    host: null,
+    services: [momentary("main", name, through !== undefined, told)],
+  };
+}
+
+/** A switch that goes back to off by itself. */
+const momentary = (subtype: string, name: string, isThere: boolean, told: Telling): ServicePlan => ({
+  type: "Switch",
+  subtype,
+  name,
+  characteristics: [
+    {
+      type: "On",
+      value: isThere ? false : null,
+      tell: (value) => (isOn(value) ? told : { ...told, orders: [] }),
+      springsBack: true,
+    },
+  ],
+});

@@ -1,0 +1,85 @@
+import type { MatterAccessory, MatterAPI } from "homebridge";
+import type { Farm } from "../farm-view.ts";
+import type { HomeLog } from "../homekit/home.ts";
+import { isKnown, miningControl } from "../homekit/main-switch.ts";
+import { platformName, pluginName } from "../names.ts";
+import type { Tell } from "../teller.ts";
+import { turnEvery } from "./due.ts";
+import type { DevicePlan } from "./plan.ts";
+import { rememberedPlan } from "./remembered.ts";
+import { ShownDevice, type ShownThrough } from "./shown-device.ts";
+
+/** The Matter devices of this plugin at Homebridge: those that it remembers, and those that the farm has now. */
+export class MatterBridge {
+  readonly #through: ShownThrough;
+  readonly #shown = new Map<string, ShownDevice>();
+  readonly #closing: AbortSignal;
+  #last: Promise<void> = Promise.resolve();
+
+  /** Until `closing` is aborted: Homebridge then ends its own part of Matter. */
+  constructor(matter: MatterAPI, log: HomeLog, closing: AbortSignal) {
+    this.#closing = closing;
+    this.#through = {
+      matter,
+      warn: (message) => log.warn(message),
+      inTurn: (work) => {
+        const done = this.#last.then(work);
+        this.#last = done.catch(() => undefined);
+        return done;
+      },
+    };
+    const timer = setInterval(() => {
+      for (const device of this.#shown.values()) device.turn();
+    }, turnEvery);
+    closing.addEventListener("abort", () => clearInterval(timer));
+  }
+
+  /**
+   * Takes in a device that Homebridge remembers. At once: it forgets those that are not registered anew, and until then
+   * shows them with what was true when it ended.
+   */
+  restore(accessory: MatterAccessory): void {
+    const plan = rememberedPlan(accessory);
+    if (plan === null) {
+      void this.#through.matter.unregisterPlatformAccessories(pluginName, platformName, [accessory]);
+      return;
+    }
+    const device = new ShownDevice(plan, this.#through);
+    this.#shown.set(plan.key, device);
+    device.lost();
+  }
+
+  /** Adds, changes and removes devices until they are those of the plans. */
+  show(plans: readonly DevicePlan[], farm: Farm, tell: Tell): void {
+    if (this.#closing.aborted) return;
+    for (const plan of plans) {
+      const device = this.#shown.get(plan.key) ?? new ShownDevice(plan, this.#through);
+      this.#shown.set(plan.key, device);
+      device.show(plan, tell);
+    }
+    this.#leave(new Set(plans.map(({ key }) => key)), farm);
+  }
+
+  /** Nobody knows how anything is. */
+  lost(): void {
+    if (this.#closing.aborted) return;
+    for (const device of this.#shown.values()) device.lost();
+  }
+
+  /** A rig that does not say yet what it is may be any of those that are not there: what stands at its address stays. */
+  #leave(wanted: ReadonlySet<string>, { miners }: Farm): void {
+    const silent = miners.filter((miner) => miner.uid === null || (!isKnown(miner) && !miningControl(miner)));
+    const hosts = new Set(silent.map(({ hostDescription }) => hostDescription));
+    for (const [key, device] of this.#shown) {
+      if (wanted.has(key)) continue;
+      const { host } = device.plan;
+      if (host !== null && hosts.has(host)) device.lost();
+      else this.#remove(key, device);
+    }
+  }
+
+  #remove(key: string, device: ShownDevice): void {
+    this.#shown.delete(key);
+    device.remove();
+  }
+}

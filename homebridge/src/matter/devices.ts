@@ -1,0 +1,135 @@
+import type { Heating, Miner } from "rigbridge";
+import type { Listed } from "../config/choices.ts";
+import type { Settings } from "../config/schema.ts";
+import type { Farm } from "../farm-view.ts";
+import { groupState } from "../homekit/groups.ts";
+import { handedBack, isActive, targets, targetTold } from "../homekit/heater.ts";
+import { isKnown, isMining, miningControl, switchTold } from "../homekit/main-switch.ts";
+import type { Information } from "../homekit/plan.ts";
+import type { ShownRig } from "../homekit/rig-parts.ts";
+import { type ShownTemperature, temperaturesOf } from "../homekit/temperature-sensors.ts";
+import { informationText, versionIn } from "../homekit/texts.ts";
+import { type ShownGroup, shownFarm } from "../shown-farm.ts";
+import type { Clusters, DevicePlan, PartPlan } from "./plan.ts";
+import { matterText } from "./texts.ts";
+import { centidegrees, milliwattHours, milliwatts } from "./units.ts";
+
+/** Which Matter devices there are of a farm: the same rigs and groups as in HomeKit, under the same names. */
+export function whatDevices(farm: Farm, settings: Settings, listed: Listed): readonly DevicePlan[] {
+  const { rigs, groups } = shownFarm(farm, settings, listed);
+  return [...groups.flatMap(groupDevice), ...rigs.map(rigDevice)];
+}
+
+/** A heater, where it heats a room; else an outlet, where it can be stopped; else a meter. */
+function rigDevice(rig: ShownRig): DevicePlan {
+  const { miner, name, choices } = rig;
+  const common = {
+    name: matterText(name),
+    information: informationOf(miner),
+    host: miner.hostDescription,
+    reachable: isKnown(miner),
+    parts: temperaturesOf(rig).map(partOf),
+  };
+  if (choices.as === "heater" && miner.heating !== null)
+    return {
+      ...common,
+      key: `heater:${miner.uid}`,
+      type: "Thermostat",
+      clusters: { ...thermostat(miner, miner.heating), ...electrical(miner) },
+      tell: heaterTold(miner, miner.heating),
+    };
+  if (miningControl(miner) !== undefined)
+    return {
+      ...common,
+      key: `outlet:${miner.uid}`,
+      type: "OnOffOutlet",
+      clusters: { ...onOff(isKnown(miner), isMining(miner)), ...electrical(miner) },
+      tell: { on: (on) => switchTold([miner.id], on) },
+    };
+  return { ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), tell: {} };
+}
+
+/** Without power: whoever adds up the devices of a home would count its rigs twice. */
+function groupDevice({ key, name, members }: ShownGroup): DevicePlan[] {
+  const state = groupState(members);
+  if (state === null) return [];
+  return [
+    {
+      key,
+      type: "OnOffOutlet",
+      name: matterText(name),
+      information: { manufacturer: "Rigbridge", model: "Group of rigs", serial: key, firmware: "0" },
+      host: null,
+      reachable: state.isKnown,
+      clusters: onOff(state.isKnown, state.isOn),
+      parts: [],
+      tell: { on: (on) => switchTold(state.ids, on) },
+    },
+  ];
+}
+
+/** Matter has no unknown between on and off. */
+const onOff = (known: boolean, on: boolean): Clusters => ({ onOff: known ? { onOff: on } : {} });
+
+/**
+ * Both take null for unknown, so they are there from the start: a device that changes its clusters later is another one
+ * to a controller. What was counted stays true while the rig is off.
+ */
+function electrical(miner: Miner): Clusters {
+  const { power, energy } = miner.readings;
+  const counted = milliwattHours(energy);
+  return {
+    electricalPowerMeasurement: { activePower: isKnown(miner) ? milliwatts(power) : null },
+    electricalEnergyMeasurement: { cumulativeEnergyImported: counted === null ? null : { energy: counted } },
+  };
+}
+
+/** Thermostat.SystemMode. */
+export const modes = { off: 0, heat: 4 } as const;
+/** Hundredths of °C. */
+const lowest = targets.minValue * 100;
+const highest = targets.maxValue * 100;
+
+/** What a thermostat is that only heats. */
+export const heatingOnly = {
+  absMinHeatSetpointLimit: lowest,
+  absMaxHeatSetpointLimit: highest,
+  minHeatSetpointLimit: lowest,
+  maxHeatSetpointLimit: highest,
+  controlSequenceOfOperation: 2,
+} as const;
+
+/** The service holds the rig to its room's target; a controller only says what that is. */
+function thermostat(miner: Miner, heating: Heating): Clusters {
+  const target = centidegrees(heating.target);
+  const mode = isActive(miner, heating) ? modes.heat : modes.off;
+  return {
+    thermostat: {
+      ...heatingOnly,
+      // The room's is measured elsewhere, whether or not the rig is on.
+      localTemperature: centidegrees(heating.room),
+      ...(target !== null && target >= lowest && target <= highest ? { occupiedHeatingSetpoint: target } : {}),
+      ...(isKnown(miner) ? { systemMode: mode } : {}),
+    },
+  };
+}
+
+const heaterTold = (miner: Miner, heating: Heating): DevicePlan["tell"] => ({
+  on: (on) => (on ? handedBack(miner, heating) : switchTold([miner.id], false)),
+  target: (celsius) => targetTold(miner.id, celsius),
+});
+
+const partOf = ({ sensor, name, celsius }: ShownTemperature): PartPlan => ({
+  id: sensor,
+  name: matterText(name, 64),
+  clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
+});
+
+function informationOf({ identity, hardware, uid }: Miner): Information {
+  return {
+    manufacturer: matterText(informationText(identity?.make ?? "", "Rigbridge")),
+    model: matterText(informationText(identity?.model ?? hardware, "Mining rig")),
+    serial: matterText(informationText(identity?.serial ?? uid ?? "", "unknown")),
+    firmware: versionIn(identity?.firmware ?? ""),
+  };
+}

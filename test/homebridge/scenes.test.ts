@@ -1,0 +1,92 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
+import { until } from "./until.ts";
+
+const count = 50;
+let farm: Farm;
+let doors: Doors;
+let homebridge: RunningHomebridge;
+beforeAll(async () => {
+  farm = await startFarm({ rigs: Array.from({ length: count }, () => ({ kind: "axeos", warm: true }) as const) });
+  doors = new Doors(count);
+  const addresses = await Promise.all(farm.rigs.map(({ port }) => doors.open(port)));
+  const rigs = addresses.map((address, index) => ({ address, name: `Rig ${index + 1}` }));
+  homebridge = await startHomebridge({ platform: { name: "Rigbridge", rigs } });
+  await until(async () => (await homebridge.controller.accessories()).length === count + 1);
+});
+afterAll(async () => {
+  await homebridge.close();
+  doors.close();
+  await farm.close();
+});
+
+test("a scene tells all its rigs at once, and each is confirmed by what the rig reports", async () => {
+  const accessories = await homebridge.controller.accessories();
+  const outlets = accessories.flatMap(({ services }) =>
+    services.filter(({ type }) => type === "outlet").flatMap(({ characteristics }) => characteristics),
+  );
+  const switches = outlets.filter(({ type }) => type === "on");
+  expect(switches).toHaveLength(count);
+  const statuses = await homebridge.controller.writeAll(switches.map((each) => [each, false] as const));
+  expect(statuses.every((status) => status === 0)).toBe(true);
+  expect(doors.mostAtOnce).toBe(count);
+  expect(farm.rigs.every(({ model }) => !model.mining)).toBe(true);
+  for (const each of switches) expect((await homebridge.controller.read(each)).value).toBe(0);
+});
+
+/** Doors before rigs: who wants to change something waits until so many do, whoever only looks goes through. */
+class Doors {
+  readonly #wanted: number;
+  readonly #servers: Server[] = [];
+  readonly #waiting = new Set<() => void>();
+  mostAtOnce = 0;
+
+  constructor(wanted: number) {
+    this.#wanted = wanted;
+  }
+
+  async open(port: number): Promise<string> {
+    const server = createServer((request, response) => {
+      const pass = () => forward(port, request, response);
+      if (request.method === "GET") pass();
+      else this.#hold(pass);
+    });
+    this.#servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    return `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  }
+
+  close(): void {
+    for (const server of this.#servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  #hold(pass: () => void): void {
+    this.#waiting.add(pass);
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#waiting.size);
+    if (this.#waiting.size < this.#wanted) return;
+    for (const each of this.#waiting) each();
+    this.#waiting.clear();
+  }
+}
+
+function forward(port: number, request: IncomingMessage, response: ServerResponse): void {
+  const { method, url, headers } = request;
+  const onward = httpRequest({ host: "127.0.0.1", port, method, path: url, headers }, (reply) => {
+    response.writeHead(reply.statusCode ?? 502, reply.headers);
+    reply.pipe(response);
+  });
+  onward.on("error", () => response.destroy());
+  request.pipe(onward);
+}
