@@ -3,7 +3,7 @@ import { inPlace, nodeFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
 /** `npm run bench`, `npm run bench -- --json`; `-- --help` says what there is. */
-process.exitCode = (await setUp())
+process.exitCode = (await setUp({ frontEnds: false }))
   ? await inPlace(nodeFile, [
       "--disable-warning=ExperimentalWarning",
       join(root, "test", "bench", "bench.ts"),

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync } from "node:fs";
 import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
@@ -17,13 +17,12 @@ const others = ["dist", "node_modules", "resources", "examples"];
 export const sources = packages.map((each) => each.sources);
 
 /**
- * null, or what the compiler said. All are built from the ground up; `only`, as somebody works on it, over what is left
- * of an earlier build.
+ * null, or what the compiler said. They are built from the ground up, or `over` what is left of an earlier build, as who
+ * works on one wants it.
  */
-export async function buildPackages(only) {
-  for (const { sources, dist, copied } of packages) {
-    if (!existsSync(join(root, sources, "tsconfig.json")) || (only !== undefined && only !== sources)) continue;
-    if (only === undefined) rmSync(join(root, dist), { recursive: true, force: true });
+export async function buildPackages(wanted, { over = false } = {}) {
+  for (const { sources, dist, copied } of packages.filter((each) => wanted.includes(each.sources))) {
+    if (!over) rmSync(join(root, dist), { recursive: true, force: true });
     const compiler = [packageFile("typescript", "tsc"), "-p", sources];
     const { code, output } = await spawned(nodeFile, compiler, childEnvironment());
     if (code !== 0) return output;
@@ -42,7 +41,8 @@ export const filesUnder = (folder) =>
     .sort();
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const failure = await buildPackages(process.argv[2]);
+  const [only] = process.argv.slice(2);
+  const failure = await (only === undefined ? buildPackages(sources) : buildPackages([only], { over: true }));
   if (failure !== null) process.stderr.write(`${failure.trimEnd()}\n`);
   process.exitCode = failure === null ? 0 : 1;
 }

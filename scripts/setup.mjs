@@ -7,13 +7,14 @@ import { nodeFile, root, spawned } from "./run.mjs";
 /**
  * Installs and builds what is missing or older than what stands in the folder; says on stderr what it does, and
  * nothing when there is nothing to do. Whether it is older is told by hashes, since git sets no useful times.
+ * `frontEnds`: those of Node-RED and Homebridge too, whose tests bring twice as much along.
  * Resolves with false when a step failed; what the step said has then been shown.
  */
-export async function setUp() {
+export async function setUp({ frontEnds }) {
   const steps = [];
-  if (!isStamped(installStamp, lockHash())) steps.push({ words: "Installing packages", run: install });
+  if (!isInstalled(frontEnds)) steps.push({ words: "Installing packages", run: () => install(frontEnds) });
   // An installation is part of what the build depends on, so it is asked for again once that is done.
-  if (steps.length > 0 || !isStamped(buildStamp, sourceHash())) steps.push({ words: "Building", run: build });
+  if (steps.length > 0 || !isBuilt(frontEnds)) steps.push({ words: "Building", run: () => build(frontEnds) });
   for (const [index, { words, run }] of steps.entries()) {
     const line = progress(`${index + 1}/${steps.length} ${words} ...`);
     const failure = await run();
@@ -28,12 +29,24 @@ export async function setUp() {
 const installStamp = join(root, "node_modules", ".rigbridge-installed");
 const buildStamp = join(root, "dist", ".rigbridge-built");
 
-const isStamped = (file, hash) => existsSync(file) && readFileSync(file, "utf8") === hash;
+const stampIn = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
+
+/** What is installed or built without the front ends is stamped so. */
+const without = " without front ends";
+
+const isInstalled = (frontEnds) =>
+  [lockHash(), ...(frontEnds ? [] : [lockHash() + without])].includes(stampIn(installStamp));
+
+const isBuilt = (frontEnds) =>
+  [sourceHash(true), ...(frontEnds ? [] : [sourceHash(false)])].includes(stampIn(buildStamp));
 
 const lockHash = () => hashOf(["package-lock.json"]);
 
 /** Of all that the build is made from. */
-const sourceHash = () => hashOf(["package-lock.json", "tsconfig.json", ...sources.flatMap(filesUnder)]);
+const sourceHash = (frontEnds) =>
+  hashOf(["package-lock.json", "tsconfig.json", ...sourcesOf(frontEnds).flatMap(filesUnder)]);
+
+const sourcesOf = (frontEnds) => (frontEnds ? sources : ["src"]);
 
 function hashOf(files) {
   const hash = createHash("sha256");
@@ -48,23 +61,27 @@ function hashOf(files) {
  * null, or what npm said. The versions are those of the lock file, which is left as it is. Not `npm ci`, which would
  * first throw away all that is installed, also when one package of many is new.
  */
-async function install() {
+async function install(frontEnds) {
   const npm = process.env.npm_execpath ?? "";
+  const stamp = stampIn(installStamp);
+  // Front ends that somebody works on stay.
+  const all = frontEnds || (stamp !== "" && !stamp.endsWith(without));
   const args = ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund"];
+  if (!all) args.push("--workspaces=false");
   const { code, output } = /npm-cli\.c?js$/.test(npm)
     ? await spawned(process.execPath, [npm, ...args])
     : await spawned("npm", args);
   if (code !== 0) return output;
   if (!existsSync(nodeFile))
     return "The package `node` was installed without its program; does npm ignore scripts here?";
-  writeFileSync(installStamp, lockHash());
+  writeFileSync(installStamp, lockHash() + (all ? "" : without));
   return null;
 }
 
 /** null, or what the compiler said. */
-async function build() {
-  const hash = sourceHash();
-  const failure = await buildPackages();
+async function build(frontEnds) {
+  const hash = sourceHash(frontEnds);
+  const failure = await buildPackages(sourcesOf(frontEnds));
   if (failure === null) writeFileSync(buildStamp, hash);
   return failure;
 }

@@ -30,7 +30,7 @@ const checks = [
 
 /** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
 async function main() {
-  if (!(await setUp())) return 1;
+  if (!(await setUp({ frontEnds: true }))) return 1;
   await installSystemParts(systemParts.filter((part) => !isThere(part)));
   const failed = [];
   for (const { name, command, args, env } of checks) {

@@ -9,7 +9,7 @@ import { setUp } from "./setup.mjs";
  * programs: `npm run soak -- 2` is two minutes.
  */
 async function main() {
-  if (!(await setUp())) return 1;
+  if (!(await setUp({ frontEnds: true }))) return 1;
   const given = process.argv.slice(2);
   const numbers = given.filter((word) => /^[0-9.]+$/.test(word));
   const wanted = given.filter((word) => !numbers.includes(word));
