@@ -11,8 +11,12 @@ window.rigbridge ??= (() => {
    * A list of the service that is chosen in the dialog, as /rigbridge/services/:id/:list gives it; empty where it cannot
    * be asked, so that fields take free text.
    */
-  function list(what, query = {}) {
-    return get(`rigbridge/services/${encodeURIComponent(serviceId())}/${what}`, query);
+  const list = (what) => ofService((id) => `rigbridge/services/${id}/${what}`);
+
+  /** Any list about the service that is chosen, `path(id)`; empty where none is, or it is not deployed as it is now. */
+  async function ofService(path, query = {}) {
+    const service = RED.nodes.node($("#node-input-service").val() ?? "");
+    return !service || service.changed ? [] : get(path(encodeURIComponent(service.id)), query);
   }
 
   /** Any list of ours, by its path; never rejects. */
@@ -32,8 +36,6 @@ window.rigbridge ??= (() => {
     return answer;
   }
 
-  const serviceId = () => $("#node-input-service").val() || "_ADD_";
-
   /** A row of the dialog with a label and one field. */
   function row(field, label, input) {
     const id = `node-input-${field}`;
@@ -51,8 +53,8 @@ window.rigbridge ??= (() => {
 
   /**
    * Makes a typed field of `#node-input-<field>`, with its type in `<field>Type`. `complete(text)` gives what is offered
-   * for a text: `[{value, label?, hint?, isGrey?}]`, or a promise of it; `types` come beside text and the sources; a node
-   * without an input has no `msg`.
+   * for a text: `[{value, label?, hint?, isGrey?, isMatch?}]`, or a promise of it; `types` come beside text and the
+   * sources; a node without an input has no `msg`.
    */
   function typed(node, field, { complete, types = [], hasInput = true } = {}) {
     const input = $(`#node-input-${field}`).val(node[field] ?? "");
@@ -71,14 +73,16 @@ window.rigbridge ??= (() => {
       types: [text, ...types, ...(hasInput ? sources : sources.slice(1))],
     });
     input.typedInput("type", typeField.val() || "str");
-    input.typedInput("width", "70%");
+    // Its own "width" would keep the pixels that 70 % are now, whatever becomes of the dialog.
+    input.next(".red-ui-typedInput-container").css("width", "70%");
     return input;
   }
 
   /** What is offered for what is typed: all of it where the field holds one of them already. */
   function matching(offers, typedText) {
     const wanted = typedText.trim().toLowerCase();
-    const fits = ({ value, label = "", hint = "" }) => `${value} ${label} ${hint}`.toLowerCase().includes(wanted);
+    const fits = ({ value, label = "", hint = "", isMatch = false }) =>
+      isMatch || `${value} ${label} ${hint}`.toLowerCase().includes(wanted);
     return offers.some(({ value }) => value.toLowerCase() === wanted) ? offers : offers.filter(fits);
   }
 
@@ -97,7 +101,7 @@ window.rigbridge ??= (() => {
     return open.map((offer) => ({
       ...offer,
       label: offer.value,
-      hint: `${text} ${offer.hint}`,
+      isMatch: true,
       value: `${before}${before === "" ? "" : " "}${offer.value}`,
     }));
   }
@@ -121,19 +125,26 @@ window.rigbridge ??= (() => {
     const input = (placeholder) => $("<input>", { type: "text", placeholder });
     const miners = row("miners", say("field.miners"), input(say("editor.name-of-miner")));
     const group = row("group", say("field.group"), input(""));
-    $("#rigbridge-miner-fields").append(row("scope", say("field.scope"), scope), miners, group);
+    const note = $("<div>", { class: "rigbridge-note", role: "status", text: say("editor.no-lists") }).hide();
+    $("#rigbridge-miner-fields").append(row("scope", say("field.scope"), scope), miners, group, note);
     typed(node, "miners", { complete: async (text) => lastOf(text, await minerOffers()), hasInput }).on("change", () =>
       changed(),
     );
     typed(node, "group", { complete: groupOffers, hasInput }).on("change", () => changed());
     // Node-RED checks the fields again when one changes that stood in the dialog from the beginning.
     miners.add(group).on("change", "input", () => $("#node-input-name").trigger("change"));
+    const showNote = async () => {
+      const isListed = (await list("miners")).length > 0;
+      note.toggle(!isListed && scope.val() !== "all");
+    };
     const show = () => {
       miners.toggle(scope.val() === "miners");
       group.toggle(scope.val() === "group");
+      showNote();
       changed();
     };
     scope.on("change", show);
+    $("#node-input-service").on("change", showNote);
     show();
   }
 
@@ -167,5 +178,5 @@ window.rigbridge ??= (() => {
 
   $("<link>", { rel: "stylesheet", href: "resources/@rigbridge/node-red/rigbridge.css" }).appendTo("head");
 
-  return { say, list, get, row, select, typed, minerFields, chosen, queueFields, serviceId };
+  return { say, list, ofService, get, row, select, typed, minerFields, chosen, queueFields };
 })();

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { test } from "@jest/globals";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { z } from "zod";
 import type { NodeRed } from "./real-node-red.ts";
 
 const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -41,7 +42,22 @@ export interface Editor {
   drag(type: string): Promise<string>;
   /** A node of the flow. */
   node(id: string): Locator;
+  /** What stands under a node. */
+  status(id: string): Locator;
+  /** The triangle at a node whose fields are not as they must be. */
+  invalid(id: string): Locator;
+  /** Draws a wire from the first output of one to another. */
+  wire(from: string, to: string): Promise<void>;
   open(id: string): Promise<void>;
+  /** Opens the sidebar's help; it stays with the node of the dialog on top. */
+  showHelp(): Promise<void>;
+  readonly help: Locator;
+  /** Fields of the dialog on top that can be seen and have no name for those who cannot see. */
+  unlabelled(): Promise<readonly string[]>;
+  /** px by which the dialog on top is wider than its window. */
+  overflow(): Promise<number>;
+  /** Of a text of the dialog to what is behind it, as WCAG reckons it: 1 to 21. */
+  contrast(selector: string): Promise<number>;
   /** Closes the dialog on top by its button. */
   end(button: "ok" | "cancel"): Promise<void>;
   deploy(): Promise<void>;
@@ -100,19 +116,64 @@ function editorOn(page: Page, faults: readonly string[]): Editor {
       const added = nodes.nth(before);
       return (await added.getAttribute("id")) ?? "";
     },
+    status: (id) => node(id).locator(".red-ui-flow-node-status-label"),
+    invalid: (id) => node(id).locator(".red-ui-flow-node-error"),
+    wire: (from, to) =>
+      node(from)
+        .locator(".red-ui-flow-port-output .red-ui-flow-port")
+        .first()
+        .dragTo(node(to).locator(".red-ui-flow-port-input .red-ui-flow-port")),
+    showHelp: () => dialog().locator(".red-ui-tray-footer .fa-book").click(),
+    help: page.locator(".red-ui-help:has(> .red-ui-help-title)"),
+    unlabelled: async () => z.array(z.string()).parse(await page.evaluate(unlabelled)),
+    overflow: async () => z.number().parse(await page.evaluate(overflow)),
+    contrast: async (selector) => z.number().parse(await page.evaluate(contrast(selector))),
     open: async (id) => {
-      await node(id).dblclick();
+      // Its middle may be beside it: what stands under it belongs to it.
+      await node(id).locator("rect.red-ui-flow-node").dblclick();
       await dialog().locator(".red-ui-tray-toolbar button").last().waitFor();
     },
     end: async (button) => {
-      const before = await trays.count();
-      await dialog().locator(`.red-ui-tray-toolbar button[id$="-${button}"]`).click();
-      await trays.nth(before - 1).waitFor({ state: "detached" });
+      const id = await dialog().locator(`.red-ui-tray-toolbar button[id$="-${button}"]`).getAttribute("id");
+      await page.locator(`#${id}`).click();
+      await page.locator(`#${id}`).waitFor({ state: "detached" });
     },
     deploy: async () => {
+      const kept = page.waitForResponse(
+        (reply) => reply.url().endsWith("/flows") && reply.request().method() === "POST",
+      );
       await page.locator("#red-ui-header-button-deploy:not(.disabled)").click();
+      await kept;
       await page.locator("#red-ui-header-button-deploy.disabled").waitFor();
     },
     close: () => page.close(),
   };
 }
+
+const overflow = `(() => {
+  const body = [...document.querySelectorAll(".red-ui-tray-body")].at(-1);
+  return body.scrollWidth - body.clientWidth;
+})()`;
+
+const unlabelled = `[...[...document.querySelectorAll(".red-ui-tray")].at(-1).querySelectorAll(".form-row input, .form-row select")]
+  .filter((field) => field.offsetParent !== null)
+  .filter((field) => field.labels.length === 0 && !field.ariaLabel && !field.closest(".red-ui-typedInput-container"))
+  .map((field) => field.id || field.outerHTML)`;
+
+const contrast = (selector: string): string => `(() => {
+  const shown = [...document.querySelectorAll(${JSON.stringify(selector)})].find((each) => each.offsetParent !== null);
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const behind = (element) => {
+    const colour = getComputedStyle(element).backgroundColor;
+    return (parts(colour)[3] ?? 1) === 0 ? behind(element.parentElement) : colour;
+  };
+  const light = (colour) => {
+    const [red, green, blue] = parts(colour).map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [less, more] = [light(getComputedStyle(shown).color), light(behind(shown))].sort((a, b) => a - b);
+  return (more + 0.05) / (less + 0.05);
+})()`;

@@ -154,7 +154,8 @@ const settingsText = (more: string): string => `module.exports = {
 `;
 
 const Event = z.object({ topic: z.string(), data: z.unknown() });
-const Debug = z.object({ id: z.string(), msg: z.string() });
+/** Of a debug node; warnings come on the same way, as texts. */
+const Debug = z.object({ id: z.string(), msg: z.string(), format: z.literal("Object") });
 
 /** What the editor is told: messages at debug nodes, and statuses. */
 async function watch(url: string, token: string | undefined) {

@@ -1,0 +1,137 @@
+import { pino } from "pino";
+import { minersIn } from "../../src/client/changes.ts";
+import { Config } from "../../src/config/index.ts";
+import { startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { type Farm, type RigModel, startFarm, startTwin } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { ownHost } from "../own-host.ts";
+import { testKey } from "./service-kinds.ts";
+
+/** Miners that make happen what the example flows wait for, behind a service of one kind. */
+export interface Site {
+  readonly name: "a service inside Node-RED" | "a Rigbridge elsewhere" | "the reference product";
+  /** What of the examples' `rigbridge-service` is different here. */
+  readonly service: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** The first has the id 1000000001; as they are, not as a service sees them. */
+  readonly rigs: readonly SiteRig[];
+  /** Lets time pass for the miners. */
+  pass(seconds: number): void;
+  close(): Promise<void>;
+}
+
+export interface SiteRig {
+  readonly name: string;
+  readonly model: RigModel;
+  /** As somebody beside the flow does it. */
+  stop(): void;
+  switchOff(): void;
+}
+
+const log = pino({ level: "silent" });
+const names = ["Rig A", "Rig B"];
+
+/** LuxOS, which can be held to several powers, and a small rig that is back soon. */
+function startRigs(clock: () => number): Promise<Farm> {
+  return startFarm({
+    rigs: [
+      { kind: "luxos", warm: true, host: ownHost(), restartSeconds: 0.1 },
+      { kind: "axeos", warm: true, host: ownHost(), restartSeconds: 0.1 },
+    ],
+    clock,
+  });
+}
+
+const placed = (farm: Farm, group = "Hall") =>
+  farm.rigs.map(({ address }, index) => ({ address, name: names[index] ?? "", group }));
+
+const rigsOf = (farm: Farm): SiteRig[] =>
+  farm.rigs.map((rig, index) => ({
+    name: names[index] ?? "",
+    model: rig.model,
+    stop: () =>
+      rig.model.change((model) => {
+        model.mining = false;
+      }),
+    switchOff: () => rig.powerOff(),
+  }));
+
+/** Of which a test can turn the hands forward. */
+function handClock() {
+  let passed = 0;
+  return {
+    now: () => Date.now() + passed,
+    pass: (seconds: number) => {
+      passed += seconds * 1000;
+    },
+  };
+}
+
+export async function insideSite(): Promise<Site> {
+  const clock = handClock();
+  const farm = await startRigs(clock.now);
+  return {
+    name: "a service inside Node-RED",
+    service: { mode: "inside", rigs: placed(farm), interval: 1 },
+    secrets: {},
+    rigs: rigsOf(farm),
+    pass: clock.pass,
+    close: () => farm.close(),
+  };
+}
+
+/** One that spares its rigs nothing, so that a test need not wait. */
+export async function elsewhereSite(): Promise<Site> {
+  const clock = handClock();
+  const farm = await startRigs(clock.now);
+  const settings = Config.parse({
+    http: { host: "127.0.0.1", port: 0, key: testKey },
+    poll: { interval: 1 },
+    power: { minOn: 0, minOff: 0, changesPerHour: 3600 },
+    groups: [{ name: "Sun" }],
+    follow: { name: "Roof", group: "Sun", surplus: { api: true }, dwell: 0, minOn: 0, minOff: 0 },
+    miners: placed(farm, "Sun"),
+  });
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  const service = await startService({ config: settings, store, log });
+  const { groupList } = await service.listMiners({}, { actor: "test" });
+  for (const { id } of minersIn(groupList)) await service.pollMiner({ id }, { actor: "test" });
+  const server = await startHttpServer({ service, settings: settings.http, log, version: "test" });
+  return {
+    name: "a Rigbridge elsewhere",
+    service: { url: server.url },
+    secrets: { key: testKey },
+    rigs: rigsOf(farm),
+    pass: clock.pass,
+    close: async () => {
+      await server.close();
+      await service.close();
+      await store.close();
+      await farm.close();
+    },
+  };
+}
+
+export async function referenceSite(): Promise<Site> {
+  const clock = handClock();
+  const twin = await startTwin({ locale: "sv-SE", currency: "SEK", miners: 12, key: testKey, clock: clock.now });
+  const [first] = twin.miners.filter(({ id }) => id === 1_000_000_001);
+  const others = twin.miners.filter((miner) => miner !== first);
+  const rigs = [...(first === undefined ? [] : [first]), ...others].map((miner) => ({
+    name: miner.name,
+    get model() {
+      return miner.model;
+    },
+    stop: () => miner.stop(),
+    switchOff: () => miner.switchOff(),
+  }));
+  return {
+    name: "the reference product",
+    service: { url: twin.url, locale: "sv-SE" },
+    secrets: { key: testKey },
+    rigs,
+    pass: clock.pass,
+    close: () => twin.close(),
+  };
+}

@@ -1,0 +1,227 @@
+import { parseSync } from "@swc/core";
+import { z } from "zod";
+
+const Manifest = z.looseObject({
+  name: z.string(),
+  license: z.string().optional(),
+  repository: z.object({ url: z.string() }).optional(),
+  bugs: z.object({ url: z.string() }).optional(),
+  keywords: z.array(z.string()),
+  engines: z.object({ node: z.string() }),
+  dependencies: z.record(z.string(), z.string()),
+  "node-red": z.object({ version: z.string(), nodes: z.record(z.string(), z.string()) }),
+});
+
+/** A text of a catalogue stands under its path, as "field.miners". */
+export type Catalogue = Readonly<Record<string, string>>;
+
+export interface NodeSet {
+  /** As under `node-red.nodes`: also the name of its catalogue. */
+  readonly name: string;
+  readonly html: string;
+  readonly catalogues: Readonly<Record<string, Catalogue>>;
+  readonly help: Readonly<Record<string, string>>;
+}
+
+/** All of a Node-RED package that the rules look at. */
+export interface NodePackage {
+  readonly manifest: z.infer<typeof Manifest>;
+  readonly sets: readonly NodeSet[];
+  /** Types of the nodes of each example flow. */
+  readonly examples: Readonly<Record<string, readonly string[]>>;
+  /** Files that are packed. */
+  readonly packed: readonly string[];
+  /** What the nodes and their editors are written in, all of it. */
+  readonly sources: string;
+}
+
+export const readManifest = (text: string): NodePackage["manifest"] => Manifest.parse(JSON.parse(text));
+
+export const languages = ["en-US", "de"] as const;
+
+/** What may stand in the package, and nothing else. */
+const mayBePacked = [
+  /^(package\.json|README\.md|LICENSE)$/,
+  /^dist\/[a-z-]+\/[a-z-]+\.(js|html)$/,
+  /^dist\/[a-z-]+\/icons\/[a-z-]+\.svg$/,
+  /^dist\/[a-z-]+\/locales\/(en-US|de)\/[a-z-]+\.(json|html)$/,
+  /^resources\/[a-z-]+\.(js|css)$/,
+  /^examples\/[a-z-]+\.json$/,
+];
+
+/**
+ * What Node-RED's scorecard (`node-red-dev validate`) asks of a package, as far as it can be said without a network, by
+ * its own numbers; and what we ask ourselves. Each says what is wrong.
+ */
+export const rules: Readonly<Record<string, (given: NodePackage) => readonly string[]>> = {
+  "P01: has a licence": ({ manifest }) => unless(/^[\w.-]+$/.test(manifest.license ?? ""), "license"),
+  "P03: says where its source and its issues are": ({ manifest: { repository, bugs } }) => [
+    ...unless(/^git\+https:\/\//.test(repository?.url ?? ""), "repository"),
+    ...unless(/^https:\/\//.test(bugs?.url ?? ""), "bugs"),
+  ],
+  "P04: has a scoped name": ({ manifest: { name } }) => unless(/^@[a-z-]+\/[a-z-]+$/.test(name), name),
+  "P05: has the keyword": ({ manifest: { keywords } }) => unless(keywords.includes("node-red"), "keywords"),
+  "P06: says which Node-RED it needs, and both supported ones are": ({ manifest }) =>
+    unless(manifest["node-red"].version === ">=4.1", manifest["node-red"].version),
+  "P07: runs on the oldest Node.js of Node-RED 5": ({ manifest: { engines } }) =>
+    unless(engines.node === ">=22.9", engines.node),
+  "N01: each type is there once, and cannot be somebody else's": ({ sets }) => {
+    const types = sets.flatMap(({ html }) => registered(html).map(({ type }) => type));
+    return [
+      ...types.filter((type, index) => types.indexOf(type) !== index),
+      ...types.filter((type) => !type.startsWith("rigbridge-")),
+    ];
+  },
+  "N02: each node stands in an example": ({ sets, examples }) => {
+    const shown = new Set(Object.values(examples).flat());
+    return sets.flatMap(({ html }) =>
+      registered(html)
+        .map(({ type }) => type)
+        .filter((type) => !shown.has(type)),
+    );
+  },
+  "D01: has six dependencies at most": ({ manifest }) =>
+    unless(Object.keys(manifest.dependencies).length <= 6, "dependencies"),
+  "registers one node a set, with all of it written out": ({ sets }) => sets.flatMap(registerFaults),
+  "has its texts and its help in every language": ({ sets }) => sets.flatMap(languageFaults),
+  "has every text that is used": ({ sets, sources }) => {
+    const there = new Set(sets.flatMap(keysOf));
+    return usedKeys(sets, sources).filter((key) => !there.has(key));
+  },
+  "uses every text that it has": ({ sets, sources }) => {
+    const direct = new Set(usedKeys(sets, sources));
+    const composed = isComposed(sources);
+    const isSaid = (key: string): boolean => direct.has(key) || sources.includes(`"${key}"`) || composed(key);
+    return sets.flatMap(keysOf).filter((key) => !isSaid(key));
+  },
+  "packs what it needs, and nothing else": ({ manifest, sets, examples, packed }) => {
+    const files = Object.values(manifest["node-red"].nodes).flatMap((file) => [file, file.replace(/js$/, "html")]);
+    const folders = Object.entries(manifest["node-red"].nodes).map(([name, file]) => ({
+      name,
+      folder: file.slice(0, file.lastIndexOf("/")),
+    }));
+    const texts = folders.flatMap(({ name, folder }) =>
+      languages.flatMap((language) => [`json`, `html`].map((kind) => `${folder}/locales/${language}/${name}.${kind}`)),
+    );
+    const icons = sets.flatMap(({ name, html }) =>
+      registered(html).flatMap(({ fields }) => {
+        const folder = folders.find((each) => each.name === name)?.folder ?? "";
+        return fields.icon === undefined ? [] : [`${folder}/icons/${fields.icon}`];
+      }),
+    );
+    const shared = ["package.json", "README.md", "LICENSE", "resources/rigbridge.js", "resources/rigbridge.css"];
+    const needed = [
+      ...files,
+      ...texts,
+      ...icons,
+      ...shared,
+      ...Object.keys(examples).map((name) => `examples/${name}`),
+    ];
+    return [
+      ...needed.filter((file) => !packed.includes(file)).map((file) => `missing: ${file}`),
+      ...packed.filter((file) => !mayBePacked.some((pattern) => pattern.test(file))).map((file) => `too much: ${file}`),
+    ];
+  },
+};
+
+const unless = (holds: boolean, what: string): readonly string[] => (holds ? [] : [what]);
+
+interface Registered {
+  readonly type: string;
+  /** Keys of the object that is written in place; of those with a text, that. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const Property = z.looseObject({
+  type: z.literal("KeyValueProperty"),
+  key: z.looseObject({ value: z.string() }),
+  value: z.looseObject({ type: z.string(), value: z.unknown().optional() }),
+});
+const Call = z.looseObject({
+  type: z.literal("CallExpression"),
+  callee: z.looseObject({ property: z.looseObject({ value: z.literal("registerType") }) }),
+  arguments: z.tuple([
+    z.looseObject({ expression: z.looseObject({ type: z.literal("StringLiteral"), value: z.string() }) }),
+    z.looseObject({
+      expression: z.looseObject({ type: z.literal("ObjectExpression"), properties: z.array(z.unknown()) }),
+    }),
+  ]),
+});
+
+/** The calls of `registerType` in the scripts of a page that checkers can read: a text, and an object in place. */
+export function registered(html: string): readonly Registered[] {
+  const scripts = [...html.matchAll(/<script type="text\/javascript">([\s\S]*?)<\/script>/g)];
+  return scripts
+    .flatMap(([, script = ""]) => within(parseSync(script, { syntax: "ecmascript", target: "es2022" })))
+    .flatMap((node) => {
+      const { data } = Call.safeParse(node);
+      if (data === undefined) return [];
+      const [{ expression: type }, { expression: definition }] = data.arguments;
+      const fields = definition.properties.flatMap((property) => {
+        const { data: known } = Property.safeParse(property);
+        return known === undefined ? [] : [[known.key.value, String(known.value.value ?? known.value.type)] as const];
+      });
+      return [{ type: type.value, fields: Object.fromEntries(fields) }];
+    });
+}
+
+function within(node: unknown): readonly unknown[] {
+  if (typeof node !== "object" || node === null) return [];
+  return [node, ...Object.values(node).flatMap(within)];
+}
+
+function registerFaults({ name, html }: NodeSet): readonly string[] {
+  const calls = html.match(/registerType\(/g) ?? [];
+  const [only, ...others] = registered(html);
+  if (only === undefined || others.length > 0 || calls.length !== 1) return [`${name}: registers no type, or several`];
+  const { type, fields } = only;
+  const needed =
+    fields.category === "config" ? ["defaults"] : ["defaults", "category", "color", "icon", "inputs", "outputs"];
+  return [
+    ...unless(type === name, `${name}: registers ${type}`),
+    ...needed.filter((field) => fields[field] === undefined).map((field) => `${name}: no ${field} in place`),
+    ...unless(
+      fields.defaults === undefined || fields.defaults === "ObjectExpression",
+      `${name}: defaults are made elsewhere`,
+    ),
+    ...unless(html.includes(`data-template-name="${type}"`), `${name}: no dialog`),
+  ];
+}
+
+function languageFaults({ name, catalogues, help }: NodeSet): readonly string[] {
+  return languages.flatMap((language) => {
+    const own = Object.keys(catalogues[language] ?? {});
+    const others = languages.flatMap((other) => Object.keys(catalogues[other] ?? {}));
+    return [
+      ...unless(help[language]?.includes(`data-help-name="${name}"`) === true, `${name}: no help in ${language}`),
+      ...[...new Set(others)].filter((key) => !own.includes(key)).map((key) => `${name}: no ${key} in ${language}`),
+      ...own
+        .filter((key) => catalogues[language]?.[key] === "")
+        .map((key) => `${name}: ${key} is empty in ${language}`),
+    ];
+  });
+}
+
+const keysOf = ({ catalogues }: NodeSet): readonly string[] => Object.keys(catalogues["en-US"] ?? {});
+
+/** Keys that stand in full in a page or in code. */
+function usedKeys(sets: readonly NodeSet[], sources: string): readonly string[] {
+  const groups = [...new Set(sets.flatMap(keysOf).map((key) => key.split(".")[0] ?? ""))];
+  const asked = [
+    ...sources.matchAll(/data-i18n="(?:\[[a-z-]+\])?([\w.-]+)"/g),
+    ...sources.matchAll(/(?:\b_|\bsay)\("([\w.-]+)"/g),
+    ...sources.matchAll(/"=([a-z]+\.[\w-]+)"/g),
+  ].flatMap(([, key = ""]) => (groups.includes(key.split(".")[0] ?? "") ? [key] : [`unknown group: ${key}`]));
+  const faults = [...sources.matchAll(/new Fault\(\s*"[\w.-]+",\s*"([\w-]+)"/g)].map(([, key = ""]) => `fault.${key}`);
+  const ofFields = [...sources.matchAll(/fieldFault\(\s*\S+,\s*"([\w-]+)"/g)].map(([, key = ""]) => `fault.${key}`);
+  return [...new Set([...asked, ...faults, ...ofFields])];
+}
+
+/** Whether a text could be asked for by a template, as `command.${name}`, with a word that stands somewhere. */
+function isComposed(sources: string): (key: string) => boolean {
+  const words = new Set(sources.match(/[\w-]+/g));
+  const beginnings = new Set([...sources.matchAll(/[`=]([a-z][\w.-]*[.-])\$\{/g)].map(([, start = ""]) => start));
+  const isWord = (rest: string): boolean =>
+    words.has(rest) || [...beginnings].some((start) => rest.startsWith(start) && words.has(rest.slice(start.length)));
+  return (key) => [...beginnings].some((start) => key.startsWith(start) && isWord(key.slice(start.length)));
+}

@@ -1,0 +1,132 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { z } from "zod";
+import { must, root } from "../package/packed.ts";
+import { type Catalogue, languages, type NodePackage, type NodeSet, readManifest, rules } from "./package-rules.ts";
+
+const home = join(root, "nodes");
+const read = (path: string): Promise<string> => readFile(join(home, path), "utf8");
+
+let ours: NodePackage;
+beforeAll(async () => {
+  const manifest = readManifest(await read("package.json"));
+  const sets = await Promise.all(
+    Object.entries(manifest["node-red"].nodes).map(([name, file]) => readSet(name, file.split("/")[1] ?? "")),
+  );
+  ours = { manifest, sets, examples: await readExamples(), packed: await packedFiles(), sources: await readSources() };
+});
+
+async function readSet(name: string, folder: string): Promise<NodeSet> {
+  const inEach = async <T>(kind: string, look: (text: string) => T): Promise<Record<string, T>> =>
+    Object.fromEntries(
+      await Promise.all(
+        languages.map(async (language) => [
+          language,
+          look(await read(`${folder}/locales/${language}/${name}.${kind}`)),
+        ]),
+      ),
+    );
+  return {
+    name,
+    html: await read(`${folder}/${name}.html`),
+    catalogues: await inEach("json", (text) => flat(JSON.parse(text))),
+    help: await inEach("html", (text) => text),
+  };
+}
+
+function flat(texts: unknown, before = ""): Catalogue {
+  if (typeof texts === "string") return { [before]: texts };
+  const inner = Object.entries(z.record(z.string(), z.unknown()).parse(texts));
+  return Object.assign({}, ...inner.map(([key, text]) => flat(text, before === "" ? key : `${before}.${key}`)));
+}
+
+const Flow = z.array(z.looseObject({ type: z.string() }));
+
+async function readExamples(): Promise<Record<string, string[]>> {
+  const names = (await readdir(join(home, "examples"))).filter((name) => name.endsWith(".json"));
+  const flows = await Promise.all(
+    names.map(async (name) => Flow.parse(JSON.parse(await read(`examples/${name}`))).map(({ type }) => type)),
+  );
+  return Object.fromEntries(names.map((name, index) => [name, flows[index] ?? []]));
+}
+
+async function readSources(): Promise<string> {
+  const files = await readdir(home, { recursive: true });
+  const wanted = files.filter(
+    (file) => !/^(dist|node_modules|examples)\/|locales\//.test(file) && /\.(ts|html|js)$/.test(file),
+  );
+  // The names of properties stand in the contract.
+  return (await Promise.all([...wanted, "../src/contract/properties.ts"].map(read))).join("\n");
+}
+
+async function packedFiles(): Promise<string[]> {
+  const Packed = z.tuple([z.object({ files: z.array(z.object({ path: z.string() })) })]);
+  const said = await must("npm", ["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=silent"], home);
+  const [{ files }] = Packed.parse(JSON.parse(said.slice(said.indexOf("["))));
+  return files.map(({ path }) => path);
+}
+
+/** A package with another manifest, or with its first set changed. */
+const withManifest = (changed: object): NodePackage => ({ ...ours, manifest: { ...ours.manifest, ...changed } });
+const withSet = (changed: (set: NodeSet) => Partial<NodeSet>): NodePackage => {
+  const [service, first, ...others] = ours.sets;
+  if (service === undefined || first === undefined) throw new Error("there are several");
+  return { ...ours, sets: [service, { ...first, ...changed(first) }, ...others] };
+};
+const withHtml = (from: string | RegExp, to: string): NodePackage =>
+  withSet(({ html }) => ({ html: html.replace(from, to) }));
+const withTexts = (language: string, texts: Catalogue): NodePackage =>
+  withSet(({ catalogues }) => ({ catalogues: { ...catalogues, [language]: { ...catalogues[language], ...texts } } }));
+
+/** For each rule packages that break it. */
+const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
+  P01: () => [withManifest({ license: undefined })],
+  P03: () => [withManifest({ bugs: undefined }), withManifest({ repository: { url: "rigbridge" } })],
+  P04: () => [withManifest({ name: "rigbridge-nodes" })],
+  P05: () => [withManifest({ keywords: ["mining"] })],
+  P06: () => [withManifest({ "node-red": { ...ours.manifest["node-red"], version: ">=5" } })],
+  P07: () => [withManifest({ engines: { node: ">=22.13" } })],
+  N01: () => [
+    withHtml('"rigbridge-miner-action", {', '"miner-action", {'),
+    { ...ours, sets: [...ours.sets, ...ours.sets] },
+  ],
+  N02: () => [{ ...ours, examples: {} }],
+  D01: () => [withManifest({ dependencies: Object.fromEntries([..."abcdefg"].map((name) => [name, "^1.0.0"])) })],
+  "registers one": () => [
+    withHtml(/registerType\("rigbridge-miner-action", \{/, "registerType(type, {"),
+    withHtml(/icon: "[a-z-]+\.svg",/, ""),
+    withHtml("defaults: {", "defaults: made, others: {"),
+    withHtml(/data-template-name="[a-z-]+"/, ""),
+  ],
+  "has its texts": () => [
+    withTexts("en-US", { "rigbridge-miner-action.more": "more" }),
+    withTexts("de", { "rigbridge-miner-action.name": "" }),
+    withSet(() => ({ help: {} })),
+  ],
+  "has every text": () => [
+    { ...ours, sources: `${ours.sources} say("status.nonsense")` },
+    { ...ours, sources: `${ours.sources} new Fault("internal", "nonsense")` },
+    { ...ours, sources: `${ours.sources} data-i18n="rigbridge-miner-action.nonsense"` },
+  ],
+  "uses every": () => [withTexts("en-US", { "rigbridge-miner-action.nobody-asks": "nobody" })],
+  "packs what": () => [
+    { ...ours, packed: ours.packed.filter((file) => !file.endsWith(".svg")) },
+    { ...ours, packed: ours.packed.filter((file) => !file.startsWith("examples/")) },
+    { ...ours, packed: [...ours.packed, "dist/service/settings.ts"] },
+    { ...ours, packed: [...ours.packed, "resources/.env"] },
+  ],
+};
+
+describe.each(Object.entries(rules))("The package of nodes %s", (name, rule) => {
+  test("as it is", () => {
+    expect(rule(ours)).toEqual([]);
+  });
+
+  test("which is found out where it is not so", () => {
+    const [, packages] = Object.entries(broken).find(([start]) => name.startsWith(start)) ?? [];
+    const found = packages?.().map((given) => rule(given).length) ?? [];
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.every((count) => count > 0)).toBe(true);
+  });
+});
