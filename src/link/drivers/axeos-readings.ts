@@ -67,7 +67,7 @@ export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
       serial: null,
     },
     uptime: info.number("uptimeSeconds"),
-    mining: overheated || paused === true ? false : hashrate === null ? null : hashrate > 0,
+    mining: isMining(overheated, paused, hashrate),
     bestShare: info.number("bestDiff"),
     foundBlocks: info.integer("blockFound"),
     shares: {
@@ -86,6 +86,13 @@ function fansOf(info: Reply): RigReadings["fans"] {
   const second = info.number("fan2rpm", { absent: 0 });
   const fans = rpm === null && percent === null ? [] : [{ rpm, percent }];
   return second === null ? fans : [...fans, { rpm: second, percent }];
+}
+
+/** What it is told to do, where it says that: without a pool it hashes nothing, and is not stopped. */
+function isMining(overheated: boolean, paused: boolean | null, hashrate: number | null): boolean | null {
+  if (overheated) return false;
+  if (paused !== null) return !paused;
+  return hashrate === null ? null : hashrate > 0;
 }
 
 function errorsOf(info: Reply, overheated: boolean): RigReadings["errors"] {

@@ -1,0 +1,238 @@
+import { createServer } from "node:http";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { z } from "zod";
+import { type ExampleName, type RunningExample, runExamples, type Shortened } from "./examples-flow.ts";
+import { elsewhereSite, insideSite, referenceSite, type Site, type SiteRig } from "./examples-sites.ts";
+import { type NodeRed, startNodeRed, type Version } from "./real-node-red.ts";
+import { until } from "./until.ts";
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Where alerts go; shared, for its address is in the environment of Node-RED. */
+const alerts: Record<string, unknown>[] = [];
+const endpoint = createServer((request, response) => {
+  let body = "";
+  request.on("data", (chunk) => (body += chunk));
+  request.on("end", () => {
+    alerts.push(z.record(z.string(), z.unknown()).parse(JSON.parse(body)));
+    response.end("thank you");
+  });
+});
+
+function alertUrl(): string {
+  const address = endpoint.address();
+  return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}/hook` : "";
+}
+
+interface Run {
+  readonly flow: RunningExample;
+  readonly site: Site;
+  readonly first: SiteRig;
+  readonly second: SiteRig;
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly site: () => Promise<Site>;
+}
+
+const inside = { kind: "a service inside Node-RED", site: insideSite };
+const elsewhere = { kind: "a Rigbridge elsewhere", site: elsewhereSite };
+const reference = { kind: "the reference product", site: referenceSite };
+
+/** No pool answers, so it hashes nothing, which a restart does not mend. */
+const losePools = ({ model }: SiteRig, isLost: boolean): void => {
+  for (const index of model.pools.keys()) model.setPoolAlive(index, !isLost);
+};
+
+/** Each flow in this Node-RED: in 5 on these kinds of service, in 4.1 on a Rigbridge elsewhere. */
+export function describeExamples(version: Version): void {
+  let red: NodeRed | null = null;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
+    red = await startNodeRed(version, version === 5 ? { env: { ALERT_URL: alertUrl() } } : {});
+  }, 120_000);
+  afterAll(async () => {
+    await red?.close();
+    await new Promise((resolve) => endpoint.close(resolve));
+  });
+  const on = (...kinds: readonly Kind[]) => (version === 5 ? kinds : [elsewhere]);
+
+  async function run(
+    name: ExampleName,
+    openSite: () => Promise<Site>,
+    options: { readonly shortened?: Shortened; readonly env?: Readonly<Record<string, unknown>> } = {},
+  ): Promise<Run> {
+    if (red === null) throw new Error("Node-RED does not run");
+    const deploy = red.deploy;
+    const site = await openSite();
+    closers.push(() => site.close());
+    const flow = await runExamples(red, [name], site, options);
+    closers.push(() => deploy([]));
+    const [first, second] = site.rigs;
+    if (first === undefined || second === undefined) throw new Error("Two rigs are needed");
+    return { flow, site, first, second };
+  }
+
+  describe.each(on(inside))("automatic restart on $kind", ({ site }) => {
+    test("tries three times, then tells somebody, and counts anew once it is well", async () => {
+      // Ten minutes and half an hour.
+      const shortened = {
+        "too little for 10 min": { hold: 1 },
+        "well for 30 min": { hold: 1 },
+        "every 10 min until it is well": { duration: "-1", units: "s" },
+      };
+      const { flow, site: farm, first: ill } = await run("automatic-restart", site, { shortened });
+      const startedAt = ill.model.startedAt;
+      losePools(ill, true);
+      await until(() => {
+        farm.pass(2);
+        return flow.messages("tell somebody").length > 0;
+      }, flow.said);
+      expect(flow.messages("tell somebody")).toEqual([
+        expect.objectContaining({ payload: `${ill.name} was restarted 3 times and still hashes too little.` }),
+      ]);
+      expect(ill.model.startedAt).toBeGreaterThan(startedAt);
+      expect(flow.messages("restarted").map(({ miner }) => z.object({ name: z.string() }).parse(miner).name)).toEqual([
+        ...Array(3).fill(ill.name),
+      ]);
+      losePools(ill, false);
+      await until(async () => {
+        farm.pass(20);
+        return !/:3/.test(await flow.context("three tries", "tries"));
+      }, flow.said);
+      losePools(ill, true);
+      await until(() => {
+        farm.pass(2);
+        return flow.messages("restarted").length === 4;
+      }, flow.said);
+      expect(flow.messages("tell somebody")).toHaveLength(1);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
+  describe.each(on(elsewhere))("solar surplus on $kind", ({ site }) => {
+    test("holds the rig to what there is, stops it, starts it with more, and stops it when nobody says", async () => {
+      // Two minutes, and a quarter of an hour.
+      const shortened = { "nothing for 15 min": { duration: "3", units: "s" } };
+      const { flow, site: farm, first: rig } = await run("solar-surplus", site, { shortened, env: { HOLD: 1 } });
+      const draw = () => {
+        rig.model.advance();
+        return rig.model.power;
+      };
+      /** What a meter says while the roof has so much, until it holds. */
+      const sunny = (roof: number, holds: () => boolean) =>
+        until(async () => {
+          expect((await flow.post("/surplus", Math.round(roof - draw()))).status).toBe(202);
+          farm.pass(2);
+          return holds();
+        }, flow.said);
+      expect((await flow.post("/surplus", "much")).status).toBe(400);
+      await sunny(2000, () => draw() < 2100);
+      expect(rig.model.mining).toBe(true);
+      expect(draw()).toBeGreaterThan(1000);
+      await sunny(300, () => !rig.model.mining);
+      // Enough to go on, not to start.
+      await sunny(600, () => /^\d+ W: none$/.test(flow.status("how much for the rig")));
+      expect(rig.model.mining).toBe(false);
+      await sunny(5000, () => rig.model.mining && draw() > 2000);
+      await until(() => !rig.model.mining, flow.said);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
+  describe.each(on(elsewhere))("solar surplus by the service on $kind", ({ site }) => {
+    test("tells the service, whose rigs follow", async () => {
+      const { flow, first, second } = await run("solar-surplus-by-service", site);
+      expect((await flow.post("/roof", -9000)).status).toBe(202);
+      await until(() => flow.messages("told").length === 1, flow.said);
+      expect(flow.messages("told")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
+      await until(() => !first.model.mining && !second.model.mining, flow.said);
+      expect((await flow.post("/roof", "")).status).toBe(400);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
+  describe.each(on(inside))("price-driven mining on $kind", ({ site }) => {
+    test("stops all above the limit, and starts them below it by the hysteresis", async () => {
+      const { flow, site: farm } = await run("price-driven-mining", site);
+      const those = farm.rigs.filter(({ model }) => model.mining);
+      const price = async (price: number, isMining: boolean) => {
+        expect((await flow.post("/power-price", price)).status).toBe(202);
+        await until(() => {
+          farm.pass(2);
+          return those.every(({ name }) => flow.known().some((each) => each.name === name && each.mining === isMining));
+        }, flow.said);
+      };
+      await price(0.2, true);
+      await price(0.35, false);
+      await price(0.19, false);
+      await price(0.12, true);
+      const told = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("told"));
+      await until(() => told().filter(({ price }) => price === 0.12).length >= those.length, flow.said);
+      const words = told().map(({ command, price }) => `${command} ${price}`);
+      expect([...new Set(words)]).toEqual(["stop 0.35", "start 0.12"]);
+      expect(words.filter((each) => each === "stop 0.35")).toHaveLength(those.length);
+      expect((await flow.post("/coin-profit", 4.2e-13)).status).toBe(202);
+      await until(() => flow.messages("set").length === 1, flow.said);
+      expect(flow.messages("set")[0]).toMatchObject({ topic: "BTC", payload: { success: true } });
+    });
+  });
+
+  describe.each(on(inside, reference))("daily report on $kind", ({ kind, site }) => {
+    test("makes one text of the farm, and of the history where there is one", async () => {
+      const { flow, first } = await run("daily-report", site);
+      await until(async () => /miners_mining/.test(await flow.context(null, "summary")), flow.said);
+      await flow.press("at 08:00");
+      await until(() => flow.messages("report").length === 1, flow.said);
+      const report = z.string().parse(flow.messages("report")[0]?.payload);
+      expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mine, \d+ cannot be reached\./);
+      if (kind === reference.kind) expect(report).not.toContain(first.name);
+      else expect(report).toMatch(/\nRig A: \d+\.\d TH\/s, .*up to \d+ °C\nRig B: /);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
+  describe.each(on(inside, reference))("alert by HTTP on $kind", ({ site }) => {
+    test("sends a new warning to the address from the environment, and nothing where there is none", async () => {
+      alerts.splice(0);
+      // Half a minute, where no event tells of it.
+      const shortened = { "new warnings": { interval: 1 } };
+      // The environment of this one has no address; later the flow's own has.
+      if (version === 4) {
+        const { flow, first } = await run("alert-by-http", site, { shortened });
+        first.switchOff();
+        await until(() => flow.messages("not set, not sent").length === 1, flow.said);
+        expect(alerts).toEqual([]);
+      }
+      const env = version === 5 ? {} : { ALERT_URL: alertUrl() };
+      const { flow, first } = await run("alert-by-http", site, { shortened, env });
+      first.switchOff();
+      await until(() => flow.messages("sent").length === 1, flow.said);
+      expect(alerts).toEqual([
+        { title: expect.anything(), message: expect.any(String), miner: first.name, time: expect.any(String) },
+      ]);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
+  describe.each(on(inside))("pause while something runs on $kind", ({ site }) => {
+    test("stops what mines, and starts only that again", async () => {
+      const { flow, first, second: stopped } = await run("pause-while-something-runs", site);
+      stopped.stop();
+      const isKnown = () => flow.known().some(({ name, mining }) => name === stopped.name && mining === false);
+      await until(isKnown, flow.said);
+      const said = async (runs: number, isMining: boolean) => {
+        expect((await flow.post("/dishwasher", runs)).status).toBe(202);
+        await until(() => first.model.mining === isMining, flow.said);
+      };
+      await said(1, false);
+      await said(0, true);
+      expect(stopped.model.mining).toBe(false);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+}
