@@ -10,5 +10,6 @@ export default {
   },
   // Only against hanging: a busy machine may be several times slower.
   testTimeout: 120_000,
-  maxWorkers: 2,
+  // Many tests wait for processes of their own.
+  maxWorkers: 3,
 };

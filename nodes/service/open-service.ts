@@ -20,10 +20,10 @@ export async function openService({ settings, secrets, file, log, reach }: OpenO
     return openInside({ settings, secrets, file, log });
   }
   const { connectService } = await import("rigbridge/client");
-  const { url, user, locale } = settings;
+  const { url, user, locale, poll } = settings;
   const { key } = secrets;
   const service = connectService({
-    ...{ url, log },
+    ...{ url, log, poll },
     ...(key === "" ? {} : { key }),
     ...(locale === "" ? {} : { locale }),
     ...(reach === undefined ? {} : { reach }),

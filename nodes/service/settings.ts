@@ -17,7 +17,14 @@ const locale = optional.refine((text) => text === "" || isLocale(text), "locale"
 /** A rig of a service inside Node-RED. */
 const Rig = z.object({ address: required, name: optional, group: optional });
 
-const Elsewhere = z.object({ mode: z.literal("elsewhere"), url, user: optional, locale });
+const Elsewhere = z.object({
+  mode: z.literal("elsewhere"),
+  url,
+  user: optional,
+  locale,
+  /** s between two looks at a server that does not tell by itself what changes. */
+  poll: count(1, 3600, 15),
+});
 
 const Inside = z.object({
   mode: z.literal("inside"),

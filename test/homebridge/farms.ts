@@ -98,7 +98,7 @@ async function openTwin(): Promise<OpenedFarm> {
   return {
     platform: {
       name: "Rigbridge",
-      service: { url: twin.url, key, locale: "sv-SE" },
+      service: { url: twin.url, key, locale: "sv-SE", poll: 1 },
       rigs: [{ miner: miner.name, name: "Garage" }],
     },
     name: "Garage",

@@ -128,7 +128,7 @@ export async function referenceSite(): Promise<Site> {
   }));
   return {
     name: "the reference product",
-    service: { url: twin.url, locale: "sv-SE" },
+    service: { url: twin.url, locale: "sv-SE", poll: 1 },
     secrets: { key: testKey },
     rigs,
     pass: clock.pass,

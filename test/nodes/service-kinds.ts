@@ -149,7 +149,10 @@ async function openReference(): Promise<OpenedForNodes> {
   const nameOf = (id: number): string => miners.find((miner) => miner.id === id)?.name ?? "";
   await service.close();
   return {
-    node: { id: "service", type: "rigbridge-service", mode: "elsewhere", url: twin.url, locale: "sv-SE", version: 1 },
+    node: {
+      ...{ id: "service", type: "rigbridge-service", version: 1 },
+      ...{ mode: "elsewhere", url: twin.url, locale: "sv-SE", poll: 1 },
+    },
     credentials: { service: { key: testKey } },
     userDir: "",
     steered: nameOf(1_000_000_001),

@@ -13,8 +13,12 @@ export async function openElsewhere(
   log: Logger,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const { url, key, user, locale } = elsewhere;
-  const service = connectService({ url, key, log, ...(locale === undefined ? {} : { locale }) });
+  const { url, key, user, locale, poll } = elsewhere;
+  const service = connectService({
+    ...{ url, key, log },
+    ...(locale === undefined ? {} : { locale }),
+    ...(poll === undefined ? {} : { poll }),
+  });
   const giveUp = (): void => void service.close();
   signal.addEventListener("abort", giveUp, { once: true });
   const byName = new Map(rigs.map((rig) => [rig.miner ?? "", rig]));

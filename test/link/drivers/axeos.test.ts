@@ -123,6 +123,11 @@ describe("controls", () => {
     expect(asked).toEqual(["GET /api/system/info", "GET /api/system/asic"]);
   });
 
+  test("show one that hashes nothing without being paused as told to mine", async () => {
+    const rig = await showing({ ASICModel: "BM1366", miningPaused: false, hashRate: 0 });
+    expect((await rig.read(deadline())).readings).toMatchObject({ mining: true, hashrate: 0 });
+  });
+
   test("that the firmware does not know after all are refused", async () => {
     const rig = await showing({ ASICModel: "BM1366", miningPaused: false });
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.refused" });
