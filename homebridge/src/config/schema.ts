@@ -128,15 +128,10 @@ export const ServiceSettings = z
       .max(35)
       .optional()
       .meta({ title: "Locale", description: "in which another product writes its figures, like sv-SE" }),
-    poll: z
-      .number()
-      .min(1)
-      .max(3600)
-      .optional()
-      .meta({
-        title: "Look every",
-        description: "seconds, where it does not tell by itself what changes; 15 unless said",
-      }),
+    poll: z.number().min(1).max(3600).optional().meta({
+      title: "Look every",
+      description: "seconds, where it does not tell by itself what changes; 15 unless said",
+    }),
   })
   .meta({ title: "Service elsewhere" });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
