@@ -19,7 +19,7 @@ export const eventLimits: EventLimits = {
   lag: 1_000,
   batch: 256,
   batchBytes: 262_144,
-  pace: 5,
+  pace: 10,
   summaryPace: 1_000,
 };
 
