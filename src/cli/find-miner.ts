@@ -1,4 +1,4 @@
-import { minersIn } from "../client/changes.ts";
+import { minersIn } from "../contract/miners-in.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Miner, MinerList } from "../contract/resources.ts";
 import { indented, table } from "./table.ts";

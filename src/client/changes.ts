@@ -1,10 +1,6 @@
 import { unknownReadings } from "../contract/readings.ts";
-import type { Miner, MinerGroup } from "../contract/resources.ts";
+import type { Miner } from "../contract/resources.ts";
 import { emptied } from "./miner-memory.ts";
-
-/** What stands in groups and in groups within them. */
-export const minersIn = (groups: readonly MinerGroup[]): Miner[] =>
-  groups.flatMap(({ minerList, groupList = [] }) => [...minerList, ...minersIn(groupList)]);
 
 export const byId = (miners: readonly Miner[]): Map<number, Miner> => new Map(miners.map((miner) => [miner.id, miner]));
 

@@ -1,6 +1,7 @@
+import { minersIn } from "../contract/miners-in.ts";
 import type { Miner, Summary } from "../contract/resources.ts";
 import type { Caller, Reply } from "../contract/service.ts";
-import { byId, minersIn } from "./changes.ts";
+import { byId } from "./changes.ts";
 
 /** What somebody was last told, from which a watch goes on. */
 export interface Told {

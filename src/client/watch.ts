@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ServiceEvent } from "../contract/events.ts";
+import { minersIn } from "../contract/miners-in.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Miner } from "../contract/resources.ts";
 import type { Caller, CallName, Input, MiningService } from "../contract/service.ts";
-import { byId, differences, minersIn, outOfReach, sameButTime } from "./changes.ts";
+import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
 import type { Connection } from "./connection.ts";
 import type { Told } from "./handed-out.ts";
 import type { Server } from "./server.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ServiceEvent } from "../contract/events.ts";
+import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Group, ManualAction, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
@@ -93,9 +94,6 @@ export async function readLists(service: MiningService, caller: Caller): Promise
   ]);
   return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), rules, summary, features };
 }
-
-const minersIn = (groups: readonly MinerGroup[]): Miner[] =>
-  groups.flatMap(({ minerList, groupList = [] }) => [...minerList, ...minersIn(groupList)]);
 
 /** Where a service does not list its groups, those that its miners stand in. */
 const groupsIn = (groups: readonly MinerGroup[], parentId: number): Group[] =>

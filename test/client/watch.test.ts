@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { minersIn } from "../../src/client/changes.ts";
 import { connectService } from "../../src/client/index.ts";
+import { minersIn } from "../../src/contract/miners-in.ts";
 import { startTwin } from "../../src/simulator/index.ts";
 import { answering, closeServers, sendJson } from "./servers.ts";
 import { isType, watching } from "./watching.ts";

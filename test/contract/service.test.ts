@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { minersIn } from "../../src/client/changes.ts";
 import type { ServiceEvent } from "../../src/contract/events.ts";
+import { minersIn } from "../../src/contract/miners-in.ts";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import type { Miner } from "../../src/contract/resources.ts";
 import { caller, kinds, type Opened } from "./kinds.ts";

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect } from "@jest/globals";
 import { folderIn, StatusFile } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
+import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { farmKinds } from "./farms.ts";
 import { miner } from "./miners.ts";
-import { closeBrowser, type OpenedPage, openPage, type PageOptions, testInBrowser } from "./page-browser.ts";
+import { type OpenedPage, openPage, type PageOptions } from "./page-browser.ts";
 import { until } from "./until.ts";
 
 let ending: (() => Promise<unknown>)[] = [];

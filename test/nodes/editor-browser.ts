@@ -1,19 +1,7 @@
-import { existsSync } from "node:fs";
-import { test } from "@jest/globals";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { z } from "zod";
+import { newPage } from "../chromium.ts";
 import type { NodeRed } from "./real-node-red.ts";
-
-const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const program = programs.find((each) => existsSync(each));
-if (program === undefined)
-  process.stderr.write(`Node-RED's editor is not tried in a browser: there is none of ${programs.join(", ")}\n`);
-
-/** A test that needs a browser; skipped where there is none, which has been said then. */
-export const testInBrowser = program === undefined ? test.skip : test;
-
-/** Waits so long for what is expected, on machines that are several times slower. */
-export const patience = 60_000;
 
 export const languages = ["en-US", "de"] as const;
 
@@ -64,18 +52,10 @@ export interface Editor {
   close(): Promise<void>;
 }
 
-let browser: Browser | null = null;
-
 /** Opens the editor and waits until it shows the flow and our palette. */
 export async function openEditor(red: NodeRed, options: EditorOptions = {}): Promise<Editor> {
   const { language = "en-US", isDark = false, width = 1500, found = [] } = options;
-  browser ??= await chromium.launch({
-    ...(program === undefined ? {} : { executablePath: program }),
-    // Chromium as root has no sandbox; it shows nothing but Node-RED with what is in this repository.
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-  });
-  const page = await browser.newPage({ viewport: { width, height: 1000 } });
-  page.setDefaultTimeout(patience);
+  const page = await newPage(width, 1000);
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => {
@@ -88,11 +68,6 @@ export async function openEditor(red: NodeRed, options: EditorOptions = {}): Pro
   await page.locator(".red-ui-palette-node[data-palette-type=rigbridge-miner-action]").waitFor();
   await page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
   return editorOn(page, faults);
-}
-
-export async function closeBrowser(): Promise<void> {
-  await browser?.close();
-  browser = null;
 }
 
 function editorOn(page: Page, faults: readonly string[]): Editor {

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
-import {
-  closeBrowser,
-  type Editor,
-  type EditorOptions,
-  languages,
-  openEditor,
-  testInBrowser,
-} from "./editor-browser.ts";
+import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { type Editor, type EditorOptions, languages, openEditor } from "./editor-browser.ts";
 import { type FlowNode, type NodeRed, startNodeRed } from "./real-node-red.ts";
 import { type OpenedElsewhere, openElsewhere, testKey } from "./service-kinds.ts";
 import { until } from "./until.ts";

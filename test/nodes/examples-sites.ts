@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import { minersIn } from "../../src/client/changes.ts";
 import { Config } from "../../src/config/index.ts";
+import { minersIn } from "../../src/contract/miners-in.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, type RigModel, startFarm, startTwin } from "../../src/simulator/index.ts";

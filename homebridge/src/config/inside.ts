@@ -1,7 +1,7 @@
 import { type JsonObject, listOf, recordOf } from "./json.ts";
 
-/** What goes to the service inside as it stands. */
-const handedOn = [
+/** What a rig has that is read here; of others the service has it. */
+export const ofRigsInside = [
   "address",
   "group",
   "username",
@@ -11,9 +11,11 @@ const handedOn = [
   "uid",
   "powerNameplate",
   "interval",
-  "offlineExpected",
   "supply",
 ];
+
+/** What goes to the service inside as it stands. */
+const handedOn = [...ofRigsInside, "offlineExpected"];
 
 export interface InsideConfig {
   /** As `Config` of rigbridge takes it; not checked yet, since it is made of settings that may have mistakes. */

@@ -1,7 +1,7 @@
 import { findingsIn, type Mistake, RigbridgeError, sentence, unknownKeySentence } from "rigbridge";
 import { connectService } from "rigbridge/client";
 import { z } from "zod";
-import { insideConfig } from "./inside.ts";
+import { insideConfig, ofRigsInside } from "./inside.ts";
 import { type JsonObject, listOf, recordOf } from "./json.ts";
 import { Settings } from "./schema.ts";
 
@@ -87,19 +87,7 @@ const text = (path: readonly PropertyKey[]): string =>
   }, "");
 
 /** What a rig that the service has cannot be told here. */
-const belongingToService = [
-  "address",
-  "group",
-  "username",
-  "password",
-  "token",
-  "driver",
-  "uid",
-  "powerNameplate",
-  "interval",
-  "supply",
-  "heating",
-];
+const belongingToService = [...ofRigsInside, "heating"];
 
 /** What does not go together: rigs of a service elsewhere are named, others have an address. */
 function fitting({ service, rigs }: JsonObject): Mistake[] {
