@@ -49,8 +49,26 @@ export interface RigContext {
 /** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew: with an answer, and without. */
 const doubtAfter = 3;
 const doubtSilenceAfter = 10;
+/** ms that a read takes from which on a rig is slow: one read more before each command would be felt. */
+const slow = 500;
+/**
+ * ms for which a slow rig that has said who it is may be told something without asking again: nobody unplugs one, plugs
+ * in another and has it answer at the same address sooner. Longer than the usual interval between two reads.
+ */
+const knownFor = 15_000;
 /** Answers that another device, or other firmware, may have given. */
 const doubtful: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.login"]);
+
+/** Why a read was cut that yields. */
+const madeWay = new DOMException("a command goes first", "AbortError");
+
+/** How a read is meant. */
+export interface ReadManner {
+  /** The rig may be silent for a moment without being gone. */
+  readonly silence?: boolean;
+  /** `makeWay` may cut it; the state then stays as it was. */
+  readonly yields?: boolean;
+}
 
 /** One rig of the fleet: its link, its state, and one exchange at a time. */
 export class FleetRig {
@@ -72,6 +90,10 @@ export class FleetRig {
   #doubted = false;
   /** What the last good read said of the uptime, and when by the monotonic clock. */
   #uptime: { readonly seconds: number; readonly at: number } | null = null;
+  /** When the last good read ended, by the monotonic clock, and the ms that it took. */
+  #lastRead = { at: Number.NEGATIVE_INFINITY, took: 0 };
+  /** Of the read under way, if that one yields. */
+  #yielding: AbortController | null = null;
   #closed = false;
 
   constructor(declared: Declared, remembered: Remembered, context: RigContext) {
@@ -95,30 +117,51 @@ export class FleetRig {
     return this.#turns.busy;
   }
 
+  /**
+   * What a slow rig has said a moment ago, where its driver can switch it without a read before; else null: any other is
+   * read before it is told anything, so that nothing is sent to one that is away or is another by now.
+   */
+  get justRead(): Reading | null {
+    const { at, took } = this.#lastRead;
+    if (!this.#rig?.quick || took < slow || this.#state.trouble !== null) return null;
+    return performance.now() - at < knownFor ? this.#state.reading : null;
+  }
+
   /** Runs work while nothing else speaks to the rig, in the order of the calls. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
   /**
-   * Reads the rig and moves its state; never rejects. Only within `exclusively`. `silence`: it may be silent for a
-   * moment without being gone.
+   * Reads the rig and moves its state; never rejects. Only within `exclusively`.
    */
-  async read(silence = false): Promise<void> {
+  async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
+    const limit = new AbortController();
+    this.#yielding = yields ? limit : null;
+    const started = performance.now();
     try {
       this.#checkOpen();
-      const reading = await this.#readOnce();
+      const reading = await this.#readOnce(limit);
       this.#checkOpen();
+      // Parts may be missing from it.
+      if (limit.signal.reason === madeWay) return;
       if (reading.off !== true) {
         this.#checkIdentity(reading.identity);
         await this.#name(reading.identity);
       }
-      this.#take(reading);
+      this.#take(reading, started);
       this.#doubts = 0;
       await this.#rememberShape();
     } catch (error) {
-      this.#miss(error, silence);
+      if (limit.signal.reason !== madeWay) this.#miss(error, silence);
+    } finally {
+      this.#yielding = null;
     }
+  }
+
+  /** Cuts the read under way, if that one yields. */
+  makeWay(): void {
+    this.#yielding?.abort(madeWay);
   }
 
   /**
@@ -144,8 +187,10 @@ export class FleetRig {
     this.#plug?.close();
   }
 
-  #take(reading: Reading): void {
+  /** `started`: when the read began, by the monotonic clock. */
+  #take(reading: Reading, started: number): void {
     const ticks = performance.now();
+    this.#lastRead = { at: ticks, took: ticks - started };
     const before = this.#uptime === null ? null : { uptime: this.#uptime.seconds, elapsed: ticks - this.#uptime.at };
     this.#state = afterRead(this.#state, reading, {
       at: this.#context.now(),
@@ -168,9 +213,8 @@ export class FleetRig {
       throw new RigbridgeError("rig.unreachable", `${formatAddress(this.declared.address)} was changed or removed`);
   }
 
-  async #readOnce(): Promise<Reading> {
+  async #readOnce(limit: AbortController): Promise<Reading> {
     // A timer of our own: AbortSignal.timeout costs several times as much, 4,000 times a second.
-    const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
       this.#rig ??= this.#supplied() ?? (await this.#connect(limit.signal));

@@ -1,5 +1,5 @@
 import type { Messages } from "../contract/messages.ts";
-import { type Declared, FleetRig, type RigContext } from "./fleet-rig.ts";
+import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import { Lane } from "./lane.ts";
 import { alwaysMine, type Ownership } from "./ownership.ts";
 import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
@@ -107,11 +107,11 @@ export class Fleet {
     await rig.exclusively(() => this.read(rig));
   }
 
-  /** Reads a rig and tells the listener. Only within `exclusively`; `silence` as for `FleetRig.read`. */
-  async read(rig: FleetRig, silence = false): Promise<void> {
+  /** Reads a rig and tells the listener. Only within `exclusively`. */
+  async read(rig: FleetRig, manner?: ReadManner): Promise<void> {
     const before = rig.state;
-    await rig.read(silence);
-    if (this.#rigs.get(rig.id) === rig) this.#tell(rig, before);
+    await rig.read(manner);
+    if (this.#rigs.get(rig.id) === rig && rig.state !== before) this.#tell(rig, before);
   }
 
   close(): void {
@@ -174,7 +174,7 @@ export class Fleet {
   /** One turn of the schedule. A rig that is busy with a command is read by that. */
   async #turn(rig: FleetRig): Promise<void> {
     if (this.#rigs.get(rig.id) !== rig) return;
-    if (!rig.busy && this.#ownership.mine(rig.id)) await this.poll(rig);
+    if (!rig.busy && this.#ownership.mine(rig.id)) await rig.exclusively(() => this.read(rig, { yields: true }));
     if (this.#rigs.get(rig.id) !== rig) return;
     this.#schedule(rig, nextRead(performance.now(), rig.declared.interval, rig.phase, rig.state.missed));
   }

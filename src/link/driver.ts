@@ -66,6 +66,11 @@ export interface Rig {
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string>;
   /** What can be done to pools; `Reading.poolActions` says which of it the device allows now. */
   readonly pools: PoolControls;
+  /**
+   * Every read says which rig answers; and a switch that `set` throws `rig.unreachable` for was not heard of by the
+   * rig. So it may be switched without being read first.
+   */
+  readonly quick?: true;
   /** The next read asks anew what the device has once said of itself: another may have its address by now. */
   doubt?(): void;
   /** Cuts what is open. */

@@ -90,6 +90,7 @@ export class Steering {
       this.#moved(await this.#store.commands.move(id, next, message));
       if (next === "sent") begun.sent = true;
     };
+    if (tellableUnread(rig, steps) !== null) rig.makeWay();
     const ended = rig.exclusively(() => this.#execute(rig, steps, begun, move));
     const settled = ended
       .catch((error: unknown) => {
@@ -125,11 +126,16 @@ export class Steering {
   async #execute(
     rig: FleetRig,
     steps: readonly Step[],
-    begun: { readonly sent: boolean },
+    begun: { sent: boolean },
     move: (state: CommandState, message: string) => Promise<void>,
   ): Promise<string> {
-    const markSent = () => move("sent", "");
-    const session = new Session(this.#fleet, rig, markSent, { waits: this.#waits, closing: this.#closing.signal });
+    const marks = {
+      sent: () => move("sent", ""),
+      unsent: () => {
+        begun.sent = false;
+      },
+    };
+    const session = new Session(this.#fleet, rig, marks, { waits: this.#waits, closing: this.#closing.signal });
     let state: CommandState = "done";
     let message = "";
     try {
@@ -157,30 +163,63 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** One command's time with a rig, read afresh before anything is sent. */
+const isUnreachable = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unreachable";
+
+/** How far a command is, for its row. */
+interface Marks {
+  /** Before a byte of a write leaves. */
+  sent(): Promise<void>;
+  /** No byte of it has left after all. */
+  unsent(): void;
+}
+
+/**
+ * What the rig can be told without being read first; null where it has to be read. Nothing is refused or left undone
+ * for what it said a moment ago.
+ */
+function tellableUnread({ justRead }: FleetRig, [step, ...more]: readonly Step[]): Telling | null {
+  if (justRead === null || step === undefined || more.length > 0) return null;
+  try {
+    const telling = step(justRead);
+    return typeof telling !== "string" && telling.absolute ? telling : null;
+  } catch {
+    return null;
+  }
+}
+
+/** One command's time with a rig. Before anything is sent it is known which rig answers. */
 class Session {
   readonly #fleet: Fleet;
   readonly #rig: FleetRig;
-  readonly #markSent: () => Promise<void>;
+  readonly #marks: Marks;
   readonly #waits: Waits;
   readonly #closing: AbortSignal;
 
-  /** `markSent` is called before a byte of a write leaves. */
   constructor(
     fleet: Fleet,
     rig: FleetRig,
-    markSent: () => Promise<void>,
+    marks: Marks,
     { waits, closing }: { readonly waits: Waits; readonly closing: AbortSignal },
   ) {
     this.#fleet = fleet;
     this.#rig = rig;
-    this.#markSent = markSent;
+    this.#marks = marks;
     this.#waits = waits;
     this.#closing = closing;
   }
 
   /** Takes each step when the one before is done; resolves with the rig's words. */
   async take(steps: readonly Step[]): Promise<string> {
+    const unread = tellableUnread(this.#rig, steps);
+    if (unread !== null) {
+      try {
+        return await this.#send(unread, true);
+      } catch (error) {
+        if (!isUnreachable(error)) throw error;
+        // It has heard nothing, so it is read now, and told if it is there after all.
+        this.#marks.unsent();
+      }
+    }
     this.#rig.doubt();
     await this.#fleet.read(this.#rig);
     let reading = steerable(this.#rig.state);
@@ -193,15 +232,18 @@ class Session {
     return joined(said);
   }
 
-  /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
-  async #send({ write, seconds, isDone, isDoneUnanswered }: Telling): Promise<string> {
-    await this.#markSent();
+  /**
+   * Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. `unread`: throws
+   * `rig.unreachable` at once, since it has heard nothing then.
+   */
+  async #send({ write, seconds, isDone, isDoneUnanswered }: Telling, unread = false): Promise<string> {
+    await this.#marks.sent();
     let words: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
       words = await write(this.#rig.rig(), signal);
     } catch (error) {
-      if (isRefusal(error)) throw error;
+      if (isRefusal(error) || (unread && isUnreachable(error))) throw error;
       if (await this.#comesTrue(isDoneUnanswered, seconds)) return "The rig gave no answer, but reports the change";
       throw error;
     }
@@ -215,7 +257,7 @@ class Session {
       await sleep(looks[Math.min(look, looks.length - 1)], null, { signal: this.#closing }).catch(() => null);
       if (this.#closing.aborted) return false;
       // Some restart for it, and are read often now.
-      await this.#fleet.read(this.#rig, true);
+      await this.#fleet.read(this.#rig, { silence: true });
       const { trouble, reading } = this.#rig.state;
       if (trouble === null && reading !== null && isDone(reading)) return true;
     }

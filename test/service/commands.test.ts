@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { pino } from "pino";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { parseAddress } from "../../src/link/address.ts";
@@ -10,6 +10,7 @@ import { type Bench, caller, closeBenches, openBench, problem, refusal } from ".
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  jest.restoreAllMocks();
   for (const close of closers.splice(0)) await close();
   await closeBenches();
 });
@@ -194,7 +195,7 @@ describe("commands to one rig", () => {
 });
 
 /** A rig and what steers it, with waits that a test can bear. */
-async function steered(waits: Waits) {
+async function steered(waits: Waits, interval = 3_600_000) {
   const farm = await startFarm({ rigs: [axeos] });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const fleet = new Fleet({
@@ -219,15 +220,17 @@ async function steered(waits: Waits) {
     credentials: {},
     driver: "axeos",
     uid: null,
-    interval: 3_600_000,
+    interval,
     powerNameplate: null,
     offlineExpected: false,
     disabled: false,
   });
   const order = { minerId: 1, minerName: "one", action: "set", parameters: {} };
   const set = (key: string, value: string) => steering.run(miner, order, caller, [setControl(key, value)]);
+  const switchOff = () => set("mining", "false");
   const row = async () => (await store.commands.list())[0];
-  return { rig, store, steering, set, row };
+  const poll = () => fleet.poll(miner);
+  return { rig, miner, store, steering, set, switchOff, row, poll };
 }
 
 /** Breaks the rig from its first write on. */
@@ -238,6 +241,85 @@ function breakAtWrite(rig: SimulatedRig, fault: SimulatedRig["fault"]): void {
     return Array.prototype.push.apply(writes, items);
   };
 }
+
+/** A Bitaxe that has said who it is a moment ago, and took longer for it than a person wants to wait once more. */
+async function withSlow(): Promise<{ bench: Bench; id: number; rig: SimulatedRig }> {
+  const one = await withOne(axeos);
+  one.rig.fault = { name: "delay", ms: 600 };
+  await one.bench.poll(one.id);
+  return one;
+}
+
+/** Requests to a rig that were no writes, while something is done. */
+async function readsWhile({ requests }: SimulatedRig, work: () => Promise<unknown>): Promise<number> {
+  const reads = () => requests.count - requests.writes.length;
+  const before = reads();
+  await work();
+  return reads() - before;
+}
+
+describe("a slow rig", () => {
+  test("is switched without being read first, and confirmed by one read", async () => {
+    const { bench, id, rig } = await withSlow();
+    expect(await readsWhile(rig, () => bench.act(id, { action: "stop" }))).toBe(1);
+    expect(rig.model.mining).toBe(false);
+    expect(await bench.get(id)).toMatchObject({ canStart: true, readings: { mining: false } });
+    expect(await states(bench, id)).toEqual(["stop done"]);
+  });
+
+  test("is read first for anything but a switch, and once what it said is old", async () => {
+    const { bench, id, rig } = await withSlow();
+    const set = () => bench.act(id, { action: "set", property: "frequency", value: "500" });
+    // It reads its settings once more by itself for that.
+    expect(await readsWhile(rig, set)).toBeGreaterThan(1);
+    const later = performance.now() + 16_000;
+    jest.spyOn(performance, "now").mockReturnValueOnce(later).mockReturnValueOnce(later);
+    expect(await readsWhile(rig, () => bench.act(id, { action: "stop" }))).toBe(2);
+  });
+
+  test("is refused what is so already only on what it says now", async () => {
+    const { bench, id, rig } = await withSlow();
+    await bench.act(id, { action: "stop" });
+    rig.model.mining = true;
+    await bench.act(id, { action: "stop" });
+    expect(rig.model.mining).toBe(false);
+    expect(await refusal(bench.act(id, { action: "stop" }))).toBe("not.possible");
+    expect(rig.requests.writes).toHaveLength(2);
+  });
+
+  test("that is off by now has heard nothing: failed, not unknown", async () => {
+    const { bench, id, rig } = await withSlow();
+    rig.fault = "off";
+    expect(await problem(bench.act(id, { action: "stop" }))).toMatchObject({ code: "rig.unreachable", status: 504 });
+    expect(await states(bench, id)).toEqual(["stop failed"]);
+  });
+
+  test("that is another by now is never said to have done it", async () => {
+    const { rig, switchOff, row, poll } = await steered({ request: 9_000, answer: 2_000, change: 1_000 });
+    rig.fault = { name: "delay", ms: 600 };
+    await poll();
+    rig.fault = "other-rig";
+    expect(await refusal(switchOff())).toBe("rig.unconfirmed");
+    expect(await row()).toMatchObject({ state: "unknown" });
+  });
+
+  test("is not waited for when it is just being read: that read is cut, and says nothing of it", async () => {
+    const { rig, miner, switchOff, poll } = await steered({ request: 9_000, answer: 2_000, change: 5_000 }, 1_000);
+    rig.fault = { name: "delay", ms: 600 };
+    await poll();
+    const { state } = miner;
+    const before = rig.requests.count;
+    while (rig.requests.count === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(miner.busy).toBe(true);
+    const done = switchOff();
+    while (rig.requests.writes.length === 0) {
+      expect(miner.state).toBe(state);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await expect(done).resolves.toMatchObject({ state: "done" });
+    expect(miner.state).toMatchObject({ missed: 0, trouble: null });
+  });
+});
 
 describe("a rig that takes its time", () => {
   test("is answered with the command's id, and done when the rig says so", async () => {

@@ -38,6 +38,7 @@ function recognise({ root, asked }: Signs): Partial<Identity> | Question | undef
 }
 
 class AxeosRig implements Rig {
+  readonly quick = true;
   readonly #http: HttpTransport;
   /** undefined until it was asked; null on firmware without that page. */
   #asic: Reply | null | undefined;

@@ -53,6 +53,7 @@ function isXmrigError(status: number, body: string): boolean {
 const askAgainAfter = 60_000;
 
 class XmrigRig implements Rig {
+  readonly quick = true;
   readonly #link: Link;
   readonly #headers: Readonly<Record<string, string>>;
   #backends: { readonly at: number; readonly value: unknown } | undefined;
