@@ -9,9 +9,9 @@ import type {
 } from "homebridge";
 import { RigbridgeError } from "rigbridge";
 import { type Logger, logTo, watchFarm } from "rigbridge/farm";
-import { isConfigured, readSettings } from "./config/read.ts";
+import { isConfigured, nameOf, readSettings } from "./config/read.ts";
 import type { Settings } from "./config/schema.ts";
-import { FarmView } from "./farm-view.ts";
+import { type Farm, FarmView } from "./farm-view.ts";
 import { whatAccessories } from "./homekit/accessories.ts";
 import { Home } from "./homekit/home.ts";
 import { MatterBridge } from "./matter/bridge.ts";
@@ -20,11 +20,12 @@ import { openElsewhere } from "./service/elsewhere.ts";
 import { openInside } from "./service/inside.ts";
 import type { Opened } from "./service/opened.ts";
 import { folderIn, StatusFile } from "./status-file.ts";
-import { teller } from "./teller.ts";
+import { type Tell, teller } from "./teller.ts";
 
 /** ms between two tries to open the service, the first and the longest. */
 const firstWait = 1_000;
 const longestWait = 60_000;
+const noRigs = "The service has no rigs now, so nothing is shown of them";
 /** ms that the end may take. */
 const patience = 900;
 
@@ -65,15 +66,21 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   }
 
   async #run(config: PlatformConfig): Promise<void> {
+    const folder = folderIn(this.#api.user.storagePath(), nameOf(config));
+    const status = new StatusFile(folder, (message) => this.#log.warn(message));
+    const settings = await readSettings(config).catch((error: unknown) => {
+      if (error instanceof RigbridgeError) status.failed(error.message);
+      throw error;
+    });
     if (!isConfigured(config)) {
+      status.forget();
+      this.#showNothing();
       this.#log.info(
         "Nothing is configured, so nothing is done: name a service or a rig in the settings of the plugin",
       );
       return;
     }
-    const settings = await readSettings(config);
-    const status = new StatusFile(this.#folder, settings.name, (message) => this.#log.warn(message));
-    const opened = await this.#opened(settings, status);
+    const opened = await this.#opened(settings, folder, status);
     if (opened === null) return;
     try {
       await Promise.race([this.#show(settings, opened, status), this.#ended]);
@@ -83,17 +90,17 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   }
 
   /** Tries until it is there; null when Homebridge ends before that. */
-  async #opened(settings: Settings, status: StatusFile): Promise<Opened | null> {
+  async #opened(settings: Settings, folder: string, status: StatusFile): Promise<Opened | null> {
     const { signal } = this.#closing;
     let said = "";
     for (let wait = firstWait; !signal.aborted; wait = Math.min(longestWait, wait * 2)) {
       try {
         if (settings.service !== undefined)
           return await openElsewhere(settings, settings.service, this.#logger, signal);
-        return await openInside(settings, this.#folder, this.#logger);
+        return await openInside(settings, folder, this.#logger);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        if (error.message !== said) this.#log.warn(`${error.message}; it is tried again`);
+        if (error.message !== said) this.#log.warn(`${error.message.replace(/\.$/, "")}; it is tried again`);
         said = error.message;
         status.failed(said);
       }
@@ -104,14 +111,19 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
 
   async #show(settings: Settings, { service, caller, listed }: Opened, status: StatusFile): Promise<void> {
     const { signal } = this.#closing;
+    let saidEmpty = false;
     const view = new FarmView((farm) => {
       try {
-        if (farm === null) {
+        // One without any rig is starting, or has lost its own: to remove all would take them out of rooms and scenes.
+        if (farm === null || farm.miners.length === 0) {
           this.#home.lost();
           this.#matter?.lost();
-          status.failed("The service does not answer");
+          status.failed(farm === null ? "The service does not answer" : noRigs);
+          if (farm !== null && !saidEmpty) this.#log.warn(noRigs);
+          saidEmpty = farm !== null;
           return;
         }
+        saidEmpty = false;
         const plan = whatAccessories(farm, settings, listed);
         this.#home.show(plan, farm, tell);
         this.#matter?.show(whatDevices(farm, settings, listed), farm, tell);
@@ -128,9 +140,12 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     }
   }
 
-  /** Where all that outlives it stands. */
-  get #folder(): string {
-    return folderIn(this.#api.user.storagePath());
+  /** What is remembered goes: its rigs have been taken out of the settings. */
+  #showNothing(): void {
+    const farm: Farm = { miners: [], groups: [], rules: [] };
+    const tell: Tell = () => Promise.resolve();
+    this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, tell);
+    this.#matter?.show([], farm, tell);
   }
 
   /** With every mistake where there are several. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { HomePlan } from "./homekit/accessories.ts";
@@ -31,14 +31,15 @@ export class StatusFile {
   readonly #file: string;
   readonly #warn: (message: string) => void;
   #said = "";
+  #hasFailed = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(folder: string, name: string, warn: (message: string) => void) {
-    this.#file = fileOf(folder, name);
+  constructor(folder: string, warn: (message: string) => void) {
+    this.#file = fileIn(folder);
     this.#warn = warn;
   }
 
-  shown({ accessories, notes }: HomePlan): void {
+  shown({ accessories, notes }: Pick<HomePlan, "accessories" | "notes">): void {
     this.#say({
       problem: null,
       accessories: accessories.map(({ key, name, host, services }) => ({
@@ -53,6 +54,14 @@ export class StatusFile {
 
   failed(problem: string): void {
     this.#say({ problem, accessories: [], notes: [] });
+  }
+
+  /** What was noted is not so any more, and there is nothing else to note. */
+  forget(): void {
+    this.#said = "";
+    this.#writing = this.#writing.then(() =>
+      rm(this.#file, { force: true }).catch((error: unknown) => this.#fail(error)),
+    );
   }
 
   /** Resolves when what was said until now stands in the file, or cannot. */
@@ -75,23 +84,31 @@ export class StatusFile {
       await writeFile(`${this.#file}.new`, JSON.stringify(status), { mode: 0o600 });
       await rename(`${this.#file}.new`, this.#file);
     } catch (error) {
-      this.#warn(`What is shown cannot be noted for the settings page: ${String(error)}`);
+      this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#warn(`What is shown cannot be noted for the settings page: ${String(error)}`);
   }
 }
 
-/** null where the plugin has not run yet. */
-export async function readStatus(folder: string, name: string): Promise<Status | null> {
+/** null where the plugin has not run yet, or had nothing to do. */
+export async function readStatus(folder: string): Promise<Status | null> {
   try {
-    return Status.parse(JSON.parse(await readFile(fileOf(folder, name), "utf8")));
+    return Status.parse(JSON.parse(await readFile(fileIn(folder), "utf8")));
   } catch {
     return null;
   }
 }
 
-/** Where all of the plugin stands, below the folder of Homebridge. */
-export const folderIn = (storagePath: string): string => join(storagePath, "rigbridge");
+const fileIn = (folder: string): string => join(folder, "shown.json");
 
-/** One for each block of the configuration; a name may hold what no file name can. */
-const fileOf = (folder: string, name: string): string =>
-  join(folder, `shown-${createHash("sha256").update(name).digest("hex").slice(0, 16)}.json`);
+/**
+ * Where a block of the configuration keeps what outlives it, below the folder of Homebridge: one for each, so that each
+ * may read rigs itself. A name may hold what no file name can.
+ */
+export const folderIn = (storagePath: string, name: string): string =>
+  join(storagePath, "rigbridge", createHash("sha256").update(name).digest("hex").slice(0, 16));

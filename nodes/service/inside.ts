@@ -29,7 +29,7 @@ export async function openInside({ settings, secrets, file, log }: InsideOptions
   if (file !== ":memory:") await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const store = await openStore({ file, now: Date.now });
   try {
-    const service = await startService({ config, store, log: logTo(log) });
+    const service = await startService({ config, store, log: logTo(log), eventsKept: 1_000 });
     await firstReads(service);
     const close = async (): Promise<void> => {
       const closed = service.close().finally(() => store.close());

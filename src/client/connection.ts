@@ -33,6 +33,8 @@ const longestRetryAfter = 5;
 export class Connection {
   readonly #options: ConnectionOptions;
   #server: Promise<Server> | undefined;
+  /** What the log was told that it is: one that refuses what it is asked is learnt anew each time. */
+  #told: Server["kind"] | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -119,7 +121,9 @@ export class Connection {
     const timeout = this.#options.timeout * 1000;
     try {
       const server = await retried(() => learn({ wire, key, timeout }), { wire, timeout });
-      log?.info({ service: wire.origin, kind: server.kind }, "a mining service answers");
+      if (server.kind !== this.#told)
+        log?.info({ service: wire.origin, kind: server.kind }, "a mining service answers");
+      this.#told = server.kind;
       return server;
     } catch (error) {
       this.forget();

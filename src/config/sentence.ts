@@ -71,5 +71,7 @@ function wrongType(expected: string, input: unknown): string {
 function bound(origin: string, word: "at least" | "at most", limit: number): string {
   if (origin === "string")
     return word === "at least" && limit === 1 ? "must not be empty" : `needs ${word} ${limit} characters`;
-  return origin === "array" ? `has room for ${word} ${limit} entries` : `must be ${word} ${limit}`;
+  if (origin === "array")
+    return word === "at least" ? `needs ${word} ${limit} of them` : `has room for ${word} ${limit} entries`;
+  return `must be ${word} ${limit}`;
 }

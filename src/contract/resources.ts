@@ -104,7 +104,7 @@ const place = z.string().max(64).nullable();
 export const Location = z.object({ site: place, container: place, rack: place, slot: place });
 export type Location = z.infer<typeof Location>;
 
-export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z, 0-9 and -");
+export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "must be 1 to 64 of a-z, 0-9 and -");
 
 export const Heating = z.object({
   name: text,

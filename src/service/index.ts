@@ -16,7 +16,7 @@ import { Coins } from "./coins.ts";
 import { commandOperations, shownCommand } from "./commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Discoveries } from "./discovery.ts";
-import { Events } from "./events.ts";
+import { Events, eventLimits } from "./events.ts";
 import { groupOperations } from "./groups.ts";
 import { type Calls, guarded } from "./guard.ts";
 import { declareHeatings } from "./heating.ts";
@@ -53,6 +53,11 @@ export interface ServiceOptions {
   readonly repeat?: Repeat;
   /** Where plugs and sensors speak by messages, as an MQTT broker; absent = nowhere. */
   readonly messages?: Messages;
+  /**
+   * Events kept for who resumes, of some 8 KB each; 10,000 unless said. Where nobody can be cut off, 1,000 do, which is
+   * how far who watches may fall behind.
+   */
+  readonly eventsKept?: number;
 }
 
 /**
@@ -60,7 +65,7 @@ export interface ServiceOptions {
  * polling, writes what is left, and leaves the store open.
  */
 export async function startService(options: ServiceOptions): Promise<MiningService> {
-  const { config, store, log, now = Date.now, demo = [], messages = null } = options;
+  const { config, store, log, now = Date.now, demo = [], messages = null, eventsKept = eventLimits.kept } = options;
   const format = formatFor(config.display);
   const prices = { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price };
   const metaData = (): MetaData => ({
@@ -87,6 +92,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     now,
     sees: (minerId, eyes) => roster.seen(minerId, eyes) !== undefined,
     summaryFor: (caller) => calls.getSummary({}, caller),
+    limits: { ...eventLimits, kept: eventsKept },
   });
   const shown = shownNotification(format);
   const notify = (notification: NewNotification): void => {

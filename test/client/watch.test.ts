@@ -99,7 +99,7 @@ describe("a Rigbridge's own events", () => {
     expect(resumed).toEqual([undefined, "3"]);
   });
 
-  test("a wrong key ends the watch", async () => {
+  test("a wrong key ends the watch, each time, and the log is told once that there is a service", async () => {
     const { url } = await answering((request, response) => {
       if (request.url === "/openapi.json")
         return sendJson(response, {
@@ -109,9 +109,14 @@ describe("a Rigbridge's own events", () => {
       response.writeHead(401, { "content-type": "application/problem+json" });
       response.end(JSON.stringify({ type: "urn:rigbridge:problem:key.wrong", code: "key.wrong", detail: "Wrong" }));
     });
-    const service = connectService({ url, key: "an-invented-wrong-key" });
-    const events = service.watchEvents({}, caller, new AbortController().signal)[Symbol.asyncIterator]();
-    await expect(events.next()).rejects.toMatchObject({ code: "key.wrong", message: "Wrong" });
+    const said: unknown[] = [];
+    const log = { info: (_: unknown, message?: string) => said.push(message), warn: () => {} };
+    const service = connectService({ url, key: "an-invented-wrong-key", log });
+    for (let tries = 0; tries < 2; tries += 1) {
+      const events = service.watchEvents({}, caller, new AbortController().signal)[Symbol.asyncIterator]();
+      await expect(events.next()).rejects.toMatchObject({ code: "key.wrong", message: "Wrong" });
+    }
+    expect(said).toEqual(["a mining service answers"]);
     await service.close();
   });
 });

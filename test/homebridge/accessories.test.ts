@@ -10,6 +10,8 @@ const plain = (given: object = {}) => settings({ alarm: false, eve: false, ...gi
 const plansOf = (miners: readonly Miner[], given: object = {}) =>
   whatAccessories(farmOf(miners), plain(given), unlisted).accessories;
 
+const keysOf = (plans: readonly AccessoryPlan[]) => plans.map(({ key }) => key);
+
 /** `Outlet.On`: its value, of all services. */
 const valuesOf = (plan: AccessoryPlan | undefined): Record<string, unknown> =>
   Object.fromEntries(
@@ -74,6 +76,24 @@ describe("an outlet", () => {
     expect(accessories).toEqual([]);
     expect(notes).toEqual(["Rig 1 is not switched: it cannot be stopped"]);
   });
+
+  test("is not there for a rig that does not take its password, and that is said too", () => {
+    const wrong = miner({ controls: [], readings: readings({ notes: ["the password is wrong"] }) });
+    const { accessories, doubtful, notes } = whatAccessories(farmOf([wrong]), plain(), unlisted);
+    expect([accessories, keysOf(doubtful)]).toEqual([[], ["rig:025100000001"]]);
+    expect(notes).toEqual(["Rig 1 is not switched: it cannot be stopped; the password is wrong"]);
+  });
+
+  test("stays where it is while the rig does not say what it can be told, and is not made then", () => {
+    const given = { defaults: { switches: ["restart"] } };
+    const { accessories, doubtful, notes } = whatAccessories(farmOf([off({ controls: [] })]), plain(given), unlisted);
+    expect([accessories, keysOf(doubtful), notes]).toEqual([[], ["rig:025100000001"], []]);
+    expect(doubtful[0]?.services.map(({ type, subtype, isDoubtful }) => [type, subtype, isDoubtful])).toEqual([
+      ["Outlet", "main", true],
+      ["Fanv2", "fan", true],
+      ["Switch", "restart", true],
+    ]);
+  });
 });
 
 describe("an accessory", () => {
@@ -86,7 +106,9 @@ describe("an accessory", () => {
   });
 
   test("has no rig that was never identified, and none that is hidden", () => {
-    expect(plansOf([miner({ uid: null })])).toEqual([]);
+    const unread = off({ uid: null, readings: readings({ notes: ["nothing listens there"] }) });
+    const { accessories, notes } = whatAccessories(farmOf([unread]), plain(), unlisted);
+    expect([accessories, notes]).toEqual([[], ["Rig 1 is not recognised: nothing listens there"]]);
     expect(plansOf([miner()], { defaults: { as: "hidden" } })).toEqual([]);
   });
 
@@ -135,6 +157,12 @@ describe("groups", () => {
 
   test("without a rig that can be stopped are not there", () => {
     expect(group("group:3")).toBeUndefined();
+  });
+
+  test("whose rigs have not said yet whether they can be stopped stay where they are", () => {
+    const silent = off({ groupId: 3, controls: [], uid: null });
+    const { accessories, doubtful } = whatAccessories(farmOf([silent], groups), plain(), unlisted);
+    expect([accessories, keysOf(doubtful)]).toEqual([[], ["group:3"]]);
   });
 
   test("are the only ones shown where the settings name them, with those inside and their rigs", () => {

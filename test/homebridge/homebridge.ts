@@ -15,6 +15,8 @@ const ofWorkspace = join(root, "homebridge");
 export interface HomebridgeOptions {
   /** The platform's block of config.json without `platform`; absent = the plugin is there, and has none. */
   readonly platform?: object;
+  /** Further blocks of the same platform. */
+  readonly others?: readonly object[];
   /** More of the block `bridge`, as `matter`. */
   readonly bridge?: object;
   /** The program of the Node that it runs on; this one's unless given. */
@@ -63,12 +65,15 @@ const pin = "031-45-154";
 async function run(
   folder: string,
   identity: Identity,
-  { platform, bridge = {}, ...started }: HomebridgeOptions,
+  { platform, others = [], bridge = {}, ...started }: HomebridgeOptions,
   paired: HomeController | null,
 ): Promise<RunningHomebridge> {
   const config = {
     bridge: { name: `Test ${identity.port}`, pin, bind: ["127.0.0.1"], advertiser: "ciao", ...identity, ...bridge },
-    platforms: platform === undefined ? [] : [{ platform: "Rigbridge", ...platform }],
+    platforms: [...(platform === undefined ? [] : [platform]), ...others].map((block) => ({
+      platform: "Rigbridge",
+      ...block,
+    })),
   };
   await writeFile(join(folder, "config.json"), JSON.stringify(config));
   const child = start(folder, started);

@@ -36,6 +36,17 @@ describe("Homebridge with the plugin", () => {
     expect(await names(homebridge)).toEqual([]);
   });
 
+  test("and nothing configured any more removes what it has shown", async () => {
+    const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }] }));
+    const rigs = farm.rigs.map(({ address }) => ({ address }));
+    let homebridge = await startHomebridge({ platform: { ...plain, rigs } });
+    ending.push(() => homebridge.close());
+    await until(async () => (await names(homebridge)).length === 1);
+    homebridge = await homebridge.restart({ platform: plain });
+    await homebridge.until(/Nothing is configured/);
+    expect(await names(homebridge)).toEqual([]);
+  });
+
   test("and a configuration with mistakes lists all of them, and goes on", async () => {
     const rigs = [{ address: "127.0.0.1:1/x" }, { adress: "127.0.0.1" }];
     const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge", rigs } }));
@@ -76,6 +87,22 @@ describe("Homebridge with the plugin", () => {
     closing(await startTwin({ host, port: Number(new URL(twin.url).port), miners: 3 }));
     await until(async () => (await homebridge.controller.read(on)).status === 0);
     expect((await homebridge.stop()).code).toBe(0);
+  });
+
+  test("removes nothing while the service has no rigs at all, and says so", async () => {
+    const host = ownHost();
+    const twin = await startTwin({ host, miners: 3 });
+    const platform = { ...plain, service: { url: twin.url } };
+    let homebridge = await startHomebridge({ platform });
+    ending.push(() => homebridge.close());
+    await until(async () => (await names(homebridge)).length > 0);
+    const before = await homebridge.controller.accessories();
+    await twin.close();
+    closing(await startTwin({ host, port: Number(new URL(twin.url).port), miners: 0 }));
+    homebridge = await homebridge.restart({ platform });
+    await homebridge.until(/The service has no rigs/);
+    const after = await homebridge.controller.accessories();
+    expect(after.map(({ aid, name }) => [aid, name])).toEqual(before.map(({ aid, name }) => [aid, name]));
   });
 
   test("ends by itself while the service does not answer", async () => {

@@ -9,6 +9,7 @@ import {
   ControllerBehavior,
   type Endpoint,
   Environment,
+  Lifecycle,
   Logger,
   LogLevel,
   ServerNode,
@@ -54,6 +55,13 @@ async function freeMatterPort(): Promise<number> {
     return port;
   }
 }
+
+/**
+ * What Homebridge did not do of what it was asked. That it could not tell that the list of devices has changed, since
+ * the list was just being read, is none of it: it has changed.
+ */
+export const failuresOf = ({ lines }: RunningHomebridge): readonly string[] =>
+  lines.filter((line) => /Failed to (?!notify)|not shown in Matter|not removed from Matter/.test(line));
 
 /** A controller of Matter, as a home's hub. */
 export class MatterController {
@@ -110,8 +118,12 @@ export class MatterHub {
     this.#peer = peer;
   }
 
+  /** Without those that the controller is just taking in or letting go. */
   get devices(): readonly MatterDevice[] {
-    return [...this.#peer.parts].flatMap((aggregator) => [...aggregator.parts].map((each) => new MatterDevice(each)));
+    return [...this.#peer.parts]
+      .flatMap((aggregator) => [...aggregator.parts])
+      .filter(({ construction }) => construction.status === Lifecycle.Status.Active)
+      .map((each) => new MatterDevice(each));
   }
 
   /** Throws when it is not there. */
@@ -150,10 +162,6 @@ export class MatterDevice {
 
   get reachable(): boolean {
     return this.read("bridgedDeviceBasicInformation", "reachable") === true;
-  }
-
-  get parts(): readonly MatterDevice[] {
-    return [...this.#endpoint.parts].map((each) => new MatterDevice(each));
   }
 
   /** As the bridge has told it last; undefined = it has no such attribute. */

@@ -32,7 +32,9 @@ import { until } from "./until.ts";
       { ...shed, name: "Shed" },
     ];
     ({ options, homebridge, hub } = await matterHome({ name: "Rigbridge", rigs }, controller));
-    await until(() => ["Heater", "Shed", "Upstairs"].every((name) => hub.has(name)));
+    await until(() =>
+      ["Heater", "Heater room temperature", "Heater temperature", "Shed", "Upstairs"].every((name) => hub.has(name)),
+    );
   });
   afterAll(async () => {
     thermometer.close();
@@ -50,9 +52,10 @@ import { until } from "./until.ts";
     expect(thermostat("systemMode")).toBe(4);
   });
 
-  test("with the temperatures that are wanted, as parts of it", async () => {
-    expect(heater().parts).toHaveLength(2);
-    await until(() => heater().parts.some((part) => part.read("temperatureMeasurement", "measuredValue") === 1850));
+  test("with the temperatures that are wanted beside it", async () => {
+    const sensor = (name: string) => hub.device(name).read("temperatureMeasurement", "measuredValue");
+    await until(() => sensor("Heater room temperature") === 1850);
+    await until(() => Number(sensor("Heater temperature")) > 2000);
   });
 
   test("whose target is set by the controller, and is still that after a restart", async () => {

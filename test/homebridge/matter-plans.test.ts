@@ -77,18 +77,31 @@ describe("a device", () => {
     expect(devicesOf(many).map(({ key }) => key)).toEqual(["rigs"]);
   });
 
-  test("has a sensor for each temperature that is wanted, which says nothing while the rig is off", () => {
+  test("stands beside one for each temperature that is wanted, which says nothing while the rig is off", () => {
     const wanted = { defaults: { sensors: ["temperature", "temperature_out", "room_temperature"] } };
-    const parts = (rig: Miner) =>
-      only(rig, wanted).parts.map(({ id, clusters }) => [id, clusters.temperatureMeasurement?.measuredValue]);
-    expect(parts(miner({ readings: readings({ temperature: 61.25 }) }))).toEqual([
-      ["temperature", 6125],
-      ["temperature_out", null],
+    const sensors = (rig: Miner) =>
+      devicesOf([rig], wanted)
+        .filter(({ type }) => type === "TemperatureSensor")
+        .map(({ key, reachable, clusters }) => [key, reachable, clusters.temperatureMeasurement?.measuredValue]);
+    expect(sensors(miner({ readings: readings({ temperature: 61.25 }) }))).toEqual([
+      ["temperature:025100000001", true, 6125],
+      ["temperature_out:025100000001", true, null],
     ]);
-    expect(parts(off({ heating: study }))).toEqual([
-      ["temperature", null],
-      ["temperature_out", null],
-      ["room_temperature", 1850],
+    expect(sensors(off({ heating: study }))).toEqual([
+      ["temperature:025100000001", false, null],
+      ["temperature_out:025100000001", false, null],
+      ["room_temperature:025100000001", true, 1850],
+    ]);
+  });
+
+  test("of a temperature is called after the rig, of a long name what is left beside the temperature's", () => {
+    const wanted = { defaults: { sensors: ["temperature", "temperature_out"] } };
+    const named = (name: string) => devicesOf([miner({ name })], wanted).map((device) => device.name);
+    expect(named("Garage")).toEqual(["Garage", "Garage temperature", "Garage temperature out"]);
+    expect(named("Köksminern i källaren bredvid pannan")).toEqual([
+      "Köksminern i källaren bredvid",
+      "Köksminern i källa temperature",
+      "Köksminern i k temperature out",
     ]);
   });
 
@@ -176,7 +189,8 @@ describe("what a controller is told", () => {
 });
 
 describe("a device that Homebridge remembers", () => {
-  const written = (plan: DevicePlan, context: MatterAccessory["context"]): MatterAccessory => ({
+  const contextOf = ({ key, type, host }: DevicePlan): MatterAccessory["context"] => ({ key, type, host });
+  const written = (plan: DevicePlan, context = contextOf(plan)): MatterAccessory => ({
     UUID: "uuid",
     displayName: plan.name,
     deviceType: OnOffPlugInUnitDevice,
@@ -186,25 +200,28 @@ describe("a device that Homebridge remembers", () => {
     firmwareRevision: plan.information.firmware,
     context,
     clusters: { ...plan.clusters, bridgedDeviceBasicInformation: { reachable: true } },
-    parts: plan.parts.map((part) => ({
-      id: part.id,
-      displayName: part.name,
-      deviceType: OnOffPlugInUnitDevice,
-      clusters: { ...part.clusters },
-    })),
   });
 
   test.each([
-    ["an outlet", miner({ readings: readings({ power: 15, energy: 7, temperature: 60 }) })],
+    ["an outlet", miner({ readings: readings({ power: 15, energy: 7 }) })],
     ["a heater", miner({ heating: study, readings: readings({ power: 15 }) })],
     ["a meter", miner({ controls: [] })],
   ])("is %s without what was true only then", (_, rig) => {
-    const plan = only(rig, { defaults: { as: "heater", sensors: ["temperature"] } });
-    const { key, type, host } = plan;
-    const remembered = rememberedPlan(written(plan, { key, type, host }));
+    const plan = only(rig, heater);
+    const remembered = rememberedPlan(written(plan));
     expect(remembered).toEqual(withoutNow(plan));
     expect(remembered).toMatchObject({ reachable: false, tell: {} });
     expect(remembered?.clusters.electricalPowerMeasurement?.activePower).toBeNull();
+  });
+
+  test("is a temperature that nobody knows any more", () => {
+    const hot = miner({ readings: readings({ temperature: 60 }) });
+    const sensor = devicesOf([hot], { defaults: { sensors: ["temperature"] } }).at(-1);
+    expect(sensor && rememberedPlan(written(sensor))).toMatchObject({
+      type: "TemperatureSensor",
+      reachable: false,
+      clusters: { temperatureMeasurement: { measuredValue: null } },
+    });
   });
 
   test("and is none of ours is none", () => {
@@ -230,6 +247,8 @@ test.each([
   [centidegrees(21.5), 2150],
   [centidegrees(-40), -4000],
   [centidegrees(400), null],
+  [centidegrees(-273.15), -27_315],
+  [centidegrees(-300), null],
   [milliwatts(1e20), null],
   [milliwatts(null), null],
 ])("figure %#: %j is %j", (figure, expected) => {

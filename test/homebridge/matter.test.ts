@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { farmKinds, type OpenedFarm } from "./farms.ts";
 import type { HomebridgeOptions, RunningHomebridge } from "./homebridge.ts";
-import { isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
+import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
 import { until } from "./until.ts";
 
 const describeMatter = isMatterPossible ? describe : describe.skip;
@@ -81,7 +81,7 @@ describeMatter("Matter", () => {
 
     test("until Homebridge ends, which it does by itself", async () => {
       expect((await homebridge.stop()).code).toBe(0);
-      expect(homebridge.lines.filter((line) => /Failed to|not shown in Matter/.test(line))).toEqual([]);
+      expect(failuresOf(homebridge)).toEqual([]);
     });
   });
 });

@@ -1,6 +1,7 @@
 import type { FrameLocator, Page } from "playwright-core";
 import { newPage } from "../chromium.ts";
 import { type HostOptions, type PageHost, startPageHost } from "./page-host.ts";
+import { until } from "./until.ts";
 
 export interface OpenedPage {
   readonly host: PageHost;
@@ -44,3 +45,24 @@ export async function openPage({ width = 900, answers = {}, ...options }: PageOp
     },
   };
 }
+
+/** A block of config.json. */
+export const block = (more: object = {}) => ({ platform: "Rigbridge", name: "Rigbridge", ...more });
+
+/** Waits until it can be saved, saves, and gives what was. */
+export async function saved({ page, host, inside }: OpenedPage): Promise<unknown> {
+  await inside.locator(".rb-summary:not([aria-busy])").waitFor();
+  const before = host.saved.length;
+  await page.locator("#save:enabled").click();
+  await until(() => host.saved.length > before);
+  return host.saved.at(-1);
+}
+
+/** Paths of all that is said to be wrong, in the order of the page. */
+export const mistakes = ({ inside }: OpenedPage): Promise<string[]> =>
+  inside.locator(".rb-summary li").evaluateAll((items) => items.map((item) => item.getAttribute("data-mistake") ?? ""));
+
+export const isFocused = (element: Element): boolean => element === element.ownerDocument.activeElement;
+
+/** What stands under a field. */
+export const saidAt = ({ inside }: OpenedPage, path: string) => inside.locator(`[data-path="${path}"] > .rb-mistake`);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "@jest/globals";
-import { folderIn, readStatus } from "../../homebridge/src/status-file.ts";
+import { folderIn, readStatus, type Status } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
 import { startHomebridge } from "./homebridge.ts";
@@ -11,22 +11,55 @@ afterEach(async () => {
   ending = [];
 });
 
-test("a running plugin notes for its settings page what is in Home, and nothing secret", async () => {
-  const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, host: ownHost() }] });
+const name = "Under the roof / 1";
+
+async function rigs(count: number): Promise<{ address: string; name: string; password: string; interval: number }[]> {
+  const farm = await startFarm({
+    rigs: Array.from({ length: count }, () => ({ kind: "axeos", warm: true, host: ownHost() })),
+  });
   ending.push(() => farm.close());
-  const rigs = farm.rigs.map(({ address }) => ({ address, name: "Garage", password: "invented-secret", interval: 1 }));
-  const homebridge = await startHomebridge({ platform: { name: "Under the roof / 1", rigs } });
+  return farm.rigs.map(({ address }, index) => ({
+    address,
+    name: `Garage ${index}`,
+    password: "invented-secret",
+    interval: 1,
+  }));
+}
+
+const shows = (status: Status | null, rig: string): boolean =>
+  status?.accessories.some((accessory) => accessory.name === rig) === true;
+
+test("a running plugin notes for its settings page what is in Home, and nothing secret", async () => {
+  const [rig] = await rigs(1);
+  let homebridge = await startHomebridge({ platform: { name, rigs: [rig] } });
   ending.push(() => homebridge.close());
-  const status = () => readStatus(folderIn(homebridge.folder), "Under the roof / 1");
-  await until(async () => (await status())?.accessories.some(({ name }) => name === "Garage") === true);
+  const status = () => readStatus(folderIn(homebridge.folder, name));
+  await until(async () => shows(await status(), "Garage 0"));
   const said = await status();
   expect(said).toMatchObject({ problem: null });
-  const garage = said?.accessories.find(({ name }) => name === "Garage");
-  expect(garage).toMatchObject({ host: farm.rigs[0]?.address });
+  const garage = said?.accessories.find((accessory) => accessory.name === "Garage 0");
+  expect(garage).toMatchObject({ host: rig?.address });
   expect(garage?.services).toContain("Outlet");
   expect(JSON.stringify(said)).not.toContain("invented-secret");
+
+  homebridge = await homebridge.restart({ platform: { name, rigs: [{ adress: rig?.address }] } });
+  await until(async () => (await status())?.problem !== null);
+  expect(await status()).toMatchObject({ problem: expect.stringMatching(/has mistakes/), accessories: [] });
+
+  homebridge = await homebridge.restart({ platform: { name } });
+  await homebridge.until(/Nothing is configured/);
+  await until(async () => (await status()) === null);
+});
+
+test("set up twice, each on a bridge of its own, it reads two sets of rigs by itself", async () => {
+  const [one, other] = await rigs(2);
+  const _bridge = { username: "0E:5A:00:00:00:01", bind: ["127.0.0.1"] };
+  const homebridge = await startHomebridge({ platform: { name, rigs: [one], _bridge }, others: [{ rigs: [other] }] });
+  ending.push(() => homebridge.close());
+  await until(async () => shows(await readStatus(folderIn(homebridge.folder, name)), "Garage 0"));
+  await until(async () => shows(await readStatus(folderIn(homebridge.folder, "Rigbridge")), "Garage 1"));
 });
 
 test("what cannot be read back counts as nothing noted", async () => {
-  expect(await readStatus("/nowhere", "Rigbridge")).toBeNull();
+  expect(await readStatus("/nowhere")).toBeNull();
 });

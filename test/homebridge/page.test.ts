@@ -9,7 +9,16 @@ import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { farmKinds } from "./farms.ts";
 import { miner } from "./miners.ts";
-import { type OpenedPage, openPage, type PageOptions } from "./page-browser.ts";
+import {
+  block,
+  isFocused,
+  mistakes,
+  type OpenedPage,
+  openPage,
+  type PageOptions,
+  saidAt,
+  saved,
+} from "./page-browser.ts";
 import { until } from "./until.ts";
 
 let ending: (() => Promise<unknown>)[] = [];
@@ -25,23 +34,6 @@ async function open(options: PageOptions = {}): Promise<OpenedPage> {
   return opened;
 }
 
-const block = (more: object = {}) => ({ platform: "Rigbridge", name: "Rigbridge", ...more });
-
-/** Waits until it can be saved, saves, and gives what was. */
-async function saved({ page, host, inside }: OpenedPage): Promise<unknown> {
-  await inside.locator(".rb-summary:not([aria-busy])").waitFor();
-  const before = host.saved.length;
-  await page.locator("#save:enabled").click();
-  await until(() => host.saved.length > before);
-  return host.saved.at(-1);
-}
-
-const mistakes = ({ inside }: OpenedPage): Promise<string[]> =>
-  inside.locator(".rb-summary li").evaluateAll((items) => items.map((item) => item.getAttribute("data-mistake") ?? ""));
-
-/** What stands under a field. */
-const saidAt = ({ inside }: OpenedPage, path: string) => inside.locator(`[data-path="${path}"] > .rb-mistake`);
-
 describe("the settings page", () => {
   testInBrowser("finds rigs, adds one with a click, and saves what the plugin then reads", async () => {
     const farm = await startFarm({ rigs: [{ kind: "axeos", host: ownHost() }] });
@@ -56,7 +48,34 @@ describe("the settings page", () => {
     await inside.getByRole("button", { name: /^Add .*Bitaxe/ }).click();
     await inside.getByText("Nothing is wrong").waitFor();
     expect(await saved(opened)).toMatchObject([block({ rigs: [{ address }] })]);
-    expect(await inside.locator(".rb-found").textContent()).toContain("added");
+    await inside.getByText("1 rig found at 1 address, all of them added").waitFor();
+  });
+
+  testInBrowser("lets rigs be added while it is still searching, one after the other by keyboard", async () => {
+    const farm = await startFarm({ rigs: [1, 2].map(() => ({ kind: "axeos", host: ownHost() })) });
+    ending.push(() => farm.close());
+    const opened = await open();
+    const { inside, page } = opened;
+    await inside
+      .getByLabel("Search for rigs")
+      .fill(`${farm.rigs.map(({ address }) => address).join(" ")} 127.101.0.0/17`);
+    await page.keyboard.press("Enter");
+    const adds = inside.locator(".rb-found button");
+    await adds.nth(1).waitFor();
+    await adds.evaluateAll((all) => {
+      for (const each of all) each.setAttribute("data-here", "");
+    });
+    const scanned = () => inside.getByText(/ of \d+ addresses/).textContent();
+    const before = await scanned();
+    await until(async () => (await scanned()) !== before);
+    expect(await inside.locator("[data-here]").count()).toBe(2);
+    await adds.first().focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await inside.locator(".rb-rig").nth(1).waitFor();
+    expect(await inside.locator(".rb-rig:last-of-type > summary").evaluate(isFocused)).toBe(true);
+    await inside.getByRole("button", { name: "Stop" }).click();
+    await inside.getByText(/2 rigs found .* stopped before the end, all of them added/).waitFor();
   });
 
   testInBrowser("searches private networks only, and says so", async () => {
@@ -76,15 +95,14 @@ describe("the settings page", () => {
     ];
     const opened = await open({ blocks: [block({ rigs })] });
     const { inside, page } = opened;
-    const found = ["rigs[0].heating.target", "rigs[1].adress", "rigs[0].address"];
-    expect((await mistakes(opened)).toSorted()).toEqual(found.toSorted());
+    expect(await mistakes(opened)).toEqual(["rigs[0].address", "rigs[0].heating.target", "rigs[1].adress"]);
     expect(await saidAt(opened, "rigs[0].heating.target").textContent()).toBe("must be at most 35");
     expect(await saidAt(opened, "rigs[0].address").textContent()).toMatch(/has a path/);
     expect(await page.locator("#save").isDisabled()).toBe(true);
 
     await inside.getByRole("button", { name: /Target: must be at most 35/ }).click();
     const target = inside.getByLabel("Target");
-    expect(await target.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await target.evaluate(isFocused)).toBe(true);
     expect(await target.getAttribute("aria-invalid")).toBe("true");
     await target.fill("21");
     await inside.getByRole("button", { name: /has a path/ }).click();
@@ -96,6 +114,26 @@ describe("the settings page", () => {
       { rigs: [{ address: "192.168.1.9", heating: { target: 21 } }, { address: "192.168.1.11" }] },
     ]);
     expect(JSON.stringify(opened.host.saved)).not.toContain("adress");
+  });
+
+  testInBrowser("shows settings that are none at all, and lets them be taken away or written over", async () => {
+    const rigs = await open({ blocks: [block({ rigs: ["192.168.1.8", { address: "192.168.1.9" }] })] });
+    expect(await mistakes(rigs)).toEqual(["rigs[0]", "rigs[0].address"]);
+    await rigs.inside.getByRole("button", { name: "Remove rigs[0]" }).click();
+    await rigs.inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(rigs)).toMatchObject([{ rigs: [{ address: "192.168.1.9" }] }]);
+
+    const list = await open({ blocks: [block({ rigs: "192.168.1.8" })] });
+    await list.inside.getByRole("button", { name: "Remove rigs" }).click();
+    await list.inside.getByRole("button", { name: "Add a rig" }).click();
+    await list.inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
+    await list.inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(list)).toMatchObject([{ rigs: [{ address: "192.168.1.9" }] }]);
+
+    const service = await open({ blocks: [block({ service: "http://127.0.0.1:9" })] });
+    await service.inside.locator('[data-path="service.url"] input').fill("http://127.0.0.1:9");
+    await service.inside.getByText("Nothing is wrong").waitFor();
+    expect(await saved(service)).toMatchObject([{ service: { url: "http://127.0.0.1:9" } }]);
   });
 
   testInBrowser("points at the rig that is meant where another one is still blank", async () => {
@@ -161,51 +199,18 @@ describe("the settings page", () => {
   testInBrowser(
     "leaves nothing of the service when it is told to read the rigs itself, and the other way",
     async () => {
-      const opened = await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge: { port: 1 } })] });
+      // It is Homebridge's, whatever stands in it.
+      const _bridge = { port: 1, name: "", env: {} };
+      const opened = await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge })] });
       const { inside } = opened;
       await inside.getByLabel("Rigs by their addresses").check();
       await inside.getByRole("button", { name: "Add a rig" }).click();
       await inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
       await inside.getByText("Nothing is wrong").waitFor();
-      expect(await saved(opened)).toEqual([block({ _bridge: { port: 1 }, rigs: [{ address: "192.168.1.9" }] })]);
+      expect(await saved(opened)).toEqual([block({ _bridge, rigs: [{ address: "192.168.1.9" }] })]);
       await inside.getByLabel("A service elsewhere").check();
       await inside.getByText("Nothing is wrong").waitFor();
-      expect(await saved(opened)).toEqual([block({ _bridge: { port: 1 }, service: { url: "http://127.0.0.1:9" } })]);
-    },
-  );
-
-  testInBrowser("changes only the one that is edited where the plugin is set up several times", async () => {
-    const first = block({ rigs: [{ address: "192.168.1.9" }], _bridge: { port: 1 } });
-    const second = block({ name: "Hall", service: { url: "http://127.0.0.1:9", key: "invented" } });
-    const opened = await open({ blocks: [first, second] });
-    const { inside } = opened;
-    await inside.getByLabel("Set up", { exact: true }).selectOption("1");
-    await inside.getByText("More", { exact: true }).last().click();
-    await inside.locator('[data-path="name"] input').fill("Yard");
-    await inside.getByText("Nothing is wrong").waitFor();
-    expect(await saved(opened)).toMatchObject([first, { ...second, name: "Yard" }]);
-    await inside.getByRole("button", { name: "Remove this one" }).click();
-    await inside.getByLabel("Set up", { exact: true }).waitFor({ state: "detached" });
-    expect(await saved(opened)).toEqual([first]);
-  });
-
-  testInBrowser(
-    "is not left for another block while there is a mistake, and loses nothing that was just typed",
-    async () => {
-      const blocks = [block({ rigs: [{ address: "192.168.1.9" }] }), block({ name: "Hall" })];
-      const opened = await open({ blocks });
-      const { inside } = opened;
-      const chosen = inside.getByLabel("Set up", { exact: true });
-      const address = inside.locator('[data-path="rigs[0].address"] input');
-      await inside.locator(".rb-rig > summary").click();
-      await address.fill("a b");
-      await chosen.selectOption("1");
-      await saidAt(opened, "rigs[0].address").getByText("blank").waitFor();
-      expect(await chosen.inputValue()).toBe("0");
-      await address.fill("192.168.1.10");
-      await chosen.selectOption("1");
-      await inside.locator(".rb-rig").waitFor({ state: "detached" });
-      expect(await saved(opened)).toMatchObject([{ rigs: [{ address: "192.168.1.10" }] }, { name: "Hall" }]);
+      expect(await saved(opened)).toEqual([block({ _bridge, service: { url: "http://127.0.0.1:9" } })]);
     },
   );
 
@@ -213,17 +218,25 @@ describe("the settings page", () => {
     const storage = await mkdtemp(join(tmpdir(), "rigbridge-page-"));
     ending.push(() => rm(storage, { recursive: true, force: true }));
     const warnings: string[] = [];
-    const note = "Attic is not switched: it cannot be stopped";
-    const status = new StatusFile(folderIn(storage), "Rigbridge", (message) => warnings.push(message));
-    const plan = { key: `rig:${miner().uid}`, name: "Attic", host: "192.168.1.9:80" };
+    const note = "Attic 2 is not switched: it cannot be stopped";
+    const status = new StatusFile(folderIn(storage, "Rigbridge"), (message) => warnings.push(message));
+    const plan = { key: `rig:${miner().uid}`, name: "Attic 2", host: "192.168.1.9:80" };
     const information = { manufacturer: "M", model: "M", serial: "S", firmware: "0" };
     const sensor = { type: "TemperatureSensor" as const, subtype: "in", name: "In", characteristics: [] };
-    status.shown({ accessories: [{ ...plan, information, services: [sensor] }], notes: [note] });
+    const fan = { ...sensor, type: "Fanv2" as const };
+    status.shown({ accessories: [{ ...plan, information, services: [sensor, fan] }], notes: [note] });
     await status.written();
-    const { inside } = await open({ storage, blocks: [block({ rigs: [{ address: "192.168.1.9", name: "Attic" }] })] });
-    expect(await inside.locator(".rb-shown").textContent()).toBe("in Home: temperature sensor");
-    await inside.locator(".rb-rig > summary").click();
-    expect(await inside.locator(".rb-note").textContent()).toBe(note);
+    const rigs = [
+      { address: "192.168.1.8", name: "Attic" },
+      { address: "192.168.1.9", name: "Attic 2" },
+    ];
+    // The name is the usual one.
+    const { inside } = await open({ storage, blocks: [{ platform: "Rigbridge", rigs }] });
+    const second = inside.locator(".rb-rig").nth(1);
+    expect(await inside.locator(".rb-shown").allTextContents()).toEqual(["", "in Home: temperature sensor, fan"]);
+    await second.locator("summary").first().click();
+    expect(await second.locator(".rb-note").textContent()).toBe(note);
+    expect(await inside.locator(".rb-note").count()).toBe(1);
     expect(warnings).toEqual([]);
   });
 
@@ -239,6 +252,8 @@ describe("the settings page", () => {
       await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, rigs: [{ miner: "a" }] })] }),
     );
     expect(leaves(schema, "").filter((path) => !own.includes(path) && !foreign.includes(path))).toEqual([]);
+    expect(foreign.filter((path) => /^rigs\[0\]\.(address|heating|supply|interval|token)/.test(path))).toEqual([]);
+    expect(own).not.toContain("rigs[0].miner");
   });
 });
 

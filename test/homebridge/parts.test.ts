@@ -302,6 +302,7 @@ describe("what Eve shows", () => {
   test("is watts and kWh of a rig; of one that is off only what was counted", () => {
     expect(eve([drawing(1, 17.5, 1250)], rig)).toEqual([{ Consumption: 17.5, "Total Consumption": 1.25 }]);
     const away = off({ readings: { ...readings(), energy: 1250 } });
+    expect(eve([drawing(1, 17.123456, 0)], rig)).toEqual([{ Consumption: 17.123, "Total Consumption": 0 }]);
     expect(eve([away], rig)).toEqual([{ Consumption: null, "Total Consumption": 1.25 }]);
     expect(eve([drawing(1, null, null)], rig)).toEqual([{ Consumption: null, "Total Consumption": null }]);
   });

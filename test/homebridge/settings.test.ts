@@ -30,6 +30,15 @@ describe("settings", () => {
     expect(isConfigured({ service: { url: "http://127.0.0.1:17790" } })).toBe(true);
   });
 
+  test("that name nothing for what cannot be read are mistakes, and not none", async () => {
+    expect(await mistakesOf({ rigs: { address: "192.168.1.9" }, servise: { url: "http://192.168.1.2" } })).toEqual([
+      "rigs must be a list, is a mapping of keys",
+      'servise is no known key; did you mean "service"?',
+    ]);
+    expect(await mistakesOf({ rigs: ["192.168.1.9"] })).toEqual(["rigs[0] must be a mapping of keys, is text"]);
+    expect(await mistakesOf({ groups: { only: [] } })).toEqual(["groups.only needs at least 1 of them"]);
+  });
+
   test("take what the form left empty as not said, and what is Homebridge's own", async () => {
     const bridge = { username: "0E:00:00:00:00:01", port: 1 };
     const written = {
@@ -93,6 +102,7 @@ describe("settings", () => {
     const service = { url: "http://192.168.1.2:17790" };
     const garage = { miner: "Garage", as: "switch", offlineExpected: true };
     expect(await mistakesOf({ service, rigs: [garage] })).toEqual([]);
+    expect(await mistakesOf({ service, rigs: [garage, garage] })).toEqual(["rigs[1].miner is that of rigs[0] too"]);
     expect(await mistakesOf({ service, rigs: [{ address: "192.168.1.9" }] })).toEqual([
       "rigs[0].address is for rigs that the plugin reads itself; the service has its own",
       "rigs[0].miner is missing; it is the name or uid that the miner has there",

@@ -54,6 +54,24 @@ describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
     await until(async () => (await homebridge.controller.read(await on())).status === 0);
   });
 
+  test("stays itself when Homebridge is restarted while the rig is off", async () => {
+    const before = await on();
+    farm.off();
+    await until(async () => (await homebridge.controller.read(before)).status === noResponse);
+    homebridge = await homebridge.restart({ platform: { ...farm.platform, defaults: { sensors: ["temperature"] } } });
+    // A sensor is shown as soon as the service has told of the rig.
+    await until(async () =>
+      homebridge.controller.find(farm.name, "sensor.temperature", "status-active").then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect((await on()).id).toBe(before.id);
+    expect((await homebridge.controller.read(before)).status).toBe(noResponse);
+    await farm.on();
+    await until(async () => (await homebridge.controller.read(before)).status === 0);
+  });
+
   if (refuses)
     test("says that a rig did not do it when it refused", async () => {
       farm.refuse();

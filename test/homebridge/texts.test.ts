@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { homeKitName, informationText, versionIn } from "../../homebridge/src/homekit/texts.ts";
+import { homeKitName, informationText, partName, versionIn } from "../../homebridge/src/homekit/texts.ts";
 
 /** The rule that HAP-NodeJS checks names with, written anew from HomeKit's guidelines. */
 const takesName = /^[\p{L}\p{N}][\p{L}\p{N}\p{Zs}’'&!._:;()/,-]*[\p{L}\p{N}]$/u;
@@ -10,7 +10,11 @@ test("whatever a rig is called becomes a name that HomeKit takes", () => {
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
       const name = homeKitName(text, "Rig");
       expect(name).toMatch(takesName);
-      expect([...name].length).toBeLessThanOrEqual(70);
+      expect(name.length).toBeLessThanOrEqual(64);
+      const part = partName(name, "restart mining");
+      expect(part).toMatch(takesName);
+      expect(part).toMatch(/ restart mining$/);
+      expect(part.length).toBeLessThanOrEqual(64);
     }),
   );
 });
@@ -23,6 +27,8 @@ test.each([
   ["7", "Rig 7"],
   ["", "Rig"],
   ["Mom's rig.", "Mom's rig"],
+  ["x".repeat(300), "x".repeat(64)],
+  [`x${"𠮷".repeat(64)}`, `x${"𠮷".repeat(31)}`],
 ])("%j is called %j", (text, name) => {
   expect(homeKitName(text, "Rig")).toBe(name);
 });
@@ -31,6 +37,7 @@ test("information has two characters at least and 64 at most", () => {
   expect(informationText("x", "Mining rig")).toBe("Mining rig");
   expect(informationText("S9", "Mining rig")).toBe("S9");
   expect(informationText("x".repeat(100), "Mining rig")).toHaveLength(64);
+  expect(informationText("🔥".repeat(64), "Mining rig")).toBe("🔥".repeat(32));
 });
 
 test.each([

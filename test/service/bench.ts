@@ -20,6 +20,7 @@ export interface BenchOptions {
   readonly config?: Record<string, unknown>;
   /** Where plugs speak by messages. */
   readonly messages?: Messages;
+  readonly eventsKept?: number;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -64,6 +65,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       now: clock,
       demo: options.demo ?? [],
       ...(options.messages === undefined ? {} : { messages: options.messages }),
+      ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
     });
   let service = await start();
   open.push(async () => {

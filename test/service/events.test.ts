@@ -8,7 +8,7 @@ import type { Caller } from "../../src/contract/service.ts";
 import { AccessBook } from "../../src/service/access.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { until } from "./bench.ts";
+import { closeBenches, openBench, until } from "./bench.ts";
 
 const everybody: Caller = { actor: "test" };
 const start = 1_800_000_000_000;
@@ -451,4 +451,19 @@ describe("the summary", () => {
     expect(await stream.next().catch(codeOf)).toBe("internal");
     await store.close();
   });
+});
+
+test("a service that was told to keep few events lets nobody resume behind older ones", async () => {
+  const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }], eventsKept: 2 });
+  const id = await bench.add(bench.rig(0).address);
+  const first = async (after?: number) => {
+    const stream = bench.service.watchEvents(after === undefined ? {} : { after }, everybody, ending.signal);
+    const next = stream[Symbol.asyncIterator]().next();
+    await bench.poll(id);
+    return (await next).value;
+  };
+  const seen = await first();
+  for (let reads = 0; reads < 3; reads += 1) await bench.poll(id);
+  expect([seen?.type, (await first(seen?.id))?.type]).toEqual(["miner", "reset"]);
+  await closeBenches();
 });

@@ -80,7 +80,7 @@ const words = {
 };
 
 /** `cutPower` as people write it. */
-const spaced = (name) => {
+export const spaced = (name) => {
   if (Object.hasOwn(words, name)) return words[name];
   const text = name
     .replace(/([a-z])([A-Z])/g, "$1 $2")

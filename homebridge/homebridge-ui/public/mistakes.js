@@ -1,7 +1,7 @@
 import { button, make } from "./elements.js";
 import { titleOf } from "./fields.js";
 import { rigTitle } from "./rigs.js";
-import { partsOf, schemaAt, setValue, textOf, valueAt } from "./settings.js";
+import { partsOf, rigsIn, schemaAt, setValue, textOf, valueAt } from "./settings.js";
 
 /** Shows each mistake where it stands, and all of them at the end. `mistakes` are `{path, message}`. */
 export function showMistakes(page, mistakes) {
@@ -10,7 +10,7 @@ export function showMistakes(page, mistakes) {
     control.removeAttribute("aria-invalid");
     control.classList.remove("is-invalid");
   }
-  const placed = mistakes.map((mistake) => ({ ...mistake, ...placeOf(page, mistake) }));
+  const placed = mistakes.map((mistake) => ({ ...mistake, ...placeOf(page, mistake) })).toSorted(byPlace);
   for (const mistake of placed) showAt(page, mistake);
   for (const card of page.root.querySelectorAll(".rb-rig")) {
     const count = placed.filter(({ element }) => card.contains(element)).length;
@@ -20,6 +20,14 @@ export function showMistakes(page, mistakes) {
 }
 
 export const counted = (count) => `${count} mistake${count === 1 ? "" : "s"}`;
+
+/** As they stand on the page; last what stands nowhere on it. */
+function byPlace({ element: one }, { element: other }) {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  const { DOCUMENT_POSITION_FOLLOWING: following, DOCUMENT_POSITION_PRECEDING: preceding } = Node;
+  const place = one.compareDocumentPosition(other);
+  return Number((place & preceding) !== 0) - Number((place & following) !== 0);
+}
 
 /** The field of a path, or what is around it. */
 function placeOf(page, { path }) {
@@ -84,7 +92,8 @@ function named(page, path) {
   const parts = partsOf(path);
   const [first, index] = parts;
   const isRig = first === "rigs" && typeof index === "number";
-  const rig = isRig ? [rigTitle(page.settings.rigs[index] ?? {})] : [];
+  const value = isRig ? rigsIn(page.settings)[index] : undefined;
+  const rig = isRig ? [typeof value === "object" ? rigTitle(value) : String(value)] : [];
   const start = isRig ? 2 : 0;
   const titles = parts.slice(start).map((step, place) => {
     const schema = schemaAt(page.schema, parts.slice(0, start + place + 1));

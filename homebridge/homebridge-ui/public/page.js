@@ -1,14 +1,23 @@
 import { button, folding, make, section } from "./elements.js";
 import { field } from "./fields.js";
+import { lastRun } from "./last-run.js";
 import { showMistakes } from "./mistakes.js";
 import { rigs } from "./rigs.js";
-import { cleaned } from "./settings.js";
+import { cleaned, rigsIn } from "./settings.js";
 import { source } from "./source.js";
 
 const { homebridge } = window;
 
 /** ms after the last key before what was typed is checked. */
 const settle = 250;
+
+/** What is kept of a block is kept under its name. */
+const nameOf = ({ name }) => name ?? "Rigbridge";
+
+/** Homebridge has one of a platform on each bridge; after one on its own bridge it reads no further. */
+const bridgeless =
+  "Each of these needs a child bridge: Homebridge leaves out what comes after one without. " +
+  "Save, then give them theirs in the menu of the plugin.";
 
 /** The settings page: what is typed goes to Homebridge once the plugin finds nothing wrong with it, and not before. */
 class Page {
@@ -65,14 +74,15 @@ class Page {
   async edit(index) {
     this.index = index;
     this.settings = structuredClone(this.blocks[index] ?? { name: "Rigbridge" });
-    this.settings.rigs ??= [];
     this.mode = this.settings.service === undefined ? "inside" : "elsewhere";
     this.putAside.clear();
     this.open = new Set();
     this.tried = null;
     this.mistakes = null;
     this.summary.replaceChildren();
-    this.status = await this.request("/status", { name: this.settings.name }).catch(() => null);
+    // Where nothing is set up, what once was is not "now".
+    const isSetUp = this.blocks[index] !== undefined;
+    this.status = isSetUp ? await this.request("/status", { name: this.settings.name }).catch(() => null) : null;
     this.draw();
     await this.#check(false);
   }
@@ -123,14 +133,16 @@ class Page {
   }
 
   addRigs(found) {
+    this.settings.rigs = [...rigsIn(this.settings)];
     for (const { address, hostname } of found) {
       const rig = { ...(address === undefined ? {} : { address }), ...(hostname ? { name: hostname } : {}) };
       this.settings.rigs.push(rig);
       if (address === undefined) this.open.add(this.keyOf(rig));
     }
     this.redraw();
-    if (found.length === 1 && found[0].address === undefined)
-      this.root.querySelector(".rb-rig:last-of-type input")?.focus();
+    const isBlank = found[0].address === undefined;
+    const next = isBlank ? null : this.root.querySelector(".rb-found button");
+    (next ?? this.root.querySelector(`.rb-rig:last-of-type ${isBlank ? "input" : "summary"}`)).focus();
   }
 
   removeRig(index) {
@@ -144,28 +156,13 @@ class Page {
     this.root.replaceChildren(
       ...this.#blockChoice(),
       source(this),
-      ...this.#lastRun(),
+      ...lastRun(this),
       rigs(this),
       this.#rest(),
       this.summary,
     );
     if (focused) document.getElementById(focused)?.focus();
     if (this.mistakes !== null) showMistakes(this, this.mistakes);
-  }
-
-  #lastRun() {
-    if (this.status === null) return [];
-    const { at, problem, accessories, notes } = this.status;
-    const count = `${accessories.length} accessor${accessories.length === 1 ? "y" : "ies"}`;
-    return [
-      section(
-        "In Home now",
-        make("p", {}, problem ?? count, make("span", { class: "rb-quiet" }, ` since ${new Date(at).toLocaleString()}`)),
-        notes.length === 0
-          ? null
-          : make("ul", { class: "rb-notes small" }, ...notes.map((note) => make("li", {}, note))),
-      ),
-    ];
   }
 
   /** All that is neither the source nor a rig, as the schema has it. */
@@ -209,7 +206,7 @@ class Page {
         make(
           "div",
           { class: "form-text rb-quiet" },
-          "each may have a child bridge of its own: for more than 140 rigs, or for another service",
+          "with a child bridge of its own each: for more than 140 rigs, or for another service",
         ),
       ),
     );
@@ -218,6 +215,7 @@ class Page {
   /** Where the plugin is set up several times. */
   #blockChoice() {
     if (this.blocks.length < 2) return [];
+    const isBridged = this.blocks.slice(0, -1).every(({ _bridge }) => _bridge !== undefined);
     const options = this.blocks.map(({ name }, index) =>
       make("option", { value: index, selected: index === this.index }, name ?? `Rigbridge ${index + 1}`),
     );
@@ -232,6 +230,7 @@ class Page {
     );
     return [
       make("div", { class: "rb-field" }, make("label", { class: "form-label", for: "rb-block" }, "Set up"), select),
+      ...(isBridged ? [] : [make("p", { class: "rb-note" }, bridgeless)]),
     ];
   }
 
@@ -251,10 +250,10 @@ class Page {
 
   async #another() {
     if (!(await this.#isKept())) return;
-    const block = {
-      platform: this.blocks[0]?.platform ?? "Rigbridge",
-      name: `Rigbridge ${Math.max(this.blocks.length, 1) + 1}`,
-    };
+    const names = this.blocks.map(nameOf);
+    let number = 2;
+    while (names.includes(`Rigbridge ${number}`)) number += 1;
+    const block = { platform: this.blocks[0]?.platform ?? "Rigbridge", name: `Rigbridge ${number}` };
     const blocks = this.blocks.length === 0 ? [cleaned(this.settings).config] : this.blocks;
     await this.#hand([...blocks, block]);
     await this.edit(this.blocks.length - 1);
@@ -282,8 +281,10 @@ class Page {
     if (number !== this.#checks) return;
     this.summary.removeAttribute("aria-busy");
     const found = isNamed ? answer.mistakes : [];
+    const isOther = (block, index) => index !== this.index && nameOf(block) === nameOf(config);
+    const twice = this.blocks.some(isOther) ? [{ path: "name", message: "is the name of another one too" }] : [];
     this.isConfigured = answer.isConfigured;
-    this.mistakes = [...unnamed, ...found].map(({ path, message }) => ({
+    this.mistakes = [...unnamed, ...found, ...twice].map(({ path, message }) => ({
       path: onPage(path),
       message: onPage(message),
     }));

@@ -1,42 +1,23 @@
 import { button, folding, make, section } from "./elements.js";
-import { field, idOf, optionalGroup } from "./fields.js";
+import { field, idOf, optionalGroup, spaced } from "./fields.js";
 import { plain, scan } from "./scan.js";
+import { isRig, rigsIn } from "./settings.js";
 
-/** What a rig has of its own, by where it comes from; what is in no list is for both, under "More". */
+/** Where a rig's settings stand; what is in no list stands under "More". */
+const main = ["address", "miner", "name", "group"];
 const inHome = ["as", "sensors", "fan", "alarm", "switches"];
-const layouts = {
-  inside: {
-    main: ["address", "name", "group"],
-    optional: [
-      ["heating", "It heats a room"],
-      ["supply", "It has a plug that can be switched"],
-    ],
-    folded: [["Login", ["username", "password", "token"]]],
-    left: ["miner"],
-  },
-  elsewhere: {
-    main: ["miner", "name"],
-    optional: [],
-    folded: [],
-    left: [
-      "address",
-      "group",
-      "username",
-      "password",
-      "token",
-      "driver",
-      "uid",
-      "powerNameplate",
-      "interval",
-      "supply",
-      "heating",
-    ],
-  },
-};
+const optional = [
+  ["heating", "It heats a room"],
+  ["supply", "It has a plug that can be switched"],
+];
+const login = ["username", "password", "token"];
+const placed = [...main, ...inHome, ...optional.map(([key]) => key), ...login];
 
 export function rigs(page) {
   const isInside = page.mode === "inside";
-  const cards = (page.settings.rigs ?? []).map((rig, index) => card(page, rig, index));
+  // What is no rig has no card; what is wrong with it is said below the others.
+  const cards = rigsIn(page.settings).map((rig, index) => (isRig(rig) ? card(page, rig, index) : null));
+  const isList = Array.isArray(page.settings.rigs ?? []);
   const add = button(isInside ? "Add a rig" : "Add settings of a rig", () => page.addRigs([{}]), {
     id: "rb-add-rig",
     kind: "btn-primary",
@@ -46,25 +27,25 @@ export function rigs(page) {
     : make(
         "p",
         { class: "rb-quiet" },
-        "All rigs of the service are shown as said for all rigs; here stand those that are not.",
+        'All rigs of the service are shown as "All rigs" below says; add those here that are to be shown otherwise.',
       );
   return section(
     "Rigs",
     isInside ? scan(page) : hint,
-    make("div", { "data-path": "rigs" }, ...cards, make("div", { class: "rb-mistake" })),
+    make("div", { "data-path": isList ? "rigs" : undefined }, ...cards, make("div", { class: "rb-mistake" })),
     add,
   );
 }
 
 function card(page, rig, index) {
   const path = ["rigs", index];
-  const { main, optional, folded, left } = layouts[page.mode];
-  const fields = (keys) =>
-    make("div", { class: "rb-grid" }, ...keys.map((key) => field(page, [...path, key], suggestionsFor(page, key))));
-  const placed = [...main, ...inHome, ...optional.map(([key]) => key), ...folded.flatMap(([, keys]) => keys), ...left];
-  const rest = Object.keys(page.schema.properties.rigs.items.properties).filter((key) => !placed.includes(key));
+  const { properties } = page.schema.properties.rigs.items;
+  const isHere = (key) => (properties[key]["x-rigs"] ?? page.mode) === page.mode;
+  const fieldOf = (key) => field(page, [...path, key], suggestionsFor(page, key));
+  const grid = (keys) => make("div", { class: "rb-grid" }, ...keys.filter(isHere).map(fieldOf));
   const fold = (title, keys) =>
-    keys.length === 0 ? null : folding(page, `${page.keyOf(rig)} ${title}`, title, { class: "rb-fold" }, fields(keys));
+    keys.some(isHere) ? folding(page, `${page.keyOf(rig)} ${title}`, title, { class: "rb-fold" }, grid(keys)) : null;
+  const rest = Object.keys(properties).filter((key) => !placed.includes(key));
   const title = make("span", { class: "rb-title" }, rigTitle(rig));
   const count = make("span", { class: "rb-count" });
   const body = make(
@@ -72,10 +53,10 @@ function card(page, rig, index) {
     { class: "rb-body" },
     make("div", { class: "rb-mistake" }),
     ...reasons(page, rig),
-    fields(main),
-    make("fieldset", { class: "rb-group" }, make("legend", { class: "h6" }, "In Home"), fields(inHome)),
-    ...optional.map(([key, question]) => optionalGroup(page, [...path, key], question)),
-    ...folded.map(([name, keys]) => fold(name, keys)),
+    grid(main),
+    make("fieldset", { class: "rb-group" }, make("legend", { class: "h6" }, "In Home"), grid(inHome)),
+    ...optional.filter(([key]) => isHere(key)).map(([key, question]) => optionalGroup(page, [...path, key], question)),
+    fold("Login", login),
     fold("More", rest),
     button("Remove this rig", () => page.removeRig(index), { "aria-label": `Remove ${rigTitle(rig)}` }),
   );
@@ -99,7 +80,7 @@ export const rigTitle = ({ name, address, miner }) => {
 
 function suggestionsFor(page, key) {
   if (key === "miner") return (page.tried?.miners ?? []).map(({ name }) => name);
-  if (key === "group") return (page.settings.rigs ?? []).flatMap(({ group }) => (group ? [group] : []));
+  if (key === "group") return rigsIn(page.settings).flatMap((rig) => (rig?.group ? [rig.group] : []));
   return [];
 }
 
@@ -114,13 +95,24 @@ const accessoryOf = ({ status }, { address, miner, name }) =>
 
 function shownAs(page, rig) {
   const services = accessoryOf(page, rig)?.services ?? [];
-  const words = services.map((name) => name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase());
+  const words = services.map((name) => spaced(name.replace(/v2$/, "")).toLowerCase());
   return make("span", { class: "rb-shown rb-quiet" }, words.length === 0 ? "" : `in Home: ${words.join(", ")}`);
 }
 
-/** Why it is not shown, or not as it is wanted. */
+/** Why it is not shown, or not as it is wanted. A note begins with the name of its rig, and some begin with others'. */
 function reasons(page, rig) {
-  const names = [rig.name, rig.miner, accessoryOf(page, rig)?.name].filter((name) => name !== undefined);
-  const notes = (page.status?.notes ?? []).filter((note) => names.some((name) => note.startsWith(`${name} `)));
-  return notes.map((note) => make("p", { class: "rb-note small" }, note));
+  const begins = (note) => (name) => note.startsWith(`${name} `);
+  const names = namesOf(page, rig);
+  const others = rigsIn(page.settings)
+    .filter(isRig)
+    .flatMap((other) => namesOf(page, other));
+  const isAbout = (note) => {
+    const name = longest(names.filter(begins(note)));
+    return name !== undefined && longest(others.filter(begins(note))) === name;
+  };
+  return (page.status?.notes ?? []).filter(isAbout).map((note) => make("p", { class: "rb-note small" }, note));
 }
+
+const namesOf = (page, rig) => [rig.name, rig.miner, accessoryOf(page, rig)?.name].filter((name) => name !== undefined);
+
+const longest = (names) => names.toSorted((one, other) => other.length - one.length)[0];

@@ -1,4 +1,5 @@
 import { button, make } from "./elements.js";
+import { rigsIn } from "./settings.js";
 
 /** The search for rigs: where, how far it is, and what was found. */
 export function scan(page) {
@@ -14,6 +15,12 @@ export function scan(page) {
     oninput: ({ target }) => {
       search.networks = target.value;
     },
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || search.isRunning) return;
+      // The same key would press the button that is focused next.
+      event.preventDefault();
+      void run(page);
+    },
   });
   const start = button("Search", () => void run(page), {
     id: "rb-scan",
@@ -22,10 +29,20 @@ export function scan(page) {
   });
   const stop = button("Stop", () => void page.request("/scan/stop"), { id: "rb-scan-stop", hidden: !search.isRunning });
   const state = make("div", { id: "rb-scan-state" });
+  const found = make("div");
+  let drawn = "";
   search.draw = () => {
     start.hidden = search.isRunning;
     stop.hidden = !search.isRunning;
-    state.replaceChildren(...results(page));
+    state.replaceChildren(...progress(page));
+    // What is about to be clicked stays while only the count goes on.
+    const fresh = search.found.filter(({ address }) => !isListed(page, address));
+    const addresses = fresh.map(({ address }) => address).join();
+    if (addresses === drawn) return;
+    drawn = addresses;
+    const focused = document.activeElement?.id;
+    found.replaceChildren(...offers(page, fresh));
+    if (focused) document.getElementById(focused)?.focus();
   };
   search.draw();
   return make(
@@ -43,6 +60,7 @@ export function scan(page) {
       ),
     ),
     state,
+    found,
   );
 }
 
@@ -62,7 +80,7 @@ async function run(page) {
   if (hadFocus) page.root.querySelector("#rb-scan")?.focus();
 }
 
-function results(page) {
+function progress(page) {
   const { search } = page;
   const lines = [];
   if (search.error !== null) lines.push(make("p", { class: "rb-wrong", role: "alert" }, search.error));
@@ -71,33 +89,43 @@ function results(page) {
     lines.push(make("progress", { max, value: search.scanned, "aria-label": "Addresses looked at" }));
     lines.push(make("span", { class: "small" }, ` ${search.scanned} of ${search.total} addresses`));
   }
-  if (search.isDone) lines.push(make("p", { role: "status" }, outcome(search)));
+  if (search.isDone) lines.push(make("p", { role: "status" }, outcome(page)));
   for (const note of search.notes) lines.push(make("p", { class: "rb-quiet" }, note));
-  if (search.found.length > 0)
-    lines.push(make("ul", { class: "rb-found" }, ...search.found.map((rig) => foundRig(page, rig))));
-  const fresh = search.found.filter(({ address }) => !isListed(page, address));
-  if (fresh.length > 1)
-    lines.push(button(`Add all ${fresh.length}`, () => page.addRigs(fresh), { kind: "btn-primary" }));
   return lines;
 }
 
-function outcome({ found, scanned, wasStopped }) {
+/** What was found and is not among the rigs yet. */
+function offers(page, fresh) {
+  if (fresh.length === 0) return [];
+  const all = button(`Add all ${fresh.length}`, () => page.addRigs(fresh), { id: "rb-add-all", kind: "btn-primary" });
+  return [
+    ...(fresh.length > 1 ? [all] : []),
+    make("ul", { class: "rb-found" }, ...fresh.map((rig) => offer(page, rig))),
+  ];
+}
+
+function outcome(page) {
+  const { found, scanned, wasStopped } = page.search;
   const rigs = found.length === 0 ? "No rig" : `${found.length} rig${found.length === 1 ? "" : "s"}`;
-  const advice = found.length === 0 ? ". A rig that is off, or in another network, is not found" : "";
+  const listed = found.filter(({ address }) => isListed(page, address)).length;
+  const added = listed === 0 ? "" : listed === found.length ? ", all of them added" : `, ${listed} of them added`;
+  const advice = found.length === 0 ? ". A rig that is off, or in another network, is not found" : added;
   return `${rigs} found at ${scanned} address${scanned === 1 ? "" : "es"}${wasStopped ? ", stopped before the end" : ""}${advice}.`;
 }
 
-function foundRig(page, rig) {
+function offer(page, rig) {
   const { address, what, hostname, note } = rig;
   const text = [make("strong", {}, what), ` ${address}`, hostname === null ? "" : ` (${hostname})`];
-  const added = isListed(page, address)
-    ? make("span", { class: "rb-quiet" }, "added")
-    : button("Add", () => page.addRigs([rig]), { kind: "btn-primary", "aria-label": `Add ${what} at ${address}` });
+  const add = button("Add", () => page.addRigs([rig]), {
+    id: `rb-add-${address.replace(/\W+/g, "-")}`,
+    kind: "btn-primary",
+    "aria-label": `Add ${what} at ${address}`,
+  });
   return make(
     "li",
     { class: "rb-offer" },
     make("span", {}, ...text, note === null ? null : make("div", { class: "rb-quiet" }, note)),
-    added,
+    add,
   );
 }
 
@@ -108,4 +136,4 @@ export const plain = (address) =>
     .replace(/:80$/, "")
     .toLowerCase();
 
-const isListed = (page, address) => (page.settings.rigs ?? []).some((rig) => plain(rig.address) === plain(address));
+const isListed = (page, address) => rigsIn(page.settings).some((rig) => plain(rig?.address) === plain(address));

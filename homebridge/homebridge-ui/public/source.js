@@ -83,9 +83,14 @@ function serviceFields(page) {
     page.redraw();
   };
   const keys = Object.keys(page.schema.properties.service.properties);
+  // Of what is typed now, nothing is known yet.
+  const forget = () => {
+    page.tried = null;
+    result.replaceChildren();
+  };
   return make(
     "fieldset",
-    { class: "rb-group", "data-path": "service" },
+    { class: "rb-group", "data-path": "service", oninput: forget },
     make("legend", { class: "h6" }, "Service"),
     make("div", { class: "rb-grid" }, ...keys.map((key) => field(page, ["service", key]))),
     make("div", { class: "rb-mistake" }),
@@ -101,6 +106,9 @@ function triedLines(tried) {
   const more = tried.miners.length > names.length ? ` and ${tried.miners.length - names.length} more` : "";
   return [
     make("div", { class: "rb-right" }, `It answers: ${tried.text}.`),
+    tried.maySteer
+      ? null
+      : make("div", { class: "rb-wrong" }, "This key may only look: nothing can be switched with it."),
     names.length === 0 ? null : make("div", { class: "rb-quiet" }, names.join(", ") + more),
   ].filter((line) => line !== null);
 }

@@ -1,21 +1,8 @@
 import { type JsonObject, listOf, recordOf } from "./json.ts";
-
-/** What a rig has that is read here; of others the service has it. */
-export const ofRigsInside = [
-  "address",
-  "group",
-  "username",
-  "password",
-  "token",
-  "driver",
-  "uid",
-  "powerNameplate",
-  "interval",
-  "supply",
-];
+import { ofRigsInside } from "./schema.ts";
 
 /** What goes to the service inside as it stands. */
-const handedOn = [...ofRigsInside, "offlineExpected"];
+const handedOn = [...ofRigsInside.filter((key) => key !== "heating"), "offlineExpected"];
 
 export interface InsideConfig {
   /** As `Config` of rigbridge takes it; not checked yet, since it is made of settings that may have mistakes. */

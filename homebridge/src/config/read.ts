@@ -1,14 +1,21 @@
 import { findingsIn, type Mistake, RigbridgeError, sentence, unknownKeySentence } from "rigbridge";
 import { connectService } from "rigbridge/client";
 import { z } from "zod";
-import { insideConfig, ofRigsInside } from "./inside.ts";
+import { platformName } from "../names.ts";
+import { insideConfig } from "./inside.ts";
 import { type JsonObject, listOf, recordOf } from "./json.ts";
-import { Settings } from "./schema.ts";
+import { ofRigsInside, Settings } from "./schema.ts";
 
 /** Whether anything is to be done at all: a service or a rig is named. */
 export function isConfigured(written: unknown): boolean {
   const { service, rigs } = withoutBlanks(written);
   return service !== undefined || listOf(rigs).length > 0;
+}
+
+/** What it is called, also where the rest has mistakes; what it keeps is kept under this name. */
+export function nameOf(written: unknown): string {
+  const { name } = withoutBlanks(written);
+  return typeof name === "string" ? name : platformName;
 }
 
 /**
@@ -25,9 +32,15 @@ export async function readSettings(written: unknown): Promise<Settings> {
   const mistakes = [...ofShape, ...fitting(given), ...(await deeper(given))];
   if (data !== undefined && mistakes.length === 0) return data;
   throw new RigbridgeError("config.invalid", "The configuration of Rigbridge has mistakes; nothing is started", {
-    errors: mistakes.filter(({ path }, index) => mistakes.findIndex((other) => other.path === path) === index),
+    errors: mistakes.filter(({ path }, index) => mistakes.findIndex(saysAll(path)) === index),
   });
 }
+
+/** One mistake at a place is enough, and of what is of the wrong kind nothing inside is asked. */
+const saysAll =
+  (path: string) =>
+  (other: Mistake): boolean =>
+    other.path === path || path.startsWith(`${other.path}.`);
 
 /** What is Homebridge's own. */
 const own = ["platform", "_bridge"];
@@ -86,21 +99,21 @@ const text = (path: readonly PropertyKey[]): string =>
     return before === "" ? String(step) : `${before}.${String(step)}`;
   }, "");
 
-/** What a rig that the service has cannot be told here. */
-const belongingToService = [...ofRigsInside, "heating"];
-
 /** What does not go together: rigs of a service elsewhere are named, others have an address. */
 function fitting({ service, rigs }: JsonObject): Mistake[] {
   return listOf(rigs).flatMap((given, index): Mistake[] => {
     const rig = recordOf(given);
     const at = `rigs[${index}]`;
     if (service === undefined) return fittingInside(rig, at);
-    const foreign = belongingToService
+    const foreign = ofRigsInside
       .filter((key) => rig[key] !== undefined)
       .map((key) => ({
         path: `${at}.${key}`,
         message: "is for rigs that the plugin reads itself; the service has its own",
       }));
+    const first = listOf(rigs).findIndex((other) => recordOf(other).miner === rig.miner);
+    if (rig.miner !== undefined && first < index)
+      return [...foreign, { path: `${at}.miner`, message: `is that of rigs[${first}] too` }];
     if (rig.miner !== undefined) return foreign;
     return [...foreign, { path: `${at}.miner`, message: "is missing; it is the name or uid that the miner has there" }];
   });
@@ -122,6 +135,7 @@ function fittingInside(rig: JsonObject, at: string): Mistake[] {
 /** What only who uses them knows of addresses, plugs, rooms and web addresses. */
 async function deeper(given: JsonObject): Promise<Mistake[]> {
   if (given.service !== undefined) return ofService(recordOf(given.service));
+  if (listOf(given.rigs).length === 0) return [];
   const { checkedConfig } = await import("rigbridge/service");
   const { config, pathOf } = insideConfig(given);
   return mistakesOf(() => checkedConfig(config)).map(({ path, message }) => ({

@@ -1,9 +1,10 @@
 import { HttpSupply } from "rigbridge";
 import { z } from "zod";
+import { platformName } from "../names.ts";
 
 /**
  * What the `config.json` of Homebridge says for this plugin. `config.schema.json` is made from it
- * (`homebridge/schema/write.ts`), so titles and descriptions are those of the form.
+ * (`homebridge/scripts/config-schema.ts`), so titles and descriptions are those of the form.
  */
 const line = (longest: number) =>
   z
@@ -42,6 +43,16 @@ export const RigChoices = z.strictObject({
 });
 export type RigChoices = z.infer<typeof RigChoices>;
 
+/** HomeKit waits for a switch no longer than 9 s, so there is less time to cool down than elsewhere. */
+const Plug = HttpSupply.extend({
+  delay: HttpSupply.shape.delay
+    .unwrap()
+    .default(5)
+    .describe(
+      "seconds between telling the rig to stop and cutting its power; with more than 6 Home shows an error, though it is done",
+    ),
+});
+
 export const RoomSettings = z
   .strictObject({
     name: name.meta({ title: "Room" }),
@@ -74,49 +85,80 @@ export const RoomSettings = z
   })
   .meta({ title: "Heating" });
 
+/** Where the rigs are that may have a key; without it, wherever. The settings page goes by it too. */
+const inside = { "x-rigs": "inside" };
+const elsewhere = { "x-rigs": "elsewhere" };
+
 export const RigSettings = z.strictObject({
   address: z
     .string()
     .min(1)
     .max(300)
     .optional()
-    .meta({ title: "Address", description: "host, host:port or http(s)://host:port; for a rig that the plugin reads" }),
-  miner: name
-    .optional()
-    .meta({ title: "Miner", description: "name or uid that it has in the service; for a service elsewhere" }),
+    .meta({
+      title: "Address",
+      description: "host, host:port or http(s)://host:port; for a rig that the plugin reads",
+      ...inside,
+    }),
+  miner: name.optional().meta({
+    title: "Miner",
+    description: "name or uid that it has in the service; for a service elsewhere",
+    ...elsewhere,
+  }),
   name: name.optional().meta({ title: "Name", description: "empty = as the rig or the service calls it" }),
   as: choices.as.optional(),
   sensors: choices.sensors.optional(),
   fan: choices.fan.optional(),
   alarm: choices.alarm.optional(),
   switches: choices.switches.optional(),
-  group: name.optional().meta({ title: "Group", description: "rigs of one group get an outlet together" }),
-  username: z.string().max(200).optional().meta({ title: "User", description: "for the rig's own login" }),
-  password: z.string().max(200).optional().meta({ title: "Password", description: "for the rig's own login" }),
-  token: secret.optional().meta({ title: "Token", description: "the rig's access token, as XMRig has it" }),
-  driver: z.string().max(32).optional().meta({ title: "Driver", description: "only this is tried; empty = recognise" }),
+  group: name.optional().meta({ title: "Group", description: "rigs of one group get an outlet together", ...inside }),
+  username: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ title: "User", description: "for the rig's own login", ...inside }),
+  password: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ title: "Password", description: "for the rig's own login", ...inside }),
+  token: secret.optional().meta({ title: "Token", description: "the rig's access token, as XMRig has it", ...inside }),
+  driver: z
+    .string()
+    .max(32)
+    .optional()
+    .meta({ title: "Driver", description: "only this is tried; empty = recognise", ...inside }),
   uid: z
     .string()
     .max(64)
     .optional()
-    .meta({ title: "Id", description: "where the rig shows neither MAC nor serial; a-z, 0-9 and -" }),
+    .meta({ title: "Id", description: "where the rig shows neither MAC nor serial; a-z, 0-9 and -", ...inside }),
   powerNameplate: z
     .number()
     .min(0)
     .max(100_000)
     .optional()
-    .meta({ title: "Nameplate power", description: "W, where the rig reports none" }),
+    .meta({ title: "Nameplate power", description: "W, where the rig reports none", ...inside }),
   interval: z
     .number()
     .min(1)
     .max(3600)
     .optional()
-    .meta({ title: "Seconds between two reads", description: "empty = 10" }),
+    .meta({ title: "Seconds between two reads", description: "empty = 10", ...inside }),
   offlineExpected: z.boolean().optional().meta({ title: "Off is no alarm" }),
-  supply: HttpSupply.optional().meta({ title: "Plug", description: "the plug that it draws its power through" }),
-  heating: RoomSettings.optional(),
+  supply: Plug.optional().meta({
+    title: "Plug",
+    description: "the plug that it draws its power through",
+    ...inside,
+  }),
+  heating: RoomSettings.optional().meta(inside),
 });
 export type RigSettings = z.infer<typeof RigSettings>;
+
+/** What only a rig that is read here has; of others the service has it. */
+export const ofRigsInside: readonly string[] = Object.entries(RigSettings.shape)
+  .filter(([, schema]) => schema.meta()?.["x-rigs"] === inside["x-rigs"])
+  .map(([key]) => key);
 
 export const ServiceSettings = z
   .strictObject({
@@ -151,7 +193,7 @@ export const GroupChoices = z
 export type GroupChoices = z.infer<typeof GroupChoices>;
 
 export const Settings = z.strictObject({
-  name: name.default("Rigbridge").meta({ title: "Name", description: "in the log" }),
+  name: name.default(platformName).meta({ title: "Name", description: "in the log" }),
   service: ServiceSettings.optional(),
   rigs: z.array(RigSettings).max(10_000).default([]).meta({ title: "Rigs" }),
   defaults: RigChoices.prefault({}).meta({ title: "All rigs" }),

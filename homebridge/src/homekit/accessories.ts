@@ -5,7 +5,7 @@ import type { Farm } from "../farm-view.ts";
 import { shownFarm } from "../shown-farm.ts";
 import { farmAlarm } from "./alarm.ts";
 import { groupPlan } from "./groups.ts";
-import { miningControl } from "./main-switch.ts";
+import { isKnown, miningControl } from "./main-switch.ts";
 import { rulePlan } from "./momentary.ts";
 import type { AccessoryPlan } from "./plan.ts";
 import { type ShownRig, servicesOf } from "./rig-parts.ts";
@@ -14,6 +14,8 @@ import { informationText, versionIn } from "./texts.ts";
 
 export interface HomePlan {
   readonly accessories: readonly AccessoryPlan[];
+  /** Shown only where Homebridge remembers them: nobody knows now whether they are there. */
+  readonly doubtful: readonly AccessoryPlan[];
   /** What is not shown, or not as it is wanted, and why; for people. */
   readonly notes: readonly string[];
 }
@@ -30,20 +32,27 @@ export function whatAccessories(farm: Farm, settings: Settings, listed: Listed):
     ...groups.flatMap((group) => groupPlan(group, settings)),
     ...rigs.map(rigPlan).filter(({ services }) => services.length > 0),
   ];
+  const sure = all.filter(isSure);
+  const doubtful = all.filter((plan) => !isSure(plan));
   const missing = settings.rules.filter((name) => !rules.some((rule) => rule.name === name));
   return {
-    accessories: all.slice(0, mostAccessories),
+    accessories: sure.slice(0, mostAccessories - doubtful.length),
+    doubtful,
     notes: [
       ...missing.map((name) => `There is no manual rule "${name}" to show`),
-      ...(tooMany ? [tooManyRigs(wanted.length)] : rigs.flatMap(notesOf)),
+      ...(tooMany ? [tooManyRigs(wanted.length)] : wanted.flatMap(notesOf)),
       ...(all.length > mostAccessories ? [tooManyAccessories(all.length)] : []),
     ],
   };
 }
 
+/** It has something that HomeKit knows. */
+const isSure = ({ services }: AccessoryPlan): boolean =>
+  services.some(({ type, isDoubtful }) => typeof type === "string" && !isDoubtful);
+
 const tooManyRigs = (count: number): string =>
   `HomeKit has room for 149 accessories on a bridge, and there are ${count} rigs, so only their groups are shown. ` +
-  "For each rig: run this plugin several times, each on a child bridge and for some groups of a service elsewhere";
+  "For each rig: run this plugin several times, each on a child bridge and for some of the rigs, or some groups of a service elsewhere";
 
 const tooManyAccessories = (count: number): string =>
   `HomeKit has room for 149 accessories on a bridge, and these would be ${count}; the last ones are not shown`;
@@ -67,11 +76,15 @@ function rigPlan(rig: ShownRig): AccessoryPlan {
 
 function notesOf(rig: ShownRig): string[] {
   const { miner, choices } = rig;
+  const { notes } = miner.readings;
+  if (miner.uid === null) return notes.slice(0, 1).map((note) => `${miner.name} is not recognised: ${note}`);
   return [
     ...(choices.as === "heater" && miner.heating === null
       ? [`${miner.name} is no heater: it heats no room of the service`]
       : []),
-    ...(miningControl(miner) === undefined ? [`${miner.name} is not switched: it cannot be stopped`] : []),
+    ...(isKnown(miner) && miningControl(miner) === undefined
+      ? [[`${miner.name} is not switched: it cannot be stopped`, ...notes].join("; ")]
+      : []),
     ...untold(rig).map((sensor) => `${miner.name} does not tell its ${properties[sensor].name.toLowerCase()}`),
   ];
 }

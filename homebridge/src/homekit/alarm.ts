@@ -2,7 +2,7 @@ import type { Miner } from "rigbridge";
 import type { AccessoryPlan, ServicePlan } from "./plan.ts";
 import { hasProblem } from "./problem.ts";
 import type { ShownRig } from "./rig-parts.ts";
-import { homeKitName } from "./texts.ts";
+import { partName } from "./texts.ts";
 
 /** HAP's values of a contact: closed is as it should be. */
 const contact = { closed: 0, open: 1 } as const;
@@ -12,7 +12,7 @@ export type Watched = Pick<ShownRig, "miner" | "offlineExpected">;
 
 /** The rig's own alarm, where it is wanted. */
 export const alarmPart = (rig: ShownRig): readonly ServicePlan[] =>
-  rig.choices.alarm ? [contactOf("alarm", homeKitName(`${rig.name} alarm`, "Alarm"), [rig])] : [];
+  rig.choices.alarm ? [contactOf("alarm", partName(rig.name, "alarm"), [rig])] : [];
 
 /** One alarm for all rigs. */
 export const farmAlarm = (rigs: readonly Watched[]): AccessoryPlan => ({

@@ -36,5 +36,7 @@ export const meterOf = (miners: readonly Miner[]): ServicePlan => ({
 
 function sum(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).filter(Number.isFinite);
-  return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
+  const all = known.reduce((total, value) => total + value, 0);
+  // To mW and Wh: further digits mean nothing, and every change of one would be told to all controllers.
+  return known.length === 0 || !Number.isFinite(all) ? null : Number(all.toFixed(3));
 }

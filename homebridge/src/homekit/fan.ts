@@ -1,9 +1,9 @@
 import type { Control, Miner } from "rigbridge";
 import type { Telling } from "../teller.ts";
-import { isKnown, isMining } from "./main-switch.ts";
-import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
+import { isKnown, isMining, isWhole } from "./main-switch.ts";
+import { type CharacteristicPlan, doubtful, type ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";
-import { homeKitName } from "./texts.ts";
+import { partName } from "./texts.ts";
 import { figureWithin, isOn, nearestWithin } from "./values.ts";
 
 const auto = "auto";
@@ -17,13 +17,15 @@ const follows = { manual: 0, auto: 1 } as const;
  */
 export function fanPart({ miner, name, choices }: ShownRig): readonly ServicePlan[] {
   const control = miner.controls.find(({ key, kind }) => key === "fan" && kind === "range");
-  if (!choices.fan || control === undefined) return [];
+  if (!choices.fan) return [];
+  const called = partName(name, "fan");
+  if (control === undefined) return isWhole(miner) ? [] : [doubtful("Fanv2", "fan", called)];
   const known = isKnown(miner);
   return [
     {
       type: "Fanv2",
       subtype: "fan",
-      name: homeKitName(`${name} fan`, "Fan"),
+      name: called,
       characteristics: [
         {
           type: "Active",

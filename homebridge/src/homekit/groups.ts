@@ -2,21 +2,23 @@ import type { Miner } from "rigbridge";
 import type { Settings } from "../config/schema.ts";
 import type { ShownGroup } from "../shown-farm.ts";
 import { meterOf } from "./eve.ts";
-import { isHashing, isKnown, isMining, miningControl, type SwitchState, switchOf } from "./main-switch.ts";
-import type { AccessoryPlan } from "./plan.ts";
+import { isHashing, isKnown, isMining, isWhole, miningControl, type SwitchState, switchOf } from "./main-switch.ts";
+import { type AccessoryPlan, doubtful } from "./plan.ts";
 
 /** An outlet that stops and starts what of a group can be; none where nothing can. */
 export function groupPlan({ key, name, members }: ShownGroup, settings: Settings): AccessoryPlan[] {
   const state = groupState(members);
-  if (state === null) return [];
+  if (state === null && members.every(isWhole)) return [];
   const as = settings.groups.as === "switch" ? "switch" : "outlet";
+  const main =
+    state === null ? doubtful(as === "switch" ? "Switch" : "Outlet", "main", name) : switchOf(as, "main", name, state);
   return [
     {
       key,
       name,
       information: { manufacturer: "Rigbridge", model: "Group of rigs", serial: key, firmware: "0" },
       host: null,
-      services: [switchOf(as, "main", name, state), ...(settings.eve ? [meterOf(members)] : [])],
+      services: [main, ...(settings.eve ? [meterOf(members)] : [])],
     },
   ];
 }

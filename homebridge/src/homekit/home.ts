@@ -31,11 +31,12 @@ export class Home {
   }
 
   /** Adds, changes and removes accessories until they are those of the plan. */
-  show({ accessories, notes }: HomePlan, farm: Farm, tell: Tell): void {
+  show({ accessories, doubtful, notes }: HomePlan, farm: Farm, tell: Tell): void {
     const added: PlatformAccessory[] = [];
     const wanted = new Set<string>();
-    for (const plan of accessories) {
-      const uuid = this.#api.hap.uuid.generate(`rigbridge:${plan.key}`);
+    const remembered = doubtful.filter(({ key }) => this.#shown.has(this.#uuidOf(key)));
+    for (const plan of [...accessories, ...remembered]) {
+      const uuid = this.#uuidOf(plan.key);
       wanted.add(uuid);
       const known = this.#shown.get(uuid);
       const shown = known ?? this.#add(uuid, plan);
@@ -51,6 +52,10 @@ export class Home {
   /** Nobody knows how anything is. */
   lost(): void {
     for (const shown of this.#shown.values()) shown.lost();
+  }
+
+  #uuidOf(key: string): string {
+    return this.#api.hap.uuid.generate(`rigbridge:${key}`);
   }
 
   #add(uuid: string, { name }: AccessoryPlan): ShownAccessory {

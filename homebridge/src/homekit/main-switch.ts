@@ -1,7 +1,7 @@
 import type { Control, Miner } from "rigbridge";
 import type { Telling } from "../teller.ts";
 import { heaterOf } from "./heater.ts";
-import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
+import { type CharacteristicPlan, doubtful, type ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";
 import { isOn } from "./values.ts";
 
@@ -12,9 +12,10 @@ import { isOn } from "./values.ts";
 export function mainPart(rig: ShownRig): readonly ServicePlan[] {
   const { miner, name, choices } = rig;
   if (choices.as === "heater" && miner.heating !== null) return [heaterOf(rig, miner.heating)];
-  if (miningControl(miner) === undefined) return [];
-  const told = { ids: [miner.id], isKnown: isKnown(miner) };
   const as = choices.as === "switch" ? "switch" : "outlet";
+  if (miningControl(miner) === undefined)
+    return isWhole(miner) ? [] : [doubtful(as === "switch" ? "Switch" : "Outlet", "main", name)];
+  const told = { ids: [miner.id], isKnown: isKnown(miner) };
   return [switchOf(as, "main", name, { ...told, isOn: isMining(miner), isInUse: isHashing(miner) })];
 }
 
@@ -48,6 +49,9 @@ export const miningControl = ({ controls }: Miner): Control | undefined => contr
 /** Whether what is said of the miner is of now: one missed read leaves it so, three do not. */
 export const isKnown = ({ hasValidStatus, isOffline, statusInfo }: Miner): boolean =>
   hasValidStatus && !isOffline && statusInfo.statusDisplay !== "Disabled";
+
+/** Whether a control that is missing is one that it does not have: it was read, and all of it. */
+export const isWhole = (miner: Miner): boolean => isKnown(miner) && miner.readings.notes.length === 0;
 
 /** As the rig says; where it does not, whether it hashes. */
 export const isMining = (miner: Miner): boolean => {

@@ -1,21 +1,20 @@
 import { type ManualAction, type Miner, properties } from "rigbridge";
 import type { Telling } from "../teller.ts";
-import { isKnown } from "./main-switch.ts";
-import type { AccessoryPlan, ServicePlan } from "./plan.ts";
+import { isKnown, isWhole } from "./main-switch.ts";
+import { type AccessoryPlan, doubtful, type ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";
-import { homeKitName } from "./texts.ts";
+import { homeKitName, partName } from "./texts.ts";
 import { isOn } from "./values.ts";
 
 /** What a rig can be told to do once, where it is wanted. */
 export const triggers = ({ miner, name, choices }: ShownRig): readonly ServicePlan[] =>
-  choices.switches
-    .filter((key) => miner.controls.some((control) => control.key === key))
-    .map((key) =>
-      momentary(key, homeKitName(`${name} ${properties[key].name.toLowerCase()}`, "Rig"), isKnown(miner), {
-        miners: [miner.id],
-        orders: [{ kind: "set", property: key, value: "true" }],
-      }),
-    );
+  choices.switches.flatMap((key) => {
+    const called = partName(name, properties[key].name.toLowerCase());
+    if (!miner.controls.some((control) => control.key === key))
+      return isWhole(miner) ? [] : [doubtful("Switch", key, called)];
+    const told: Telling = { miners: [miner.id], orders: [{ kind: "set", property: key, value: "true" }] };
+    return [momentary(key, called, isKnown(miner), told)];
+  });
 
 /** A manual rule of the service. It is run through some miner, whichever; without one it cannot be. */
 export function rulePlan({ id, name: called }: ManualAction, miners: readonly Miner[]): AccessoryPlan {

@@ -29,7 +29,18 @@ export interface ServicePlan {
   readonly subtype: string;
   readonly name: string;
   readonly characteristics: readonly CharacteristicPlan[];
+  /** Nobody knows now whether the rig has it: where it is it stays, and does not respond; where it is not it is not made. */
+  readonly isDoubtful?: boolean;
 }
+
+/** What may be there: who removes it from a home removes it from its rooms, scenes and automations. */
+export const doubtful = (type: ServiceName, subtype: string, name: string): ServicePlan => ({
+  type,
+  subtype,
+  name,
+  characteristics: [],
+  isDoubtful: true,
+});
 
 export interface CharacteristicPlan {
   readonly type: CharacteristicName | CustomCharacteristic;

@@ -43,11 +43,15 @@ export class ShownAccessory {
   lost(): void {
     this.#tell = null;
     this.#plans.clear();
-    for (const service of this.accessory.services.filter((each) => !this.#isOwn(each)))
-      for (const characteristic of service.characteristics.filter((each) => !this.#isName(each))) {
-        this.#handle(characteristic);
-        characteristic.updateValue(this.#failure());
-      }
+    for (const service of this.accessory.services.filter((each) => !this.#isOwn(each))) this.#lose(service);
+  }
+
+  #lose(service: Service): void {
+    for (const characteristic of service.characteristics.filter((each) => !this.#isName(each))) {
+      this.#plans.delete(characteristic);
+      this.#handle(characteristic);
+      characteristic.updateValue(this.#failure());
+    }
   }
 
   /** What Homebridge keeps itself. */
@@ -73,11 +77,16 @@ export class ShownAccessory {
       .updateCharacteristic(Characteristic.FirmwareRevision, information.firmware);
   }
 
-  #service(plan: ServicePlan): Service {
+  /** undefined = it is not there. */
+  #service(plan: ServicePlan): Service | undefined {
     const { hap } = this.#with;
     const { type, subtype, name } = plan;
     const uuid = typeof type === "string" ? hap.Service[type].UUID : type.uuid;
     const known = this.accessory.services.find((each) => each.UUID === uuid && each.subtype === subtype);
+    if (plan.isDoubtful) {
+      if (known !== undefined) this.#lose(known);
+      return known;
+    }
     const service = known ?? this.accessory.addService(newService(hap, plan));
     service.updateCharacteristic(hap.Characteristic.Name, name);
     const shown = new Set(plan.characteristics.map((each) => this.#characteristic(service, each)));

@@ -4,7 +4,7 @@ import { isKnown } from "./main-switch.ts";
 import type { ServicePlan } from "./plan.ts";
 import { hasProblem } from "./problem.ts";
 import type { ShownRig } from "./rig-parts.ts";
-import { homeKitName } from "./texts.ts";
+import { partName } from "./texts.ts";
 import { figureWithin } from "./values.ts";
 
 type Sensor = (typeof sensors)[number];
@@ -29,7 +29,7 @@ export const temperaturesOf = ({ miner, name, choices }: ShownRig): readonly Sho
     .filter((sensor) => isOf(miner, sensor))
     .map((sensor) => ({
       sensor,
-      name: homeKitName(`${name} ${properties[sensor].name.toLowerCase()}`, "Temperature"),
+      name: partName(name, properties[sensor].name.toLowerCase()),
       // The room's is measured elsewhere, whether or not the rig is on.
       celsius: sensor === "room_temperature" || isKnown(miner) ? read(miner, sensor) : null,
     }));

@@ -41,10 +41,13 @@ export class MatterBridge {
   restore(accessory: MatterAccessory): void {
     const plan = rememberedPlan(accessory);
     if (plan === null) {
-      void this.#through.matter.unregisterPlatformAccessories(pluginName, platformName, [accessory]);
+      const { matter, warn } = this.#through;
+      matter
+        .unregisterPlatformAccessories(pluginName, platformName, [accessory])
+        .catch((error: unknown) => warn(`${accessory.displayName} was not removed from Matter: ${String(error)}`));
       return;
     }
-    const device = new ShownDevice(plan, this.#through);
+    const device = new ShownDevice(plan, this.#through, true);
     this.#shown.set(plan.key, device);
     device.lost();
   }
@@ -53,7 +56,7 @@ export class MatterBridge {
   show(plans: readonly DevicePlan[], farm: Farm, tell: Tell): void {
     if (this.#closing.aborted) return;
     for (const plan of plans) {
-      const device = this.#shown.get(plan.key) ?? new ShownDevice(plan, this.#through);
+      const device = this.#shown.get(plan.key) ?? new ShownDevice(plan, this.#through, false);
       this.#shown.set(plan.key, device);
       device.show(plan, tell);
     }
@@ -66,14 +69,17 @@ export class MatterBridge {
     for (const device of this.#shown.values()) device.lost();
   }
 
-  /** A rig that does not say yet what it is may be any of those that are not there: what stands at its address stays. */
+  /**
+   * A rig that does not say yet what it is may be any of those that are not there: what stands at its address stays, and
+   * so do groups, which may have it.
+   */
   #leave(wanted: ReadonlySet<string>, { miners }: Farm): void {
     const silent = miners.filter((miner) => miner.uid === null || (!isKnown(miner) && !miningControl(miner)));
     const hosts = new Set(silent.map(({ hostDescription }) => hostDescription));
     for (const [key, device] of this.#shown) {
       if (wanted.has(key)) continue;
       const { host } = device.plan;
-      if (host !== null && hosts.has(host)) device.lost();
+      if (host === null ? silent.length > 0 : hosts.has(host)) device.lost();
       else this.#remove(key, device);
     }
   }

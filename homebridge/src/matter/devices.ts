@@ -1,4 +1,4 @@
-import type { Heating, Miner } from "rigbridge";
+import { type Heating, type Miner, properties } from "rigbridge";
 import type { Listed } from "../config/choices.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
@@ -10,43 +10,64 @@ import type { ShownRig } from "../homekit/rig-parts.ts";
 import { type ShownTemperature, temperaturesOf } from "../homekit/temperature-sensors.ts";
 import { informationText, versionIn } from "../homekit/texts.ts";
 import { type ShownGroup, shownFarm } from "../shown-farm.ts";
-import type { Clusters, DevicePlan, PartPlan } from "./plan.ts";
-import { matterText } from "./texts.ts";
+import type { Clusters, DevicePlan } from "./plan.ts";
+import { matterText, nameBytes } from "./texts.ts";
 import { centidegrees, milliwattHours, milliwatts } from "./units.ts";
 
 /** Which Matter devices there are of a farm: the same rigs and groups as in HomeKit, under the same names. */
 export function whatDevices(farm: Farm, settings: Settings, listed: Listed): readonly DevicePlan[] {
   const { rigs, groups } = shownFarm(farm, settings, listed);
-  return [...groups.flatMap(groupDevice), ...rigs.map(rigDevice)];
+  return [
+    ...groups.flatMap(groupDevice),
+    ...rigs.flatMap((rig) => [...rigDevice(rig), ...temperaturesOf(rig).map((each) => temperatureDevice(rig, each))]),
+  ];
 }
 
-/** A heater, where it heats a room; else an outlet, where it can be stopped; else a meter. */
-function rigDevice(rig: ShownRig): DevicePlan {
-  const { miner, name, choices } = rig;
+/** A heater, where it heats a room; else an outlet, where it can be stopped; else a meter; none until one knows which. */
+function rigDevice({ miner, name, choices }: ShownRig): DevicePlan[] {
   const common = {
     name: matterText(name),
     information: informationOf(miner),
     host: miner.hostDescription,
     reachable: isKnown(miner),
-    parts: temperaturesOf(rig).map(partOf),
   };
   if (choices.as === "heater" && miner.heating !== null)
-    return {
-      ...common,
-      key: `heater:${miner.uid}`,
-      type: "Thermostat",
-      clusters: { ...thermostat(miner, miner.heating), ...electrical(miner) },
-      tell: heaterTold(miner, miner.heating),
-    };
+    return [
+      {
+        ...common,
+        key: `heater:${miner.uid}`,
+        type: "Thermostat",
+        clusters: { ...thermostat(miner, miner.heating), ...electrical(miner) },
+        tell: heaterTold(miner, miner.heating),
+      },
+    ];
   if (miningControl(miner) !== undefined)
-    return {
-      ...common,
-      key: `outlet:${miner.uid}`,
-      type: "OnOffOutlet",
-      clusters: { ...onOff(isKnown(miner), isMining(miner)), ...electrical(miner) },
-      tell: { on: (on) => switchTold([miner.id], on) },
-    };
-  return { ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), tell: {} };
+    return [
+      {
+        ...common,
+        key: `outlet:${miner.uid}`,
+        type: "OnOffOutlet",
+        clusters: { ...onOff(isKnown(miner), isMining(miner)), ...electrical(miner) },
+        tell: { on: (on) => switchTold([miner.id], on) },
+      },
+    ];
+  if (!isKnown(miner)) return [];
+  return [{ ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), tell: {} }];
+}
+
+/** A device of its own: controllers take in that there is one more, but not that one is made of other parts than before. */
+function temperatureDevice({ miner, name }: ShownRig, { sensor, celsius }: ShownTemperature): DevicePlan {
+  const what = properties[sensor].name.toLowerCase();
+  return {
+    key: `${sensor}:${miner.uid}`,
+    type: "TemperatureSensor",
+    name: `${matterText(name, nameBytes - what.length - 1)} ${what}`,
+    information: informationOf(miner),
+    host: miner.hostDescription,
+    reachable: isKnown(miner) || celsius !== null,
+    clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
+    tell: {},
+  };
 }
 
 /** Without power: whoever adds up the devices of a home would count its rigs twice. */
@@ -62,7 +83,6 @@ function groupDevice({ key, name, members }: ShownGroup): DevicePlan[] {
       host: null,
       reachable: state.isKnown,
       clusters: onOff(state.isKnown, state.isOn),
-      parts: [],
       tell: { on: (on) => switchTold(state.ids, on) },
     },
   ];
@@ -117,12 +137,6 @@ function thermostat(miner: Miner, heating: Heating): Clusters {
 const heaterTold = (miner: Miner, heating: Heating): DevicePlan["tell"] => ({
   on: (on) => (on ? handedBack(miner, heating) : switchTold([miner.id], false)),
   target: (celsius) => targetTold(miner.id, celsius),
-});
-
-const partOf = ({ sensor, name, celsius }: ShownTemperature): PartPlan => ({
-  id: sensor,
-  name: matterText(name, 64),
-  clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
 });
 
 function informationOf({ identity, hardware, uid }: Miner): Information {

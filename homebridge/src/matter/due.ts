@@ -1,4 +1,4 @@
-type Attributes = Readonly<Record<string, unknown>>;
+export type Attributes = Readonly<Record<string, unknown>>;
 
 /** By the name of their cluster. */
 export type States = Readonly<Record<string, Attributes>>;

@@ -6,7 +6,10 @@ import type { Telling } from "../teller.ts";
  * to Homebridge.
  */
 export interface DevicePlan {
-  /** What makes it itself for ever, its type with it: `outlet:<uid>`, `heater:<uid>`, `meter:<uid>`, `group:<id>`. */
+  /**
+   * What makes it itself for ever, and its type and clusters with it: `outlet:<uid>`, `heater:<uid>`, `meter:<uid>`,
+   * `temperature:<uid>`, `group:<id>`.
+   */
   readonly key: string;
   readonly type: DeviceType;
   /** 32 bytes at most. */
@@ -17,20 +20,11 @@ export interface DevicePlan {
   /** false = it is off, or nobody knows how it is. */
   readonly reachable: boolean;
   readonly clusters: Clusters;
-  readonly parts: readonly PartPlan[];
   readonly tell: Tellable;
 }
 
 /** As Homebridge calls them. A meter is a rig that cannot be stopped. */
-export type DeviceType = "OnOffOutlet" | "Thermostat" | "ElectricalSensor";
-
-/** A temperature sensor of the rig, an endpoint below its own. */
-export interface PartPlan {
-  /** Stable. */
-  readonly id: string;
-  readonly name: string;
-  readonly clusters: Clusters;
-}
+export type DeviceType = "OnOffOutlet" | "Thermostat" | "ElectricalSensor" | "TemperatureSensor";
 
 /**
  * Attributes by the name of their cluster, in Matter's units. null = nobody knows, where the attribute takes that;

@@ -12,7 +12,7 @@ export interface Context {
 
 /** The plan of a device as Homebridge remembers it, without what is true only now; null where it is none of ours. */
 export function rememberedPlan(accessory: MatterAccessory): DevicePlan | null {
-  const { displayName, manufacturer, model, serialNumber, firmwareRevision, clusters, parts } = accessory;
+  const { displayName, manufacturer, model, serialNumber, firmwareRevision, clusters } = accessory;
   const { key, type, host } = recordOf(accessory.context);
   if (typeof key !== "string" || !isDeviceType(type)) return null;
   return withoutNow({
@@ -23,24 +23,13 @@ export function rememberedPlan(accessory: MatterAccessory): DevicePlan | null {
     host: typeof host === "string" ? host : null,
     reachable: false,
     clusters: picked(clusters ?? {}),
-    parts: (parts ?? []).map((part) => ({
-      id: part.id,
-      name: part.displayName ?? part.id,
-      clusters: picked(part.clusters),
-    })),
     tell: {},
   });
 }
 
 /** A device of which nobody knows how it is: what was counted stays, and so does what Matter must have. */
 export function withoutNow(plan: DevicePlan): DevicePlan {
-  return {
-    ...plan,
-    reachable: false,
-    clusters: unknown(plan.clusters),
-    parts: plan.parts.map((part) => ({ ...part, clusters: unknown(part.clusters) })),
-    tell: {},
-  };
+  return { ...plan, reachable: false, clusters: unknown(plan.clusters), tell: {} };
 }
 
 function unknown(clusters: Clusters): Clusters {
@@ -77,6 +66,6 @@ const thermostatIn = ({ occupiedHeatingSetpoint, systemMode }: JsonObject): Clus
   ...(typeof systemMode === "number" ? { systemMode } : {}),
 });
 
-const types = ["OnOffOutlet", "Thermostat", "ElectricalSensor"] as const satisfies readonly DeviceType[];
+const types: readonly DeviceType[] = ["OnOffOutlet", "Thermostat", "ElectricalSensor", "TemperatureSensor"];
 
 const isDeviceType = (value: unknown): value is DeviceType => types.some((type) => type === value);

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
+import type { Information } from "../homekit/plan.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { Tell, Telling } from "../teller.ts";
 import { modes } from "./devices.ts";
-import { due, type States } from "./due.ts";
+import { type Attributes, due, type States } from "./due.ts";
 import { matterError } from "./error.ts";
-import type { Clusters, DevicePlan, DeviceType, PartPlan, Tellable } from "./plan.ts";
+import type { Clusters, DevicePlan, DeviceType, Tellable } from "./plan.ts";
 import { type Context, withoutNow } from "./remembered.ts";
 import { celsius } from "./units.ts";
 
@@ -26,17 +28,18 @@ export class ShownDevice {
   readonly #through: ShownThrough;
   #plan: DevicePlan;
   #tell: Tell | null = null;
-  /** What Homebridge has of it; null = nothing yet. */
-  #shape: string | null = null;
-  /** What controllers were told, by the id of the part, "" for the device itself. */
-  readonly #told = new Map<string, States>();
-  #isMoving = false;
-  #isClosed = false;
+  #state: "new" | "moving" | "shown" | "closed" = "new";
+  /** What controllers were told. */
+  #told: States = {};
+  /** How Homebridge describes it from its last run on; null = it did not know it then. */
+  #written: Description | null;
 
-  constructor(plan: DevicePlan, through: ShownThrough) {
+  /** Of a device that Homebridge remembers, or of a new one. */
+  constructor(plan: DevicePlan, through: ShownThrough, isRemembered: boolean) {
     this.#uuid = through.matter.uuid.generate(`rigbridge:matter:${plan.key}`);
     this.#through = through;
     this.#plan = plan;
+    this.#written = isRemembered ? descriptionOf(plan) : null;
   }
 
   get plan(): DevicePlan {
@@ -64,53 +67,43 @@ export class ShownDevice {
 
   /** It is gone for good. */
   remove(): void {
-    this.#isClosed = true;
+    this.#state = "closed";
     const { inTurn, warn } = this.#through;
-    inTurn(async () => {
-      if (this.#shape !== null) await this.#unregister();
-    }).catch((error: unknown) => warn(`${this.#plan.name} was not removed from Matter: ${String(error)}`));
+    inTurn(() => this.#unregister()).catch((error: unknown) =>
+      warn(`${this.#plan.name} was not removed from Matter: ${String(error)}`),
+    );
   }
 
   #bring(turn: boolean): void {
-    if (this.#isMoving || this.#isClosed) return;
-    if (this.#shape === shapeOf(this.#plan)) this.#update(turn);
-    else void this.#move();
+    if (this.#state === "new") void this.#register();
+    if (this.#state === "shown") this.#update(turn);
   }
 
-  /** Takes it in, or in again where it is made of other parts. */
-  async #move(): Promise<void> {
-    this.#isMoving = true;
-    const { inTurn, warn } = this.#through;
+  async #register(): Promise<void> {
+    this.#state = "moving";
+    const { inTurn, matter, warn } = this.#through;
     try {
       await inTurn(async () => {
-        if (this.#isClosed) return;
-        if (this.#shape !== null) await this.#unregister();
-        await this.#register();
+        if (this.#state === "closed") return;
+        await matter.registerPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
+        await this.#until(true);
       });
-      this.#isMoving = false;
-      this.#bring(false);
+      if (this.#state !== "moving") return;
+      this.#state = "shown";
+      // Homebridge may have put in what it remembers, so all is told, whatever it was registered with.
+      this.#update(false);
     } catch (error) {
       // It stays as if it moved: a device that Homebridge refuses would be refused again.
       warn(`${this.#plan.name} is not shown in Matter: ${String(error)}`);
     }
   }
 
-  async #register(): Promise<void> {
-    const plan = this.#plan;
-    const { matter } = this.#through;
-    await matter.registerPlatformAccessories(pluginName, platformName, [this.#accessory(plan)]);
-    await this.#until(true);
-    this.#shape = shapeOf(plan);
-    // Homebridge may have put in what it remembers: everything is told anew.
-    this.#told.clear();
-    this.#told.set("", { bridgedDeviceBasicInformation: { nodeLabel: plan.name } });
-  }
-
   async #unregister(): Promise<void> {
     const { matter } = this.#through;
     await matter.unregisterPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
     await this.#until(false);
-    this.#shape = null;
+    // Its state is gone a moment before it is.
+    await pause(lookEvery);
   }
 
   async #until(isThere: boolean): Promise<void> {
@@ -123,47 +116,51 @@ export class ShownDevice {
   }
 
   #update(turn: boolean): void {
-    const { name, reachable, clusters, parts } = this.#plan;
-    this.#push("", { ...clusters, bridgedDeviceBasicInformation: { nodeLabel: name, reachable } }, turn);
-    for (const part of parts) this.#push(part.id, part.clusters, turn);
+    const { name, reachable, clusters } = this.#plan;
+    this.#write(descriptionOf(this.#plan));
+    const now = { ...clusters, bridgedDeviceBasicInformation: { nodeLabel: name, reachable } };
+    for (const [cluster, attributes] of Object.entries(due(this.#told, now, turn))) {
+      this.#isNow(cluster, attributes);
+      this.#send(cluster, attributes);
+    }
   }
 
-  #push(partId: string, clusters: States, turn: boolean): void {
-    const told = this.#told.get(partId) ?? {};
-    const changes = due(told, clusters, turn);
-    const after = Object.entries(changes).map(([cluster, each]) => [cluster, { ...told[cluster], ...each }]);
-    this.#told.set(partId, { ...told, ...Object.fromEntries(after) });
-    for (const [cluster, attributes] of Object.entries(changes)) this.#send(cluster, attributes, partId);
-  }
-
-  #send(cluster: string, attributes: Readonly<Record<string, unknown>>, partId = ""): void {
+  /** With what it is restored at the next start. Homebridge does so only for those that it remembers from the last run. */
+  #write(description: Description): void {
+    if (this.#written === null || isDeepStrictEqual(this.#written, description)) return;
+    this.#written = description;
     const { matter, warn } = this.#through;
     matter
-      .updateAccessoryState(this.#uuid, cluster, { ...attributes }, ...(partId === "" ? [] : [partId]))
+      .updatePlatformAccessories([this.#described(this.#plan)])
+      .catch((error: unknown) => warn(`${this.#plan.name}: ${String(error)}`));
+  }
+
+  #send(cluster: string, attributes: Attributes): void {
+    const { matter, warn } = this.#through;
+    matter
+      .updateAccessoryState(this.#uuid, cluster, { ...attributes })
       .catch((error: unknown) => warn(`${this.#plan.name}: ${String(error)}`));
   }
 
   #accessory(plan: DevicePlan): MatterAccessory {
-    const { key, type, name, information, host, clusters, parts } = plan;
-    const { deviceTypes } = this.#through.matter;
-    const context: Context = { key, type, host };
+    return {
+      ...this.#described(plan),
+      clusters: complete(plan.type, plan.clusters),
+      handlers: this.#handlers(plan.type),
+    };
+  }
+
+  #described(plan: DevicePlan): MatterAccessory {
+    const { name, information, context } = descriptionOf(plan);
     return {
       UUID: this.#uuid,
       displayName: name,
-      deviceType: deviceTypes[type],
+      deviceType: this.#through.matter.deviceTypes[plan.type],
       manufacturer: information.manufacturer,
       model: information.model,
       serialNumber: information.serial,
       firmwareRevision: information.firmware,
       context: { ...context },
-      clusters: complete(type, clusters),
-      handlers: this.#handlers(type),
-      parts: parts.map((part: PartPlan) => ({
-        id: part.id,
-        displayName: part.name,
-        deviceType: deviceTypes.TemperatureSensor,
-        clusters: { ...part.clusters },
-      })),
     };
   }
 
@@ -177,46 +174,42 @@ export class ShownDevice {
           toggle: () => {},
         },
       };
-    if (type === "ElectricalSensor") return {};
+    if (type !== "Thermostat") return {};
     return {
       thermostat: {
-        occupiedHeatingSetpointChange: ({ occupiedHeatingSetpoint }) => this.#target(occupiedHeatingSetpoint),
-        systemModeChange: ({ systemMode }) => this.#mode(systemMode),
+        occupiedHeatingSetpointChange: ({ occupiedHeatingSetpoint: setpoint }) =>
+          this.#set("occupiedHeatingSetpoint", setpoint, ({ target }) => target?.(celsius(setpoint))),
+        systemModeChange: ({ systemMode }) =>
+          this.#set("systemMode", systemMode, ({ on }) => on?.(systemMode !== modes.off)),
         // It changes the setpoint.
         setpointRaiseLower: () => {},
       },
     };
   }
 
-  /** Homebridge calls this for what it was told by us, too. */
-  async #target(setpoint: number): Promise<void> {
-    if (this.#toldOf("thermostat", "occupiedHeatingSetpoint") === setpoint) return;
-    await this.#wish(({ target }) => target?.(celsius(setpoint)));
-    this.#isNow({ occupiedHeatingSetpoint: setpoint });
-  }
-
-  /** Too late to refuse it, so where it is not done it goes back. */
-  async #mode(mode: number): Promise<void> {
-    const before = this.#toldOf("thermostat", "systemMode");
-    if (before === mode) return;
+  /**
+   * A controller has set it. Homebridge calls this for what it was told by us, too, and too late to refuse it, so where
+   * it is not done it goes back.
+   */
+  async #set(attribute: string, value: number, wish: Wish): Promise<void> {
+    if (this.#toldOf("thermostat", attribute) === value) return;
     try {
-      await this.#wish(({ on }) => on?.(mode !== modes.off));
-      this.#isNow({ systemMode: mode });
+      await this.#wish(wish);
+      this.#isNow("thermostat", { [attribute]: value });
     } catch {
-      this.#send("thermostat", { systemMode: before });
+      this.#send("thermostat", { [attribute]: this.#toldOf("thermostat", attribute) });
     }
   }
 
   #toldOf(cluster: string, attribute: string): unknown {
-    return this.#told.get("")?.[cluster]?.[attribute];
+    return this.#told[cluster]?.[attribute];
   }
 
-  #isNow(attributes: Readonly<Record<string, unknown>>): void {
-    const told = this.#told.get("") ?? {};
-    this.#told.set("", { ...told, thermostat: { ...told.thermostat, ...attributes } });
+  #isNow(cluster: string, attributes: Attributes): void {
+    this.#told = { ...this.#told, [cluster]: { ...this.#told[cluster], ...attributes } };
   }
 
-  async #wish(tellingOf: (tellable: Tellable) => Telling | undefined): Promise<void> {
+  async #wish(tellingOf: Wish): Promise<void> {
     const tell = this.#tell;
     const telling = tellingOf(this.#plan.tell);
     const { matter, warn } = this.#through;
@@ -231,9 +224,20 @@ export class ShownDevice {
   }
 }
 
-/** What of a plan makes a device what it is to a controller. */
-const shapeOf = ({ clusters, parts }: DevicePlan): string =>
-  [...Object.keys(clusters), ...parts.map(({ id }) => id)].join();
+type Wish = (tellable: Tellable) => Telling | undefined;
+
+/** What Homebridge writes down beside the state. */
+interface Description {
+  readonly name: string;
+  readonly information: Information;
+  readonly context: Context;
+}
+
+const descriptionOf = ({ key, type, host, name, information }: DevicePlan): Description => ({
+  name,
+  information,
+  context: { key, type, host },
+});
 
 /** With what Matter must have, where nobody knows it yet: the device is not reachable then. */
 function complete(type: DeviceType, clusters: Clusters): NonNullable<MatterAccessory["clusters"]> {

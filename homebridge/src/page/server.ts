@@ -1,6 +1,6 @@
 import { HomebridgePluginUiServer, RequestError } from "@homebridge/plugin-ui-utils";
 import { RigbridgeError } from "rigbridge";
-import { recordOf } from "../config/json.ts";
+import { nameOf } from "../config/read.ts";
 import { folderIn, readStatus } from "../status-file.ts";
 import { checked } from "./check.ts";
 import { RigScan } from "./rig-scan.ts";
@@ -18,13 +18,13 @@ class PageServer extends HomebridgePluginUiServer {
     process.once("disconnect", () => this.#closing.abort());
     const { signal } = this.#closing;
     const scan = new RigScan((progress) => this.pushEvent("scan", progress), signal);
-    const folder = folderIn(this.homebridgeStoragePath ?? "");
+    const storage = this.homebridgeStoragePath ?? "";
     this.#answer("/check", checked);
     this.#answer("/services", () => findServices(signal));
     this.#answer("/try", (given) => trySettings(given, signal));
     this.#answer("/scan", (given) => scan.run(given));
     this.#answer("/scan/stop", () => scan.stop());
-    this.#answer("/status", (given) => readStatus(folder, String(recordOf(given).name ?? "")));
+    this.#answer("/status", (given) => readStatus(folderIn(storage, nameOf(given))));
     this.ready();
   }
 

@@ -1,4 +1,4 @@
-import { RigbridgeError, sentence } from "rigbridge";
+import { type Caller, type MiningService, type ProblemCode, RigbridgeError, sentence } from "rigbridge";
 import { logTo, readLists } from "rigbridge/farm";
 import { ServiceSettings, Settings } from "../config/schema.ts";
 import { openElsewhere } from "../service/elsewhere.ts";
@@ -6,6 +6,8 @@ import { openElsewhere } from "../service/elsewhere.ts";
 export interface TriedService {
   /** What it has, in words. */
   readonly text: string;
+  /** Whether the key lets rigs be told anything; true where that is not known. */
+  readonly maySteer: boolean;
   readonly miners: readonly { readonly name: string; readonly uid: string | null }[];
   readonly groups: readonly string[];
   readonly rules: readonly string[];
@@ -26,8 +28,11 @@ export async function trySettings(given: unknown, ending: AbortSignal): Promise<
   const giveUp = (): void => void close();
   signal.addEventListener("abort", giveUp, { once: true });
   try {
-    const { miners, groups, rules } = await readLists(service, caller);
+    const { miners, groups, rules } = await readLists(service, caller).catch((error: unknown) => {
+      throw isCode(error, "key.missing") ? new RigbridgeError("key.missing", "The service wants an API key") : error;
+    });
     return {
+      maySteer: await maySteer(service, caller),
       text: [counted(miners.length, "rig"), counted(groups.length, "group"), counted(rules.length, "manual rule")].join(
         ", ",
       ),
@@ -40,6 +45,17 @@ export async function trySettings(given: unknown, ending: AbortSignal): Promise<
     await close();
   }
 }
+
+/** A miner that is not there is asked for: what may not be done is refused before it is looked for. */
+async function maySteer(service: MiningService, caller: Caller): Promise<boolean> {
+  const nobody = { id: 9_999_999_999 };
+  return service.pollMiner(nobody, caller).then(
+    () => true,
+    (error: unknown) => !isCode(error, "user.forbidden"),
+  );
+}
+
+const isCode = (error: unknown, code: ProblemCode): boolean => error instanceof RigbridgeError && error.code === code;
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 

@@ -11,11 +11,12 @@ import { actor, type Opened } from "./opened.ts";
  */
 export async function openInside(settings: Settings, folder: string, log: Logger): Promise<Opened> {
   const { checkedConfig, formatAddress, openStore, parseAddress, startService } = await import("rigbridge/service");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // What is wrong with a folder that cannot be made, the store says.
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
   const config = checkedConfig(insideConfig(settings).config);
   const store = await openStore({ file: join(folder, "rigbridge.db"), now: Date.now });
   try {
-    const service = await startService({ config, store, log });
+    const service = await startService({ config, store, log, eventsKept: 1_000 });
     const byAddress = new Map(settings.rigs.map((rig) => [formatAddress(parseAddress(rig.address ?? "")), rig]));
     const rigOf = new Map(store.miners.all().map(({ id, address }) => [id, byAddress.get(address)]));
     return {

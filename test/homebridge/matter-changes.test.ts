@@ -1,0 +1,120 @@
+import { createServer } from "node:http";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import { Config } from "../../src/config/index.ts";
+import { startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { startFarm } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
+import { until } from "./until.ts";
+
+let ending: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ending.toReversed()) await end();
+  ending = [];
+});
+
+const log = pino({ level: "silent" });
+const namesOf = (hub: MatterHub) => hub.devices.map(({ name }) => name).sort();
+const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(name).reachable;
+
+(isMatterPossible ? describe : describe.skip)("Matter", () => {
+  let controller: MatterController;
+  let room: { readonly url: string; readonly every: number };
+  const thermometer = createServer((_, reply) => void reply.end("18.5"));
+  beforeAll(async () => {
+    controller = await MatterController.start();
+    await new Promise<void>((resolve) => thermometer.listen(0, "127.0.0.1", resolve));
+    const address = thermometer.address();
+    room = { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`, every: 5 };
+  });
+  afterAll(async () => {
+    thermometer.close();
+    await controller.close();
+  });
+
+  test("takes in other settings at the next start: a rig is the device that it was, whatever is added or renamed", async () => {
+    const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }, { kind: "axeos" }] });
+    ending.push(() => farm.close());
+    const [garage, bath, shed] = farm.rigs.map(({ address }) => ({ address, interval: 1 }));
+    const heating = { name: "Bathroom", target: 21, roomTemperature: room };
+    const settings = (rigs: readonly object[]) => ({ name: "Rigbridge", rigs });
+    const heated = { ...bath, name: "Bath", as: "heater", heating };
+    const before = settings([{ ...garage, name: "Garage" }, heated, { ...shed, name: "Shed" }]);
+    let { homebridge, hub, options } = await matterHome(before, controller);
+    ending.push(() => homebridge.close());
+    await until(() => ["Garage", "Bath", "Shed"].every((name) => isThere(hub, name)));
+    const { number } = hub.device("Garage");
+
+    const sensing = { ...garage, name: "Workshop", sensors: ["temperature"] };
+    const after = settings([sensing, { ...heated, as: "outlet" }]);
+    homebridge = await homebridge.restart({ ...options, platform: after });
+    await hub.reconnect();
+    const wanted = ["Bath", "Workshop", "Workshop temperature"];
+    await until(() => namesOf(hub).join() === wanted.join() && wanted.every((name) => isThere(hub, name)));
+    expect(hub.device("Workshop").number).toBe(number);
+    expect(hub.device("Bath").read("thermostat", "systemMode")).toBeUndefined();
+    await until(() => hub.device("Bath").read("onOff", "onOff") === true);
+
+    homebridge = await homebridge.restart({ ...options, platform: before });
+    await hub.reconnect();
+    await until(() => namesOf(hub).join() === ["Bath", "Garage", "Shed"].join() && isThere(hub, "Shed"));
+    expect(hub.device("Garage").number).toBe(number);
+    expect(failuresOf(homebridge)).toEqual([]);
+  });
+
+  test("puts back what a key that may only look cannot set, and knows no room of a service that is away", async () => {
+    const farm = await startFarm({
+      rigs: [
+        { kind: "axeos", warm: true },
+        { kind: "axeos", warm: true },
+      ],
+    });
+    const store = await openStore({ file: ":memory:", now: Date.now });
+    const [bath, garage] = farm.rigs.map(({ address }) => ({ address }));
+    const key = "invented-key-that-may-look";
+    const config = Config.parse({
+      http: { port: 0, key: "invented-key-of-the-homebridge-tests" },
+      poll: { interval: 1 },
+      miners: [
+        { ...bath, name: "Bath" },
+        { ...garage, name: "Garage" },
+      ],
+      heating: [{ name: "Bathroom", miner: "Bath", target: 21, roomTemperature: room }],
+      users: [{ name: "anna", key, privilege: "view" }],
+    });
+    const service = await startService({ config, store, log });
+    const server = await startHttpServer({ service, settings: config.http, log, version: "test" });
+    ending.push(async () => {
+      await server.close();
+      await service.close();
+      await store.close();
+      await farm.close();
+    });
+    const platform = {
+      name: "Rigbridge",
+      service: { url: server.url, key, poll: 1 },
+      rigs: [{ miner: "Bath", as: "heater", sensors: ["room_temperature"] }],
+    };
+    const { homebridge, hub } = await matterHome(platform, controller);
+    ending.push(() => homebridge.close());
+    const bathroom = "Bath room temperature";
+    await until(() => isThere(hub, "Garage") && isThere(hub, "Bath") && isThere(hub, bathroom));
+    const read = (attribute: string) => hub.device("Bath").read("thermostat", attribute);
+    await until(() => read("localTemperature") === 1850);
+
+    const forbidden = 126;
+    expect(await hub.device("Garage").switch("off")).toBe(forbidden);
+    expect(hub.device("Garage").read("onOff", "onOff")).toBe(true);
+    await hub.device("Bath").write("thermostat", { occupiedHeatingSetpoint: 2350 });
+    await until(() => read("occupiedHeatingSetpoint") === 2100);
+    await hub.device("Bath").write("thermostat", { systemMode: 0 });
+    await until(() => read("systemMode") === 4);
+
+    await server.close();
+    await until(() => !hub.device("Bath").reachable && !hub.device(bathroom).reachable);
+    expect([read("localTemperature"), read("occupiedHeatingSetpoint")]).toEqual([null, 2100]);
+    expect(hub.device(bathroom).read("temperatureMeasurement", "measuredValue")).toBeNull();
+  });
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Farm, startFarm, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
+import { ownHost } from "../own-host.ts";
+import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
+import { until } from "./until.ts";
+
+describe("a rig that cannot be stopped and has a plug that may cut its power", () => {
+  let farm: Farm;
+  let plug: VirtualPlug;
+  let homebridge: RunningHomebridge;
+  const rigs = (more: object = {}) =>
+    farm.rigs.map(({ address }) => ({ address, name: "Attic", interval: 1, ...more }));
+  beforeAll(async () => {
+    farm = await startFarm({ rigs: [{ kind: "cgminer", warm: true, host: ownHost() }] });
+    const [rig] = farm.rigs;
+    if (rig === undefined) throw new Error("the farm has no rig");
+    plug = await startPlug({ kind: "shelly2", rig, host: ownHost() });
+    const supply = { type: "shelly", address: plug.address, cutPower: true };
+    homebridge = await startHomebridge({ platform: { name: "Rigbridge", alarm: false, rigs: rigs({ supply }) } });
+    await until(async () => (await homebridge.controller.accessories()).length === 1);
+  });
+  afterAll(async () => {
+    await homebridge.close();
+    await plug.close();
+    await farm.close();
+  });
+  const on = () => homebridge.controller.find("Attic", "outlet", "on");
+
+  test("is switched off within the time that HomeKit waits, and on", async () => {
+    await until(async () => (await homebridge.controller.read(await on())).value === 1);
+    expect([await homebridge.controller.write(await on(), false), plug.on]).toEqual([0, false]);
+    expect(await homebridge.controller.read(await on())).toMatchObject({ value: 0, status: 0 });
+    expect([await homebridge.controller.write(await on(), true), plug.on]).toEqual([0, true]);
+  });
+
+  test("is no outlet any more when its plug is taken out of the settings, and the log says why", async () => {
+    homebridge = await homebridge.restart({ platform: { name: "Rigbridge", alarm: false, rigs: rigs() } });
+    await homebridge.until(/Attic is not switched: it cannot be stopped/);
+    await until(async () => (await homebridge.controller.accessories()).length === 0);
+  });
+});
