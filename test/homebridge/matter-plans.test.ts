@@ -65,6 +65,10 @@ describe("a device", () => {
     expect(only(rig, given)).toMatchObject({ type, key: `${key}:025100000001` });
   });
 
+  test("is not there of a rig that is off before anybody knows whether it can be stopped", () => {
+    expect(devicesOf([off({ controls: [] })])).toEqual([]);
+  });
+
   test("is known by the rig's uid, so that another address or name makes it no other", () => {
     const moved = miner({ id: 9, uid: miner().uid, name: "Cellar", hostDescription: "10.0.0.9:80" });
     expect(only(moved).key).toBe(only(miner()).key);
