@@ -18,6 +18,8 @@ export interface Site {
   readonly rigs: readonly SiteRig[];
   /** Lets time pass for the miners. */
   pass(seconds: number): void;
+  /** Times that somebody has read its notifications, where nobody is told of them by events; else endless. */
+  looks(): number;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function insideSite(): Promise<Site> {
     secrets: {},
     rigs: rigsOf(farm),
     pass: clock.pass,
+    looks: () => Number.POSITIVE_INFINITY,
     close: () => farm.close(),
   };
 }
@@ -104,6 +107,7 @@ export async function elsewhereSite(): Promise<Site> {
     secrets: { key: testKey },
     rigs: rigsOf(farm),
     pass: clock.pass,
+    looks: () => Number.POSITIVE_INFINITY,
     close: async () => {
       await server.close();
       await service.close();
@@ -132,6 +136,7 @@ export async function referenceSite(): Promise<Site> {
     secrets: { key: testKey },
     rigs,
     pass: clock.pass,
+    looks: () => twin.requests.paths.filter((path) => path.startsWith("GET /api/notifications")).length,
     close: () => twin.close(),
   };
 }
