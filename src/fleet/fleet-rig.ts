@@ -123,8 +123,10 @@ export class FleetRig {
    */
   get justRead(): Reading | null {
     const { at, took } = this.#lastRead;
-    if (!this.#rig?.quick || took < slow || this.#state.trouble !== null) return null;
-    return performance.now() - at < knownFor ? this.#state.reading : null;
+    const { reading, trouble, identity } = this.#state;
+    if (!this.#rig?.quick || took < slow || reading === null || trouble !== null) return null;
+    const hasSaidWho = identity === null || !isNamed(identity) || isNamed(reading.identity);
+    return hasSaidWho && performance.now() - at < knownFor ? reading : null;
   }
 
   /** Runs work while nothing else speaks to the rig, in the order of the calls. */
@@ -132,9 +134,7 @@ export class FleetRig {
     return this.#turns.take(work);
   }
 
-  /**
-   * Reads the rig and moves its state; never rejects. Only within `exclusively`.
-   */
+  /** Reads the rig and moves its state; never rejects. Only within `exclusively`. */
   async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
     const limit = new AbortController();
     this.#yielding = yields ? limit : null;

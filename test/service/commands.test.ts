@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { pino } from "pino";
 import { Fleet } from "../../src/fleet/fleet.ts";
@@ -285,6 +287,27 @@ describe("a slow rig", () => {
     expect(rig.model.mining).toBe(false);
     expect(await refusal(bench.act(id, { action: "stop" }))).toBe("not.possible");
     expect(rig.requests.writes).toHaveLength(2);
+  });
+
+  test("that did not say who it is, is asked before it is told anything", async () => {
+    const bench = await openBench({ rigs: [axeos] });
+    const rig = bench.rig(0);
+    let says = "its name";
+    const door = createServer(async ({ method, url }, response) => {
+      const reply = await fetch(`http://${rig.address}${url}`, { method: method ?? "GET" });
+      const text = await reply.text();
+      setTimeout(() => response.end(says === "its name" ? text : text.replace(/"macAddr":"[^"]*",/, "")), 600);
+    }).listen(0, "127.0.0.1");
+    closers.push(async () => void door.close());
+    await once(door, "listening");
+    const address = door.address();
+    if (address === null || typeof address === "string") throw new Error("it listens on a port");
+    const id = await bench.add(`127.0.0.1:${address.port}`, { driver: "axeos" });
+    says = "nothing of that";
+    await bench.poll(id);
+    expect(await bench.get(id)).toMatchObject({ hasValidStatus: true });
+    expect(await refusal(bench.act(id, { action: "stop" }))).toBe("rig.garbled");
+    expect(rig.requests.writes).toEqual([]);
   });
 
   test("that is off by now has heard nothing: failed, not unknown", async () => {
