@@ -72,7 +72,8 @@ test("a thousand rigs that do not answer cost a hundred others nothing of their 
   while (once.size < 200 || [...together.all()].some(({ state }) => state.at === null && state.missed === 0))
     await wait(20);
   const before = { ...read };
-  while (read.alone - before.alone < 400) await wait(20);
+  // Over ten intervals, so that where in one of them the count ends does not matter.
+  while (read.alone - before.alone < 1_000) await wait(20);
   expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
 });
 
