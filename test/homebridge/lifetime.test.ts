@@ -28,6 +28,15 @@ const names = async ({ controller }: RunningHomebridge): Promise<string[]> =>
 /** Rigs, and nothing beside them. */
 const plain = { name: "Rigbridge", alarm: false };
 
+/** A Homebridge over a service elsewhere; the test closes it, since it may have started it anew. */
+async function withTwin() {
+  const host = ownHost();
+  const twin = await startTwin({ host, miners: 3 });
+  const platform = { ...plain, service: { url: twin.url } };
+  const started = await startHomebridge({ platform });
+  return { host, twin, platform, started };
+}
+
 describe("Homebridge with the plugin", () => {
   test("and nothing configured does nothing, and says so in one line", async () => {
     const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge" } }));
@@ -69,10 +78,8 @@ describe("Homebridge with the plugin", () => {
   });
 
   test("keeps what it knows, as not responding, while the service is away at its start, and waits for it", async () => {
-    const host = ownHost();
-    const twin = await startTwin({ host, miners: 3 });
-    const platform = { ...plain, service: { url: twin.url } };
-    let homebridge = await startHomebridge({ platform });
+    const { host, twin, platform, started } = await withTwin();
+    let homebridge = started;
     ending.push(() => homebridge.close());
     await until(async () => (await names(homebridge)).length > 0);
     const before = await names(homebridge);
@@ -90,10 +97,8 @@ describe("Homebridge with the plugin", () => {
   });
 
   test("removes nothing while the service has no rigs at all, and says so", async () => {
-    const host = ownHost();
-    const twin = await startTwin({ host, miners: 3 });
-    const platform = { ...plain, service: { url: twin.url } };
-    let homebridge = await startHomebridge({ platform });
+    const { host, twin, platform, started } = await withTwin();
+    let homebridge = started;
     ending.push(() => homebridge.close());
     await until(async () => (await names(homebridge)).length > 0);
     const before = await homebridge.controller.accessories();

@@ -1,25 +1,15 @@
 import { afterAll, afterEach, describe, expect } from "@jest/globals";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
-import { block, type OpenedPage, openPage, type PageOptions, saidAt, saved } from "./page-browser.ts";
+import { block, closePages, openPage, saidAt, saved } from "./page-browser.ts";
 
-let ending: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ending.toReversed()) await end();
-  ending = [];
-});
+afterEach(closePages);
 afterAll(closeBrowser);
-
-async function open(options: PageOptions = {}): Promise<OpenedPage> {
-  const opened = await openPage(options);
-  ending.push(opened.close);
-  return opened;
-}
 
 describe("the settings page, where the plugin is set up several times,", () => {
   testInBrowser("changes only the one that is edited", async () => {
     const first = block({ rigs: [{ address: "192.168.1.9" }], _bridge: { port: 1 } });
     const second = block({ name: "Hall", service: { url: "http://127.0.0.1:9", key: "invented" } });
-    const opened = await open({ blocks: [first, second] });
+    const opened = await openPage({ blocks: [first, second] });
     const { inside } = opened;
     await inside.getByLabel("Set up", { exact: true }).selectOption("1");
     await inside.getByText("More", { exact: true }).last().click();
@@ -35,7 +25,7 @@ describe("the settings page, where the plugin is set up several times,", () => {
     "wants another name for each that is set up, and says that Homebridge wants a child bridge",
     async () => {
       const _bridge = { username: "0E:00:00:00:00:01" };
-      const opened = await open({ blocks: [block({ _bridge }), block({ name: "Hall" })] });
+      const opened = await openPage({ blocks: [block({ _bridge }), block({ name: "Hall" })] });
       const { inside } = opened;
       expect(await inside.getByText("needs a child bridge").count()).toBe(0);
       await inside.getByText("More", { exact: true }).last().click();
@@ -57,7 +47,7 @@ describe("the settings page, where the plugin is set up several times,", () => {
     "is not left for another block while there is a mistake, and loses nothing that was just typed",
     async () => {
       const blocks = [block({ rigs: [{ address: "192.168.1.9" }] }), block({ name: "Hall" })];
-      const opened = await open({ blocks });
+      const opened = await openPage({ blocks });
       const { inside } = opened;
       const chosen = inside.getByLabel("Set up", { exact: true });
       const address = inside.locator('[data-path="rigs[0].address"] input');

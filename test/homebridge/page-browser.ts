@@ -12,17 +12,28 @@ export interface OpenedPage {
   readonly requested: readonly string[];
   /** What the browser found wrong. */
   readonly faults: readonly string[];
-  close(): Promise<void>;
 }
 
 export interface PageOptions extends HostOptions {
   readonly width?: number;
 }
 
-/** The settings page in a real Chromium, once it has been checked for the first time. No services are looked for. */
+/** What the present test has opened. */
+const closers: (() => Promise<void>)[] = [];
+
+export async function closePages(): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close();
+}
+
+/**
+ * The settings page in a real Chromium, once it has been checked for the first time; `closePages` ends it. No services
+ * are looked for.
+ */
 export async function openPage({ width = 900, answers = {}, ...options }: PageOptions = {}): Promise<OpenedPage> {
   const host = await startPageHost({ ...options, answers: { "/services": [], ...answers } });
+  closers.push(() => host.close());
   const page = await newPage(width, 900);
+  closers.push(() => page.close());
   const requested: string[] = [];
   const faults: string[] = [];
   page.on("request", (request) => requested.push(request.url()));
@@ -33,17 +44,7 @@ export async function openPage({ width = 900, answers = {}, ...options }: PageOp
   await page.goto(host.url);
   const inside = page.frameLocator("#page");
   await inside.locator(".rb-summary:not(:empty)").waitFor();
-  return {
-    host,
-    page,
-    inside,
-    requested,
-    faults,
-    close: async () => {
-      await page.close();
-      await host.close();
-    },
-  };
+  return { host, page, inside, requested, faults };
 }
 
 /** A block of config.json. */

@@ -9,37 +9,23 @@ import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { farmKinds } from "./farms.ts";
 import { miner } from "./miners.ts";
-import {
-  block,
-  isFocused,
-  mistakes,
-  type OpenedPage,
-  openPage,
-  type PageOptions,
-  saidAt,
-  saved,
-} from "./page-browser.ts";
+import { block, closePages, isFocused, mistakes, type OpenedPage, openPage, saidAt, saved } from "./page-browser.ts";
 import { until } from "./until.ts";
 
 let ending: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  await closePages();
   for (const end of ending.toReversed()) await end();
   ending = [];
 });
 afterAll(closeBrowser);
-
-async function open(options: PageOptions = {}): Promise<OpenedPage> {
-  const opened = await openPage(options);
-  ending.push(opened.close);
-  return opened;
-}
 
 describe("the settings page", () => {
   testInBrowser("finds rigs, adds one with a click, and saves what the plugin then reads", async () => {
     const farm = await startFarm({ rigs: [{ kind: "axeos", host: ownHost() }] });
     ending.push(() => farm.close());
     const address = farm.rigs[0]?.address ?? "";
-    const opened = await open();
+    const opened = await openPage();
     const { inside } = opened;
     expect(await inside.locator(".rb-summary").textContent()).toMatch(/Nothing is set up/);
     await inside.getByLabel("Search for rigs").fill(address);
@@ -54,7 +40,7 @@ describe("the settings page", () => {
   testInBrowser("lets rigs be added while it is still searching, one after the other by keyboard", async () => {
     const farm = await startFarm({ rigs: [1, 2].map(() => ({ kind: "axeos", host: ownHost() })) });
     ending.push(() => farm.close());
-    const opened = await open();
+    const opened = await openPage();
     const { inside, page } = opened;
     await inside
       .getByLabel("Search for rigs")
@@ -79,7 +65,7 @@ describe("the settings page", () => {
   });
 
   testInBrowser("searches private networks only, and says so", async () => {
-    const { inside } = await open();
+    const { inside } = await openPage();
     await inside.getByLabel("Search for rigs").fill("8.8.8.0/24");
     await inside.getByRole("button", { name: "Search" }).click();
     await inside.getByText(/is not private|not all private/).waitFor();
@@ -93,7 +79,7 @@ describe("the settings page", () => {
       },
       { adress: "192.168.1.10", address: "192.168.1.11" },
     ];
-    const opened = await open({ blocks: [block({ rigs })] });
+    const opened = await openPage({ blocks: [block({ rigs })] });
     const { inside, page } = opened;
     expect(await mistakes(opened)).toEqual(["rigs[0].address", "rigs[0].heating.target", "rigs[1].adress"]);
     expect(await saidAt(opened, "rigs[0].heating.target").textContent()).toBe("must be at most 35");
@@ -117,27 +103,27 @@ describe("the settings page", () => {
   });
 
   testInBrowser("shows settings that are none at all, and lets them be taken away or written over", async () => {
-    const rigs = await open({ blocks: [block({ rigs: ["192.168.1.8", { address: "192.168.1.9" }] })] });
+    const rigs = await openPage({ blocks: [block({ rigs: ["192.168.1.8", { address: "192.168.1.9" }] })] });
     expect(await mistakes(rigs)).toEqual(["rigs[0]"]);
     await rigs.inside.getByRole("button", { name: "Remove rigs[0]" }).click();
     await rigs.inside.getByText("Nothing is wrong").waitFor();
     expect(await saved(rigs)).toMatchObject([{ rigs: [{ address: "192.168.1.9" }] }]);
 
-    const list = await open({ blocks: [block({ rigs: "192.168.1.8" })] });
+    const list = await openPage({ blocks: [block({ rigs: "192.168.1.8" })] });
     await list.inside.getByRole("button", { name: "Remove rigs" }).click();
     await list.inside.getByRole("button", { name: "Add a rig" }).click();
     await list.inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
     await list.inside.getByText("Nothing is wrong").waitFor();
     expect(await saved(list)).toMatchObject([{ rigs: [{ address: "192.168.1.9" }] }]);
 
-    const service = await open({ blocks: [block({ service: "http://127.0.0.1:9" })] });
+    const service = await openPage({ blocks: [block({ service: "http://127.0.0.1:9" })] });
     await service.inside.locator('[data-path="service.url"] input').fill("http://127.0.0.1:9");
     await service.inside.getByText("Nothing is wrong").waitFor();
     expect(await saved(service)).toMatchObject([{ service: { url: "http://127.0.0.1:9" } }]);
   });
 
   testInBrowser("points at the rig that is meant where another one is still blank", async () => {
-    const opened = await open({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
+    const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
     const { inside } = opened;
     await inside.getByRole("button", { name: "Add a rig" }).click();
     await inside.getByRole("button", { name: "Add a rig" }).click();
@@ -146,7 +132,7 @@ describe("the settings page", () => {
   });
 
   testInBrowser("sets a rig up: heater with a room, plug, sensors, and what only it has", async () => {
-    const opened = await open({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
+    const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
     const { inside } = opened;
     await inside.locator(".rb-rig > summary").click();
     const at = (key: string) => inside.locator(`[data-path="rigs[0].${key}"]`);
@@ -188,7 +174,7 @@ describe("the settings page", () => {
 
   testInBrowser("offers services first that were found, and takes one over", async () => {
     const services = [{ url: "http://127.0.0.1:17790", name: "pi", version: "1.2.3", kind: "rigbridge" }];
-    const opened = await open({ answers: { "/services": services } });
+    const opened = await openPage({ answers: { "/services": services } });
     const { inside } = opened;
     await inside.getByText("Rigbridge 1.2.3 on pi").waitFor();
     await inside.getByRole("button", { name: "Use http://127.0.0.1:17790" }).click();
@@ -201,7 +187,7 @@ describe("the settings page", () => {
     async () => {
       // It is Homebridge's, whatever stands in it.
       const _bridge = { port: 1, name: "", env: {} };
-      const opened = await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge })] });
+      const opened = await openPage({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge })] });
       const { inside } = opened;
       await inside.getByLabel("Rigs by their addresses").check();
       await inside.getByRole("button", { name: "Add a rig" }).click();
@@ -231,7 +217,7 @@ describe("the settings page", () => {
       { address: "192.168.1.9", name: "Attic 2" },
     ];
     // The name is the usual one.
-    const { inside } = await open({ storage, blocks: [{ platform: "Rigbridge", rigs }] });
+    const { inside } = await openPage({ storage, blocks: [{ platform: "Rigbridge", rigs }] });
     const second = inside.locator(".rb-rig").nth(1);
     expect(await inside.locator(".rb-shown").allTextContents()).toEqual(["", "in Home: temperature sensor, fan"]);
     await second.locator("summary").first().click();
@@ -247,9 +233,9 @@ describe("the settings page", () => {
     const rig = { address: "192.168.1.9", supply: {}, heating: {} };
     const paths = async ({ inside }: OpenedPage): Promise<string[]> =>
       inside.locator("[data-path]").evaluateAll((all) => all.map((each) => each.getAttribute("data-path") ?? ""));
-    const own = await paths(await open({ blocks: [block({ rigs: [rig] })] }));
+    const own = await paths(await openPage({ blocks: [block({ rigs: [rig] })] }));
     const foreign = await paths(
-      await open({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, rigs: [{ miner: "a" }] })] }),
+      await openPage({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, rigs: [{ miner: "a" }] })] }),
     );
     expect(leaves(schema, "").filter((path) => !own.includes(path) && !foreign.includes(path))).toEqual([]);
     expect(foreign.filter((path) => /^rigs\[0\]\.(address|heating|supply|interval|token)/.test(path))).toEqual([]);
@@ -275,7 +261,7 @@ describe("the test of a service", () => {
     testInBrowser(`says what ${kind.name} has, and what is wrong with its key, which nobody prints`, async () => {
       const farm = await kind.open();
       ending.push(() => farm.close());
-      const opened = await open({ blocks: [farm.platform] });
+      const opened = await openPage({ blocks: [farm.platform] });
       const { inside, host } = opened;
       await inside.getByRole("button", { name: "Test", exact: true }).click();
       await inside.getByText(/^It answers: \d+ rig/).waitFor();
@@ -298,7 +284,7 @@ describe.each([
 ])("the settings page, $width pixels wide, dark: $isDark", (looks) => {
   testInBrowser("fits, names every control, is used by keyboard and asks for nothing from elsewhere", async () => {
     const rigs = [{ address: "192.168.1.9", supply: { type: "shelly", address: "192.168.1.60" } }];
-    const opened = await open({ ...looks, blocks: [block({ rigs })] });
+    const opened = await openPage({ ...looks, blocks: [block({ rigs })] });
     const { inside, page, host, requested, faults } = opened;
     await inside.locator(".rb-rig > summary").focus();
     await page.keyboard.press("Enter");
