@@ -3,35 +3,43 @@ import { existsSync } from "node:fs";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
-/** Parts of the system that tests use: the command, its Debian package, and what is left out without it. */
+/** Parts of the system that tests use: commands, one of which is enough, their Debian package, and what is left out without it. */
 const systemParts = [
-  { command: "chromium", debian: "chromium", leftOut: "the tests of pages and editors in a real browser" },
-  { command: "curl", debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
-  { command: "mosquitto", asked: ["-h"], debian: "mosquitto", leftOut: "the MQTT bridge at a real broker" },
-  { command: "openssl", asked: ["version"], debian: "openssl", leftOut: "the MQTT bridge at a broker with TLS" },
   {
-    command: "prometheus",
+    // The headless shell is the same browser with half the work.
+    commands: ["chromium-headless-shell", "chromium"],
+    debian: "chromium-headless-shell",
+    leftOut: "the tests of pages and editors in a real browser",
+  },
+  { commands: ["curl"], debian: "curl", leftOut: "the end-to-end tests that call the API with curl" },
+  { commands: ["mosquitto"], asked: ["-h"], debian: "mosquitto", leftOut: "the MQTT bridge at a real broker" },
+  { commands: ["openssl"], asked: ["version"], debian: "openssl", leftOut: "the MQTT bridge at a broker with TLS" },
+  {
+    commands: ["prometheus"],
     debian: "prometheus",
     leftOut: "the queries of the example dashboard on a real Prometheus, and promtool's check of /metrics",
   },
 ];
 
-/** Every check, in order; arguments go to Jest: `npm test -- test/link`. */
+/** Every check, in order; arguments go to Vitest: `npm test -- test/link`, `npm test -- --changed`. */
 const checks = [
   { name: "Format and lint", command: ["@biomejs/biome", "biome"], args: ["ci", "."] },
   { name: "Types", command: ["typescript", "tsc"], args: ["-p", "."] },
   {
     name: "Tests",
-    command: ["jest", "jest"],
-    args: process.argv.slice(2),
-    env: { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
+    command: ["vitest", "vitest"],
+    args: ["run", ...process.argv.slice(2)],
+    env: { NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
   },
 ];
 
 /** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
 async function main() {
-  if (!(await setUp({ frontEnds: true }))) return 1;
-  await installSystemParts(systemParts.filter((part) => !isThere(part)));
+  // apt waits for the network while npm unpacks.
+  const installing = installSystemParts(systemParts.filter((part) => !isThere(part)));
+  const isSetUp = await setUp({ frontEnds: true });
+  await installing;
+  if (!isSetUp) return 1;
   const failed = [];
   for (const { name, command, args, env } of checks) {
     const start = performance.now();
@@ -46,9 +54,8 @@ async function main() {
 }
 
 /** Some answer no `--version`, and some answer with a code of their own. */
-function isThere({ command, asked = ["--version"] }) {
-  const { error } = spawnSync(command, asked, { stdio: "ignore" });
-  return error === undefined;
+function isThere({ commands, asked = ["--version"] }) {
+  return commands.some((command) => spawnSync(command, asked, { stdio: "ignore" }).error === undefined);
 }
 
 /** As root on Debian and its kind; anybody else is told what is missing. */
@@ -64,8 +71,8 @@ async function installSystemParts(missing) {
     if (code !== 0) console.error(`${update.output}\n${output}`);
   }
   for (const part of missing) {
-    const { command, debian, leftOut } = part;
-    if (!isThere(part)) console.error(`${command} is missing (Debian package ${debian}); left out: ${leftOut}`);
+    const { commands, debian, leftOut } = part;
+    if (!isThere(part)) console.error(`${commands[0]} is missing (Debian package ${debian}); left out: ${leftOut}`);
   }
 }
 

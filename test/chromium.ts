@@ -1,8 +1,14 @@
 import { existsSync } from "node:fs";
-import { test } from "@jest/globals";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { test } from "vitest";
 
-const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The headless shell is the same browser with half the work. */
+const programs = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 const program = programs.find((each) => existsSync(each));
 if (program === undefined)
   process.stderr.write(`Pages are not tried in a browser: there is none of ${programs.join(", ")}\n`);
@@ -20,7 +26,7 @@ export async function newPage(width: number, height: number): Promise<Page> {
   browser ??= await chromium.launch({
     ...(program === undefined ? {} : { executablePath: program }),
     // Chromium as root has no sandbox; it shows nothing but what is in this repository and what it is tested with.
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   });
   const page = await browser.newPage({ viewport: { width, height } });
   page.setDefaultTimeout(patience);

@@ -36,6 +36,8 @@ export interface Declared {
 export interface RigContext {
   /** Epoch ms. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonicNow: () => number;
   /** ms that one read or one exchange may take. */
   readonly timeout: number;
   /** Aborted when the fleet closes. */
@@ -126,7 +128,7 @@ export class FleetRig {
     const { reading, trouble, identity } = this.#state;
     if (!this.#rig?.quick || took < slow || reading === null || trouble !== null) return null;
     const hasSaidWho = identity === null || !isNamed(identity) || isNamed(reading.identity);
-    return hasSaidWho && performance.now() - at < knownFor ? reading : null;
+    return hasSaidWho && this.#context.monotonicNow() - at < knownFor ? reading : null;
   }
 
   /** Runs work while nothing else speaks to the rig, in the order of the calls. */
@@ -138,7 +140,7 @@ export class FleetRig {
   async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
     const limit = new AbortController();
     this.#yielding = yields ? limit : null;
-    const started = performance.now();
+    const started = this.#context.monotonicNow();
     try {
       this.#checkOpen();
       const reading = await this.#readOnce(limit);
@@ -189,7 +191,7 @@ export class FleetRig {
 
   /** `started`: when the read began, by the monotonic clock. */
   #take(reading: Reading, started: number): void {
-    const ticks = performance.now();
+    const ticks = this.#context.monotonicNow();
     this.#lastRead = { at: ticks, took: ticks - started };
     const before = this.#uptime === null ? null : { uptime: this.#uptime.seconds, elapsed: ticks - this.#uptime.at };
     this.#state = afterRead(this.#state, reading, {

@@ -22,6 +22,8 @@ export interface FleetOptions {
   readonly remember: RigContext["remember"];
   /** Epoch ms. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never jumps; `performance.now` unless given. */
+  readonly monotonicNow?: (() => number) | undefined;
   readonly ownership?: Ownership;
   /** Absent = plugs that speak by messages are not read. */
   readonly messages?: Messages | null;
@@ -48,6 +50,7 @@ const firstReadsPerSecond = 1_000;
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #ownership: Ownership;
+  readonly #monotonicNow: () => number;
   readonly #rigs = new Map<number, FleetRig>();
   readonly #due = new DueQueue<FleetRig>();
   readonly #fresh = new Lane(fresh.places, fresh.slack);
@@ -64,6 +67,7 @@ export class Fleet {
   constructor(options: FleetOptions) {
     this.#options = options;
     this.#ownership = options.ownership ?? alwaysMine;
+    this.#monotonicNow = options.monotonicNow ?? (() => performance.now());
   }
 
   get(id: number): FleetRig | undefined {
@@ -83,6 +87,7 @@ export class Fleet {
     this.remove(declared.id);
     const rig = new FleetRig(declared, remembered, {
       now: this.#options.now,
+      monotonicNow: this.#monotonicNow,
       timeout: this.#options.timeout,
       closing: this.#closing.signal,
       messages: this.#options.messages ?? null,
@@ -90,7 +95,7 @@ export class Fleet {
     });
     this.#rigs.set(rig.id, rig);
     if (!declared.disabled) {
-      this.#firstRead = Math.max(performance.now(), this.#firstRead + 1000 / firstReadsPerSecond);
+      this.#firstRead = Math.max(this.#monotonicNow(), this.#firstRead + 1000 / firstReadsPerSecond);
       this.#schedule(rig, this.#firstRead);
     }
     return rig;
@@ -135,7 +140,7 @@ export class Fleet {
   }
 
   #tellRefusal(rig: FleetRig, message: string): void {
-    const now = performance.now();
+    const now = this.#monotonicNow();
     const told = this.#refusals.get(rig.id);
     if (told !== undefined && now - told < refusalHolds) return;
     this.#refusals.set(rig.id, now);
@@ -151,12 +156,12 @@ export class Fleet {
   #wake(at: number): void {
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    this.#timer = setTimeout(this.#startDue, Math.max(1, at - performance.now()));
+    this.#timer = setTimeout(this.#startDue, Math.max(1, at - this.#monotonicNow()));
   }
 
   readonly #startDue = (): void => {
     this.#timerAt = Number.POSITIVE_INFINITY;
-    const now = performance.now();
+    const now = this.#monotonicNow();
     for (let rig = this.#due.take(now); rig !== undefined; rig = this.#due.take(now)) this.#start(rig);
     if (this.#due.size > 0) this.#wake(this.#due.nextAt);
   };
@@ -176,7 +181,7 @@ export class Fleet {
     if (this.#rigs.get(rig.id) !== rig) return;
     if (!rig.busy && this.#ownership.mine(rig.id)) await rig.exclusively(() => this.read(rig, { yields: true }));
     if (this.#rigs.get(rig.id) !== rig) return;
-    this.#schedule(rig, nextRead(performance.now(), rig.declared.interval, rig.phase, rig.state.missed));
+    this.#schedule(rig, nextRead(this.#monotonicNow(), rig.declared.interval, rig.phase, rig.state.missed));
   }
 }
 

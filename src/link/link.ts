@@ -28,12 +28,19 @@ export interface Link {
   readonly rpc: RpcTransport;
   readonly frames: FrameTransport;
   readonly credentials: Credentials;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonicNow: () => number;
 }
 
 /** The ways to a rig at this address; a port in the address stands for each of them. Opens no connection. */
-export const openLink = ({ host, port, tls }: RigAddress, credentials: Credentials): Link => ({
+export const openLink = (
+  { host, port, tls }: RigAddress,
+  credentials: Credentials,
+  monotonicNow = () => performance.now(),
+): Link => ({
   http: httpTransport(host, port ?? (tls ? 443 : 80), tls),
   rpc: rpcTransport(host, port ?? 4028),
   frames: frameTransport(host, port ?? 4433),
   credentials,
+  monotonicNow,
 });

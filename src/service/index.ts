@@ -45,6 +45,8 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** Epoch ms. */
   readonly now?: () => number;
+  /** Milliseconds of a clock that never jumps, for reads and commands; `performance.now` unless given. */
+  readonly monotonicNow?: () => number;
   /** Virtual rigs beside those of the configuration and the store. */
   readonly demo?: readonly DemoMiner[];
   /** The machine's networks, searched when nobody names others; as `os.networkInterfaces`. */
@@ -114,6 +116,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     events,
     poll: config.poll,
     now,
+    monotonicNow: options.monotonicNow,
     log,
     messages,
     presentation: {

@@ -41,6 +41,8 @@ export interface RosterOptions {
   readonly demoStore: Store;
   readonly poll: Config["poll"];
   readonly now: () => number;
+  /** As the fleet takes it. */
+  readonly monotonicNow: (() => number) | undefined;
   readonly presentation: Omit<Presentation, "activePoolId">;
   readonly recorderOf: (minerId: number) => Recorder;
   readonly events: Events;
@@ -78,6 +80,7 @@ export class Roster {
     this.fleet = new Fleet({
       timeout: options.poll.timeout * 1000,
       now: options.now,
+      monotonicNow: options.monotonicNow,
       messages: options.messages,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "vitest";
 import { phaseOf } from "../../src/fleet/schedule.ts";
 import { listen, type Published, withMosquitto } from "./broker.ts";
 import { Child } from "./child.ts";
@@ -14,6 +14,8 @@ import { latenessOf } from "./lateness.ts";
 import { paced } from "./pace.ts";
 import { json, markdown, table } from "./report.ts";
 import { measured, median, quantile, ratios } from "./statistics.ts";
+
+// depends on: src/**, test/bench/*.ts
 
 const bench = fileURLToPath(new URL("bench.ts", import.meta.url));
 const node = (...args: string[]) =>

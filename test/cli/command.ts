@@ -3,6 +3,9 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { within } from "../until.ts";
+
+// depends on: src/**
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
@@ -22,21 +25,47 @@ interface Place {
 /** What Node has compiled once, so that every further start takes a third of the time. */
 const compiled = join(tmpdir(), "rigbridge-test-compiled");
 
+interface Started {
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  readonly printed: Readonly<Record<"stdout" | "stderr", string>>;
+  readonly ended: Promise<Ended>;
+  /** For what it is about to do, such as "end". When it does not in time, it is killed. */
+  soon<T>(promise: Promise<T>, what: string): Promise<T>;
+}
+
 /** The command as a process of its own, in an environment that holds nothing of Rigbridge but what is given. */
-function start(args: readonly string[], { cwd, env = {}, program = main }: Place): ChildProcess {
+function start(args: readonly string[], { cwd, env = {}, program = main }: Place): Started {
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name));
-  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
     cwd,
     env: { ...Object.fromEntries(base), NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
+  const printed = { stdout: "", stderr: "" };
+  for (const stream of ["stdout", "stderr"] as const)
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      printed[stream] += text;
+    });
+  const name = program === main ? ["rigbridge", ...args.slice(0, 1)].join(" ") : "the program";
+  const details = () => `It has printed:\n${printed.stdout}${printed.stderr}`;
+  return {
+    child,
+    printed,
+    ended: new Promise((resolve) => child.once("close", (code) => resolve({ code, ...printed }))),
+    soon: (promise, what) =>
+      within(promise, `${name} to ${what}`, { details }).catch((error: unknown) => {
+        child.kill("SIGKILL");
+        throw error;
+      }),
+  };
 }
 
 /** Runs the command to its end. */
 export function rigbridge(args: readonly string[], place: Place = {}): Promise<Ended> {
-  const child = start(args, place);
+  const { child, ended, soon } = start(args, place);
   child.stdin?.end();
-  return endOf(child);
+  return soon(ended, "end");
 }
 
 export interface Running {
@@ -45,49 +74,38 @@ export interface Running {
   /** Types a line; resolves with what it has said since, once that is something like this. */
   type(line: string, until: RegExp): Promise<string>;
   signal(name: NodeJS.Signals): void;
+  /** To be asked for when it is about to end. */
   readonly ended: Promise<Ended>;
 }
 
 /** Starts the command; resolves once it has said something like this, rejects when it ends before. */
 export async function running(args: readonly string[], until: RegExp, place: Place = {}): Promise<Running> {
-  const child = start(args, place);
-  const ended = endOf(child);
-  let stdout = "";
+  const { child, printed, ended, soon } = start(args, place);
   let heard = (): void => {};
-  child.stdout?.on("data", (text: string) => {
-    stdout += text;
-    heard();
-  });
-  const saying = (what: RegExp, from: number): Promise<string> =>
-    new Promise((resolve, reject) => {
+  child.stdout?.on("data", () => heard());
+  const saying = (what: RegExp, from: number): Promise<string> => {
+    const said = new Promise<string>((resolve, reject) => {
       heard = () => {
-        if (what.test(stdout.slice(from))) resolve(stdout.slice(from));
+        const since = printed.stdout.slice(from);
+        if (what.test(since)) resolve(since);
       };
       void ended.then((end) => reject(new Error(`ended before it said ${what}: ${end.stdout}${end.stderr}`)));
     });
+    return soon(said, `say ${what}`);
+  };
   await saying(until, 0);
   return {
-    said: () => stdout,
+    said: () => printed.stdout,
     type: (line, what) => {
-      const answer = saying(what, stdout.length);
+      const answer = saying(what, printed.stdout.length);
       child.stdin?.write(`${line}\n`);
       return answer;
     },
     signal: (name) => child.kill(name),
-    ended,
+    get ended() {
+      return soon(ended, "end");
+    },
   };
-}
-
-function endOf(child: ChildProcess): Promise<Ended> {
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
-  });
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-  });
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
 }
 
 /** A port that nobody has just now. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "vitest";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { listenAt, startMosquitto } from "../mqtt/mosquitto.ts";
 import { rigbridge, running } from "./command.ts";

@@ -3,12 +3,15 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readConfig } from "../../src/config/index.ts";
 import { Identity } from "../../src/contract/readings.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { until, within } from "../until.ts";
 import { rigbridge } from "./command.ts";
+
+// depends on: src/**
 
 let farm: Farm;
 beforeAll(async () => {
@@ -98,9 +101,9 @@ describe("rigbridge scan", () => {
     });
     const closed = once(child, "close");
     // Thousands of addresses behind the first rig and long before the last address.
-    while (farm.rigs[5]?.requests.count === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => (farm.rigs[5]?.requests.count ?? 0) > 0, "the rig far behind to be asked");
     child.kill("SIGINT");
-    const [code] = await closed;
+    const [code] = await within(closed, "the search to end", { details: () => stdout });
     expect(code).toBe(130);
     expect(stdout).toMatch(/^\d rigs? found in [\d,]+ of 65,532 addresses \(stopped\):\n/);
     expect(stdout).toContain("127.79.0.1");

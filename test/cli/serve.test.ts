@@ -4,9 +4,9 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import { type Running, rigbridge, running } from "./command.ts";
 
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
@@ -59,11 +59,14 @@ async function miners(url: string): Promise<Listed[]> {
 
 /** Asks until all of them are mining. */
 async function mining(url: string, count: number): Promise<Listed[]> {
-  for (;;) {
-    const list = await miners(url);
-    if (list.filter(({ statusInfo }) => statusInfo.statusDisplay === "Mining").length >= count) return list;
-    await wait(50);
-  }
+  let list: Listed[] = [];
+  const isMining = ({ statusInfo }: Listed): boolean => statusInfo.statusDisplay === "Mining";
+  const areMining = async (): Promise<boolean> => {
+    list = await miners(url);
+    return list.filter(isMining).length >= count;
+  };
+  await until(areMining, count === 1 ? "the miner to be mining" : `all ${count} miners to be mining`);
+  return list;
 }
 
 describe("rigbridge serve", () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { faults } from "../../src/simulator/index.ts";
 import { freePort, type Running, rigbridge, running } from "./command.ts";
 
@@ -37,7 +37,7 @@ test("rigs are made ill at the start, by a share and by name, and switched over 
   expect(await service.type("fault 30% slow", /\n/)).toMatch(/^3 rigs slow: /);
   service.signal("SIGTERM");
   expect(await service.ended).toMatchObject({ code: 0, stderr: "" });
-}, 30_000);
+});
 
 test("what is typed and not understood is said, and changes nothing", async () => {
   service = await running([...farm, "--count", "3"], /Ctrl-C/);
@@ -57,7 +57,7 @@ test("what is typed and not understood is said, and changes nothing", async () =
   expect(await service.type("list", /\n/)).toBe("3 rigs: 3 well\n");
   service.signal("SIGINT");
   expect((await service.ended).code).toBe(0);
-}, 30_000);
+});
 
 test("the help names every fault, and says what may be typed", async () => {
   const { stdout } = await rigbridge(["simulate", "--help"]);

@@ -1,9 +1,10 @@
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { startTwin } from "../../src/simulator/index.ts";
+import { within } from "../until.ts";
 import { answering, closeServers, connecting, emptySummary, reference, sendJson } from "./servers.ts";
 
 afterEach(closeServers);
@@ -266,7 +267,7 @@ test("a client that is closed ends what is under way", async () => {
   const service = connectService({ url: server.url });
   const asked = expect(service.listHosts({}, caller)).rejects.toMatchObject({ code: "service.unreachable" });
   await service.close();
-  await asked;
+  await within(asked, "the request under way to end");
 });
 
 test.each(["ftp://x", "http://a:b@c/", "http://c/?key=x", "nonsense"])("the URL %s is refused", (url) =>

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { startTwin } from "../../src/simulator/index.ts";
@@ -157,8 +157,12 @@ describe("a server without events is compared with how it was", () => {
     const miner = twin.miners.find(({ online }) => online);
     miner?.switchOff();
     pass(120);
-    expect((await watch.until(isType("notification"))).data.minerName).toBe(miner?.name);
-    expect((await watch.until(isType("summary"))).data.totalCount).toBe(twin.miners.length);
+    expect((await watch.until(isType("notification"), "the notification of the lost miner")).data.minerName).toBe(
+      miner?.name,
+    );
+    expect((await watch.until(isType("summary"), "the summary without that miner")).data.totalCount).toBe(
+      twin.miners.length,
+    );
   });
 
   test("who resumes is told to read anew, for nobody has kept what was", async () => {
@@ -177,7 +181,7 @@ test("while the server is away its miners are out of reach, and back when it is 
   expect(mining.length).toBeGreaterThan(0);
   await first.close();
   const gone = [];
-  for (const _ of miners) gone.push(await watch.until(isType("miner")));
+  for (const _ of miners) gone.push(await watch.until(isType("miner"), "every miner to be out of reach"));
   expect(gone.map(({ data }) => data.id).toSorted()).toEqual(miners.map(({ id }) => id).toSorted());
   for (const { data } of gone) {
     expect(data).toMatchObject({ isOffline: true, isRunning: false, speedInfo: { hashrateValue: 0 } });
@@ -188,7 +192,7 @@ test("while the server is away its miners are out of reach, and back when it is 
   const second = await startTwin({ miners: 4, clock, port });
   ends.push(() => second.close());
   const back = [];
-  for (const _ of mining) back.push((await watch.until(isType("miner"))).data);
+  for (const _ of mining) back.push((await watch.until(isType("miner"), "every miner to be back")).data);
   expect(back.every(({ isRunning, readings }) => isRunning && (readings.hashrate ?? 0) > 0)).toBe(true);
 });
 
@@ -198,7 +202,7 @@ test("a server that turns into one of another kind is told as reset", async () =
   const { service, watch } = watched(twin.url);
   await service.listMiners({}, caller);
   await service.getSummary({}, caller);
-  const told = watch.until(isType("reset"));
+  const told = watch.until(isType("reset"), "the reset by the other kind of server");
   await twin.close();
   await eventServer(() => {}, port);
   expect((await told).data).toEqual({});

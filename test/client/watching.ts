@@ -1,9 +1,10 @@
 import type { ServiceEvent } from "../../src/contract/events.ts";
 import type { Caller, MiningService } from "../../src/contract/service.ts";
+import { within } from "../until.ts";
 
 export interface Watching {
-  /** The next event that is this; those before it are dropped. */
-  until<E extends ServiceEvent>(wanted: (event: ServiceEvent) => event is E): Promise<E>;
+  /** The next event that is this; those before it are dropped. `awaited` as for the other `until`. */
+  until<E extends ServiceEvent>(wanted: (event: ServiceEvent) => event is E, awaited: string): Promise<E>;
   /** The next event. */
   next(): Promise<ServiceEvent>;
   /** Aborts, and waits for the end; rejects as the stream did. */
@@ -24,16 +25,21 @@ export function watching(service: MiningService, caller: Caller, after?: number)
     return value;
   };
   return {
-    next,
-    until: async (wanted) => {
-      for (;;) {
-        const event = await next();
-        if (wanted(event)) return event;
-      }
+    next: () => within(next(), "the next event"),
+    until: (wanted, awaited) => {
+      const dropped: string[] = [];
+      const first = async () => {
+        for (;;) {
+          const event = await next();
+          if (wanted(event)) return event;
+          dropped.push(event.type);
+        }
+      };
+      return within(first(), awaited, { details: () => `${dropped.length} other events came: ${dropped.join(", ")}` });
     },
     end: async () => {
       over.abort();
-      await events.next();
+      await within(events.next(), "the watch to end");
     },
   };
 }

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { configSchema, readConfig } from "../../src/config/index.ts";
+
+// depends on: examples/*
 
 const folder = new URL("../../examples/", import.meta.url);
 const examples = readdirSync(folder).filter((name) => name.endsWith(".yaml"));

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultConfig, type ReadConfig, readConfig } from "../../src/config/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { drivers } from "../../src/link/drivers/index.ts";

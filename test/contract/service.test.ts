@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServiceEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import type { Miner } from "../../src/contract/resources.ts";
+import { within } from "../until.ts";
 import { caller, kinds, type Opened } from "./kinds.ts";
 
 /** Every kind of service behaves alike, whatever is behind it. */
@@ -158,7 +159,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
       message: expect.stringMatching(/./),
     });
     kind.pass(60);
-    const stopped = await told.until((event) => isMiner(event, kind.steered, "Stopped"));
+    const stopped = await told.until((event) => isMiner(event, kind.steered, "Stopped"), "the miner to be stopped");
     expect(stopped.data.readings.mining).toBe(false);
     expect(stopped.data.controls).toContainEqual(expect.objectContaining({ key: "mining", value: false }));
     await expect(kind.service.minerAction({ id: kind.steered, action: "stop" }, caller)).rejects.toMatchObject({
@@ -167,7 +168,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
 
     await kind.service.minerAction({ id: kind.steered, action: "set", property: "mining", value: "true" }, caller);
     kind.pass(60);
-    await told.until((event) => isMiner(event, kind.steered, "Mining"));
+    await told.until((event) => isMiner(event, kind.steered, "Mining"), "the miner to be mining again");
     await told.end();
     expect(await status(kind.steered)).toBe("Mining");
   });
@@ -276,19 +277,24 @@ function watch({ service }: Opened) {
   })();
   return {
     isOver: () => isOver,
-    until: async <E extends ServiceEvent>(wanted: (event: ServiceEvent) => event is E): Promise<E> => {
-      for (;;) {
-        const event = events.shift();
-        if (event === undefined)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        else if (wanted(event)) return event;
-      }
+    until: <E extends ServiceEvent>(wanted: (event: ServiceEvent) => event is E, awaited: string): Promise<E> => {
+      const dropped: string[] = [];
+      const first = async (): Promise<E> => {
+        for (;;) {
+          const event = events.shift();
+          if (event === undefined)
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+          else if (wanted(event)) return event;
+          else dropped.push(event.type);
+        }
+      };
+      return within(first(), awaited, { details: () => `${dropped.length} other events came: ${dropped.join(", ")}` });
     },
     end: async () => {
       over.abort();
-      await running;
+      await within(running, "the watch to end");
     },
   };
 }

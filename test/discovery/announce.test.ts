@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import type { ResponsePacket } from "multicast-dns";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type AnnounceOptions, type Announcing, announceService, reachedAt } from "../../src/discovery/announce.ts";
 import { rigbridgeType } from "../../src/discovery/records.ts";
+import { within } from "../until.ts";
 import { garbage } from "./garbage.ts";
 import { listener, onLoopback, send, testWithMulticast } from "./multicast.ts";
 
@@ -12,7 +13,7 @@ afterEach(async () => {
 
 const port = 17790;
 async function announce(options: Partial<AnnounceOptions> = {}) {
-  const warn = jest.fn();
+  const warn = vi.fn();
   const announcing = await announceService({
     address: { host: "0.0.0.0", port },
     version: "1.2.3",
@@ -51,8 +52,8 @@ describe("a service that announces itself", () => {
   testWithMulticast("says so when it starts, and once more", async () => {
     const { heard, hears } = await listener();
     await announce();
-    await hears(isThere);
-    await hears(() => heard.filter(isThere).length === 2);
+    await hears(isThere, "the service to announce itself");
+    await hears(() => heard.filter(isThere).length === 2, "the second announcement");
     expect(heard[0]?.answers).toMatchObject([
       { type: "PTR", name: "_rigbridge._tcp.local" },
       { type: "SRV", data: { port } },
@@ -64,9 +65,9 @@ describe("a service that announces itself", () => {
   testWithMulticast("takes it back when it closes", async () => {
     const { heard, hears } = await listener();
     const { announcing } = await announce();
-    await hears(isThere);
+    await hears(isThere, "the service to announce itself");
     await announcing.close();
-    const goodbye = await hears(isGoodbye);
+    const goodbye = await hears(isGoodbye, "the service to say goodbye");
     expect(goodbye.answers).toMatchObject([{ type: "PTR" }, { type: "SRV" }, { type: "TXT" }, { type: "A" }]);
     expect(heard.at(-1)).toBe(goodbye);
   });
@@ -77,23 +78,23 @@ describe("a service that announces itself", () => {
     await announce({ now: () => time });
     for (let asked = 0; asked < 50; asked += 1) mdns.query(rigbridgeType, "PTR");
     // Said unasked, said again, and the answer.
-    await hears(() => heard.filter(isThere).length === 3);
+    await hears(() => heard.filter(isThere).length === 3, "the first answer after both announcements");
     time = 1_000;
     mdns.query(rigbridgeType, "PTR");
-    await hears(() => heard.filter(isThere).length === 4);
+    await hears(() => heard.filter(isThere).length === 4, "the answer a second later");
     // What was still on its way would have come before.
     await send(Buffer.from("000084000000000000000000", "hex"));
-    await hears((packet) => !isAbout(packet));
+    await hears((packet) => !isAbout(packet), "the answer that ends the wait");
     expect(heard.filter(isThere)).toHaveLength(4);
   });
 
   testWithMulticast("answers after garbage, too", async () => {
     const { mdns, heard, hears } = await listener();
     await announce();
-    await hears(() => heard.filter(isThere).length === 2);
+    await hears(() => heard.filter(isThere).length === 2, "both announcements");
     await send(...garbage);
     mdns.query(rigbridgeType, "PTR");
-    await hears(() => heard.filter(isThere).length === 3);
+    await hears(() => heard.filter(isThere).length === 3, "the answer after the garbage");
   });
 
   testWithMulticast("follows networks that come and go", async () => {
@@ -102,9 +103,9 @@ describe("a service that announces itself", () => {
     await announce({ interfaces: () => interfaces, lookEvery: 10 });
     expect(heard).toEqual([]);
     interfaces = onLoopback.interfaces;
-    await hears(isThere);
+    await hears(isThere, "the service to announce itself");
     interfaces = [];
-    await hears(isGoodbye);
+    await hears(isGoodbye, "the service to say goodbye");
   });
 
   test("says once in the log where it cannot be announced, and goes on", async () => {
@@ -118,7 +119,7 @@ describe("a service that announces itself", () => {
         return ["198.51.100.7"];
       },
     });
-    await seen.promise;
+    await within(seen.promise, "the service to look at its networks again");
     await announcing.close();
     expect(warn.mock.calls).toEqual([[expect.stringMatching(/^This service is not announced on 198\.51\.100\.7: ./)]]);
   });

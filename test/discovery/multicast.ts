@@ -1,8 +1,9 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { afterEach, test } from "@jest/globals";
 import type { MulticastDNS, ResponseOutgoingPacket, ResponsePacket } from "multicast-dns";
+import { onTestFinished, test } from "vitest";
 import { openMulticast } from "../../src/discovery/mdns.ts";
+import { within } from "../until.ts";
 
 /** Whether this machine lets one socket hear on loopback what another says to a group there; and a port for it. */
 async function loopbackPort(): Promise<number | null> {
@@ -32,15 +33,10 @@ export const udpPort = found ?? 5353;
 export const testWithMulticast = found === null ? test.skip : test;
 export const onLoopback = { interfaces: ["127.0.0.1"], udpPort } as const;
 
-const open: MulticastDNS[] = [];
-afterEach(async () => {
-  for (const mdns of open.splice(0)) await new Promise<void>((resolve) => mdns.destroy(resolve));
-});
-
 /** Somebody else in the network; gone after the test. */
 export async function neighbour(): Promise<MulticastDNS> {
   const mdns = await openMulticast("127.0.0.1", udpPort);
-  open.push(mdns);
+  onTestFinished(() => new Promise<void>((resolve) => mdns.destroy(resolve)));
   return mdns;
 }
 
@@ -55,8 +51,8 @@ export async function responder(service: string, packet: () => ResponseOutgoingP
 export interface Listener {
   readonly mdns: MulticastDNS;
   readonly heard: ResponsePacket[];
-  /** Resolves once an answer that fits has been heard, also when that was before. */
-  hears(fits: (packet: ResponsePacket) => boolean): Promise<ResponsePacket>;
+  /** Resolves once an answer that fits has been heard, also when that was before. `awaited` as for `until`. */
+  hears(fits: (packet: ResponsePacket) => boolean, awaited: string): Promise<ResponsePacket>;
 }
 
 /** A neighbour that writes down what others answer. */
@@ -71,14 +67,16 @@ export async function listener(): Promise<Listener> {
   return {
     mdns,
     heard,
-    hears: (fits) =>
-      new Promise((resolve) => {
+    hears: (fits, awaited) => {
+      const fitting = new Promise<ResponsePacket>((resolve) => {
         told = () => {
           const packet = heard.find(fits);
           if (packet !== undefined) resolve(packet);
         };
         told();
-      }),
+      });
+      return within(fitting, awaited, { details: () => `${heard.length} answers were heard` });
+    },
   };
 }
 

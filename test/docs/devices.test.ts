@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { expect, test } from "vitest";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { devicesText } from "./devices.ts";
 import { specimens } from "./specimens.ts";
+
+// depends on: docs/devices.md
 
 const spaces = (text: string): string => text.replace(/[ -]+/g, " ").trim();
 

@@ -2,10 +2,12 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
+
+// depends on: src/**
 
 const key = "the-key-of-the-service";
 let farm: Farm;

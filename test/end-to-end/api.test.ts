@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { Config } from "../../src/config/index.ts";
 import { type OperationName, operations } from "../../src/contract/operations.ts";

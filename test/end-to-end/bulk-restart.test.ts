@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { BulkAction } from "../../src/contract/resources.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
+import { until, within } from "../until.ts";
 
 /** The real program, killed while it tells many rigs something; the rigs live here and count what they are told. */
 const rigs = 60;
@@ -45,25 +46,37 @@ async function call(url: string, body?: object): Promise<unknown> {
 
 const look = async (url: string, id: number) => BulkAction.parse(await call(`${url}/api/actions/${id}`));
 
-const told = (): number => farm.rigs.filter(({ requests }) => requests.writes.length > 0).length;
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
+/** Resolves as soon as so many rigs are told, so that the service waits for the answers of the last of them. */
+function areTold(enough: number): Promise<void> {
+  const told = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (farm.rigs.filter(({ requests }) => requests.writes.length > 0).length >= enough) told.resolve();
+  };
+  for (const { requests } of farm.rigs) {
+    const { writes } = requests;
+    writes.push = (...items) => {
+      const length = Array.prototype.push.apply(writes, items);
+      look();
+      return length;
+    };
+  }
+  look();
+  return within(told.promise, `${enough} rigs to be told to restart`);
 }
 
 test("a service that is killed again and again tells every rig at most once, and forgets none", async () => {
   let url = await serve();
-  await until(() => farm.rigs.every(({ requests }) => requests.count > 0));
+  await until(() => farm.rigs.every(({ requests }) => requests.count > 0), "every rig to be read");
   for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 20 };
   const started = await call(`${url}/api/actions`, { action: "restart", all: true, parallel: 5 });
   expect(started).toEqual({ id: 1 });
   for (const enough of [5, 20, 40]) {
-    await until(() => told() >= enough);
+    await areTold(enough);
     service?.signal("SIGKILL");
     await service?.ended;
     url = await serve();
   }
-  await until(async () => (await look(url, 1)).state !== "running");
+  await until(async () => (await look(url, 1)).state !== "running", "the job to end");
 
   const job = await look(url, 1);
   expect(job).toMatchObject({ state: "done", total: rigs });

@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { expect, test } from "vitest";
 import { fuzzService } from "../torture/fuzzed-service.ts";
 
 test("whatever is asked, the service answers as documented, and lives", async () => {

@@ -1,6 +1,6 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { MiningService } from "../../src/contract/service.ts";
@@ -8,6 +8,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { within } from "../until.ts";
 
 /**
  * Who gets what of every operation, asked over HTTP. There are two farms: what anna sees is called alpha, what bert
@@ -132,7 +133,7 @@ function ask(method: string, path: string, body?: object): Promise<Answer> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = text === undefined ? {} : { "content-type": "application/json", "content-length": text.length };
   const { host, port } = server.address;
-  return new Promise((resolve, reject) => {
+  const answer = new Promise<Answer>((resolve, reject) => {
     const sent = request({ host, port, method, path, headers, localAddress, agent: false }, (response) => {
       let text = "";
       response.setEncoding("utf8");
@@ -146,6 +147,7 @@ function ask(method: string, path: string, body?: object): Promise<Answer> {
     sent.on("error", reject);
     sent.end(text);
   });
+  return within(answer, `the answer to ${method} ${path}`);
 }
 
 interface Asked {

@@ -1,10 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Ask, type ServiceProcess, startProcess } from "../torture/process.ts";
+import { within } from "../until.ts";
 
 /** Every word that must stay inside, with characters that each way of writing changes. */
 const secrets = {
@@ -74,8 +75,8 @@ const send = (target: string, body: unknown, headers = {}): Promise<string> =>
   });
 
 function raw(bytes: string): Promise<void> {
-  return new Promise((resolve) => {
-    let text = "";
+  let text = "";
+  const closed = new Promise<void>((resolve) => {
     const socket = connect(service.port, "127.0.0.1", () => socket.write(bytes));
     socket.on("data", (part) => {
       text += part.toString("latin1");
@@ -86,6 +87,7 @@ function raw(bytes: string): Promise<void> {
       resolve();
     });
   });
+  return within(closed, "the service to close the connection", { details: () => text });
 }
 
 /** As a text could be written by whoever passes it on. */

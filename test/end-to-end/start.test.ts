@@ -13,11 +13,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/index.ts";
 import { type Ended, rigbridge, running } from "../cli/command.ts";
 import { folders } from "../store/folder.ts";
 import { miner } from "../store/rows.ts";
+import { within } from "../until.ts";
+
+// depends on: src/**
 
 const folder = folders();
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
@@ -152,7 +155,7 @@ async function startAsNobody(data: string): Promise<{ code: unknown; said: strin
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  const [code] = await once(child, "close");
+  const [code] = await within(once(child, "close"), "the service to end", { details: () => said });
   return { code, said };
 }
 

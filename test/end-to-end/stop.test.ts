@@ -2,10 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { expect, test } from "vitest";
 import { running } from "../cli/command.ts";
 import { folders } from "../store/folder.ts";
 import { endedWhileWriting } from "../torture/killed.ts";
+import { until, within } from "../until.ts";
+
+// depends on: src/**
 
 const folder = folders();
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
@@ -42,7 +45,7 @@ test("who listens, reads slowly or never finishes a request does not keep it fro
     const socket = connect(Number(port), hostname);
     socket.on("error", () => undefined);
     socket.write(text);
-    if (text.startsWith("GET")) await once(socket, "data");
+    if (text.startsWith("GET")) await within(once(socket, "data"), "the stream of events to begin");
   }
   service.signal("SIGTERM");
   const { code, stdout } = await service.ended;
@@ -69,15 +72,17 @@ test("that nobody reads what it prints any more does not end it", async () => {
   });
   const ended = once(child, "close");
   const health = async (): Promise<unknown> => {
-    for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null);
-      if (answer !== null) return answer.status;
-      if (child.exitCode !== null) return said;
-    }
+    let status: number | undefined;
+    const answers = async (): Promise<boolean> => {
+      status = (await fetch(`http://127.0.0.1:${port}/health`).catch(() => null))?.status;
+      return status !== undefined || child.exitCode !== null;
+    };
+    await until(answers, "the service to answer", { details: () => said });
+    return status ?? said;
   };
   expect(await health()).toBe(200);
   child.kill("SIGTERM");
-  expect(await ended).toEqual([0, null]);
+  expect(await within(ended, "the service to end", { details: () => said })).toEqual([0, null]);
   expect(said).toBe("");
 });
 

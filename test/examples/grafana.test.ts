@@ -4,9 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { Config } from "../../src/config/index.ts";
@@ -15,6 +14,9 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { demoFarm, type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { until, within } from "../until.ts";
+
+// depends on: examples/grafana/**
 
 const example = (name: string) =>
   readFile(new URL(`../../examples/grafana/${name}`, import.meta.url), { encoding: "utf8" });
@@ -113,15 +115,15 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
       ],
       { stdio: "ignore" },
     );
-    await until(async () => (await values("rigbridge_miner_up == 1")).length === specs.length);
+    await until(hasValues("rigbridge_miner_up == 1", specs.length), "Prometheus to know every miner as up");
     // One is off, so that the list of those has something to show.
     farm.rigs.find(({ name }) => name === "usb-sticks")?.powerOff();
-    await until(async () => (await values("rigbridge_miner_up == 0")).length === 1);
-    await until(async () => (await values("count_over_time(rigbridge_info[1m]) >= 2")).length === 1);
+    await until(hasValues("rigbridge_miner_up == 0", 1), "Prometheus to know that a miner is off");
+    await until(hasValues("count_over_time(rigbridge_info[1m]) >= 2", 1), "Prometheus to read the service twice");
   }, 60_000);
 
   afterAll(async () => {
-    if (prometheus.exitCode === null && prometheus.kill()) await once(prometheus, "exit");
+    if (prometheus.exitCode === null && prometheus.kill()) await within(once(prometheus, "exit"), "Prometheus to end");
     await server.close();
     await service.close();
     await store.close();
@@ -140,6 +142,13 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
     const { data } = Answer.parse(await response.json());
     return data.result.map(({ value: [, text] }) => Number(text));
   }
+
+  /** Whether it answers with so many; while it cannot be asked yet, it does not. */
+  const hasValues = (query: string, count: number) => (): Promise<boolean> =>
+    values(query).then(
+      ({ length }) => length === count,
+      () => false,
+    );
 
   const variables: Readonly<Record<string, string>> = {
     group: ".*",
@@ -169,11 +178,6 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
     expect(data).toContain(name === "group" ? "Garage" : "garage-s19");
   });
 });
-
-/** Asks again until it is so; what cannot be asked yet is not so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo().catch(() => false))) await wait(100);
-}
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");

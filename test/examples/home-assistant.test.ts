@@ -5,11 +5,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { connectAsync, type IClientOptions } from "mqtt";
 import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { configSchema, readConfig } from "../../src/config/index.ts";
@@ -23,6 +22,9 @@ import { startService } from "../../src/service/index.ts";
 import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { type Listening, listenAt } from "../mqtt/mosquitto.ts";
+import { until, within } from "../until.ts";
+
+// depends on: examples/home-assistant/**
 
 const folder = new URL("../../examples/home-assistant/", import.meta.url);
 const files = readdirSync(folder);
@@ -106,16 +108,15 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
 
   const startBroker = async (): Promise<void> => {
     broker = spawn(program ?? "", ["-c", join(place, "mosquitto.conf")], { stdio: "ignore" });
-    for (;;) {
+    await until(async () => {
       if (broker.exitCode !== null) throw new Error(`mosquitto has ended with ${broker.exitCode}`);
       const refusal = await enter({}).catch((error: unknown) => error);
       // Whoever refuses is there.
-      if (refusal instanceof Error && "code" in refusal && typeof refusal.code === "number") return;
-      await wait(20);
-    }
+      return refusal instanceof Error && "code" in refusal && typeof refusal.code === "number";
+    }, "the broker to refuse who has no password");
   };
   const stopBroker = async (): Promise<void> => {
-    if (broker.exitCode === null && broker.kill()) await once(broker, "exit");
+    if (broker.exitCode === null && broker.kill()) await within(once(broker, "exit"), "the broker to end");
   };
 
   beforeAll(async () => {
@@ -154,11 +155,11 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     const settings = MqttSettings.parse({ ...config.mqtt, interval: 1 });
     bridge = await startBridge({ service, settings: { ...settings, url }, log, version: "1", unitsFile: null });
     client = await listenAt(url, ["#"], homeAssistant);
-    do {
-      await wait(50);
+    await until(() => {
       miners = [...(service.eachMiner?.(caller) ?? [])];
       // Energy is known from the second reading on.
-    } while (miners.some((miner) => (stateOf(miner).energy ?? null) === null || entitiesOf(miner).size < 10));
+      return miners.every((miner) => (stateOf(miner).energy ?? null) !== null && entitiesOf(miner).size >= 10);
+    }, "every miner to be announced with its energy");
   });
 
   afterAll(async () => {
@@ -357,7 +358,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
       const after = await enter(homeAssistant);
       const heard = new Promise((resolve) => after.once("message", (_, payload) => resolve(payload.toString())));
       await after.subscribeAsync("kept");
-      expect(await heard).toBe("for long");
+      expect(await within(heard, "the message that the broker has kept")).toBe("for long");
       await after.endAsync();
     });
   });

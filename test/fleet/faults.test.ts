@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import type { FleetRig } from "../../src/fleet/fleet-rig.ts";
 import { statusOf } from "../../src/fleet/state.ts";

@@ -1,15 +1,16 @@
-import { afterEach, describe, expect, jest, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { Fleet, type FleetOptions } from "../../src/fleet/fleet.ts";
 import type { Declared } from "../../src/fleet/fleet-rig.ts";
 import { statusOf, unknownRig } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { stoppedClock } from "../clock.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 
 const closers: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
-  jest.restoreAllMocks();
   for (const close of closers.splice(0).reverse()) await close();
 });
 
@@ -45,7 +46,6 @@ const declared = (id: number, { address, kind }: SimulatedRig, interval = 3_600_
 });
 
 const axeos: RigSpec = { kind: "axeos", warm: true };
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("a thousand rigs that do not answer cost a hundred others nothing of their reads", async () => {
   const live: RigSpec[] = Array.from({ length: 100 }, () => ({ kind: "cgminer", warm: true }));
@@ -69,11 +69,13 @@ test("a thousand rigs that do not answer cost a hundred others nothing of their 
   const together = counting("together");
   for (const [index, rig] of rigs.entries()) (index < 100 ? alone : together).put(declared(index, rig, 1_000));
   // All have had their first read, for which nobody knows yet who is silent.
-  while (once.size < 200 || [...together.all()].some(({ state }) => state.at === null && state.missed === 0))
-    await wait(20);
+  await until(
+    () => once.size >= 200 && [...together.all()].every(({ state }) => state.at !== null || state.missed > 0),
+    "the first read of every rig",
+  );
   const before = { ...read };
   // Over ten intervals, so that where in one of them the count ends does not matter.
-  while (read.alone - before.alone < 1_000) await wait(20);
+  await until(() => read.alone - before.alone >= 1_000, "ten reads of each rig that answers", { timeoutMs: 90_000 });
   expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
 });
 
@@ -87,7 +89,7 @@ describe("a fleet", () => {
     });
     const first = fleet.put(declared(1, rig));
     fleet.put(declared(2, other));
-    while (told.length < 2) await wait(5);
+    await until(() => told.length >= 2, "both rigs to be read");
     expect(told.toSorted()).toEqual([1, 2]);
     fleet.remove(1);
     await fleet.poll(first);
@@ -103,7 +105,7 @@ describe("a fleet", () => {
     fleet.put({ ...declared(1, rig), disabled: true });
     fleet.put(declared(2, other));
     const mine = fleet.put(declared(3, third));
-    while (mine.state.at === null) await wait(5);
+    await until(() => mine.state.at !== null, "the rig of this worker to be read");
     expect([rig.requests.count, other.requests.count]).toEqual([0, 0]);
   });
 
@@ -190,7 +192,9 @@ describe("a fleet", () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const told: string[] = [];
+    const clock = stoppedClock();
     const fleet = openFleet({
+      monotonicNow: clock.now,
       listener: {
         read: () => undefined,
         disconnected: () => void told.push("disconnected"),
@@ -207,11 +211,10 @@ describe("a fleet", () => {
       expect(miner.state).toMatchObject({ reading: null, trouble: { code: "rig.other" } });
     }
     expect(told).toEqual([expect.stringContaining("02:51:FF:FF:FF:FF")]);
-    const later = performance.now() + 3_600_000;
     rig.fault = null;
     await fleet.poll(miner);
     rig.fault = "other-rig";
-    jest.spyOn(performance, "now").mockReturnValue(later);
+    clock.pass(3_600);
     await fleet.poll(miner);
     expect(told).toHaveLength(2);
   });

@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 import { noResponse } from "./controller.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
 
 /** A study that two rigs stand in, one of which heats it. */
 describe("a room", () => {
@@ -30,9 +30,12 @@ describe("a room", () => {
         ],
       },
     });
-    await until(async () => (await homebridge.controller.accessories()).length === 4);
+    await until(
+      async () => (await homebridge.controller.accessories()).length === 4,
+      "the room and its rigs to appear",
+    );
     const on = await homebridge.controller.find("Study", "outlet", "on");
-    await until(async () => (await homebridge.controller.read(on)).status === 0);
+    await until(async () => (await homebridge.controller.read(on)).status === 0, "the room's outlet to respond");
   });
   afterAll(async () => {
     await homebridge.close();
@@ -50,7 +53,7 @@ describe("a room", () => {
     (await homebridge.controller.read(await find(name, service, characteristic))).value === value;
 
   test("has the temperature that its thermometer says, and a target that is set in HomeKit", async () => {
-    await until(reads("Heater", "heater-cooler", "temperature.current", 18));
+    await until(reads("Heater", "heater-cooler", "temperature.current", 18), "the heater to show the room temperature");
     const target = await find("Heater", "heater-cooler", "temperature.heating-threshold");
     expect(target).toMatchObject({ value: 21, minValue: 5, maxValue: 35 });
     expect(await homebridge.controller.write(target, 30.5)).toBe(0);
@@ -82,7 +85,7 @@ describe("a room", () => {
   });
 
   test("has fans that are held at a speed, given back, and never switched off", async () => {
-    await until(reads("Shelf", "fanv2", "fan.state.target", 1));
+    await until(reads("Shelf", "fanv2", "fan.state.target", 1), "the fan to show that it is automatic");
     const [speed, mode, active] = [
       await find("Shelf", "fanv2", "rotation.speed"),
       await find("Shelf", "fanv2", "fan.state.target"),
@@ -94,7 +97,10 @@ describe("a room", () => {
     const { writes } = rig(1).requests;
     const told = writes.length;
     expect(await homebridge.controller.write(active, 0)).toBe(0);
-    await until(async () => (await homebridge.controller.read(active)).value === 1);
+    await until(
+      async () => (await homebridge.controller.read(active)).value === 1,
+      "the fan to show that it is on again",
+    );
     expect([rig(1).model.fanSetting, writes.length]).toEqual([0.8, told]);
     expect(await homebridge.controller.write(speed, 0)).toBe(0);
     expect(rig(1).model.fanSetting).toBeNull();
@@ -117,10 +123,10 @@ describe("a room", () => {
     expect(Number((await homebridge.controller.read(warm)).value)).toBeGreaterThan(20);
     expect(await homebridge.controller.read(contact)).toMatchObject({ value: 0 });
     rig(1).powerOff();
-    await until(async () => (await homebridge.controller.read(contact)).value === 1);
+    await until(async () => (await homebridge.controller.read(contact)).value === 1, "the alarm to open");
     expect((await homebridge.controller.read(warm)).status).toBe(noResponse);
     await rig(1).powerOn();
-    await until(async () => (await homebridge.controller.read(contact)).value === 0);
+    await until(async () => (await homebridge.controller.read(contact)).value === 0, "the alarm to close");
   });
 
   test("makes Homebridge complain of nothing", () => {

@@ -6,7 +6,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { within } from "../until.ts";
 import { HomeController } from "./controller.ts";
+
+// depends on: homebridge/**
 
 const root = join(import.meta.dirname, "../..");
 const program = join(root, "node_modules/homebridge/bin/homebridge.js");
@@ -30,7 +33,7 @@ export interface RunningHomebridge {
   readonly folder: string;
   /** Everything it has said. */
   readonly lines: readonly string[];
-  /** A line like this, said since the start or later. Rejects when it ends before. */
+  /** A line like this, said since the start or later. Rejects when it ends before, or does not say it in time. */
   until(what: RegExp): Promise<string>;
   /** Paired and connected, as the app of a phone. Once for each folder. */
   readonly controller: HomeController;
@@ -82,7 +85,7 @@ async function run(
   const stop = async () => {
     await controller.disconnect();
     child.kill("SIGTERM");
-    return { code: await log.ended };
+    return { code: await within(log.ended, "Homebridge to end", { details: log.text }) };
   };
   // Matter says the same of its own port, and earlier.
   await log.until(/\(HAP v.* is running on port/);
@@ -120,11 +123,12 @@ function start(
 
 function listen(child: ChildProcess) {
   const lines: string[] = [];
+  const text = (): string => lines.join("\n");
   const waiting = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     let rest = "";
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      const parts = `${rest}${text}`.split("\n");
+    stream?.setEncoding("utf8").on("data", (portion: string) => {
+      const parts = `${rest}${portion}`.split("\n");
       rest = parts.pop() ?? "";
       lines.push(...parts);
       for (const look of waiting) look();
@@ -139,10 +143,10 @@ function listen(child: ChildProcess) {
     };
     waiting.add(look);
     look();
-    void ended.then(() => reject(new Error(`ended before it said ${what}:\n${lines.join("\n")}`)));
-    return promise.finally(() => waiting.delete(look));
+    void ended.then(() => reject(new Error(`ended before it said ${what}:\n${text()}`)));
+    return within(promise, `Homebridge to say ${what}`, { details: text }).finally(() => waiting.delete(look));
   };
-  return { lines, ended, until };
+  return { lines, text, ended, until };
 }
 
 /** One that no outgoing connection is ever given, since Homebridge has to come back to it. */

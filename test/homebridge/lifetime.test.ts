@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
+import { until, within } from "../until.ts";
 import { noResponse } from "./controller.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
+
+// depends on: test/homebridge/loaded.mjs
 
 let ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -50,7 +52,7 @@ describe("Homebridge with the plugin", () => {
     const rigs = farm.rigs.map(({ address }) => ({ address }));
     let homebridge = await startHomebridge({ platform: { ...plain, rigs } });
     ending.push(() => homebridge.close());
-    await until(async () => (await names(homebridge)).length === 1);
+    await until(async () => (await names(homebridge)).length === 1, "the rig to appear");
     homebridge = await homebridge.restart({ platform: plain });
     await homebridge.until(/Nothing is configured/);
     expect(await names(homebridge)).toEqual([]);
@@ -70,10 +72,10 @@ describe("Homebridge with the plugin", () => {
     const [kept, gone] = farm.rigs.map(({ address }, index) => ({ address, name: `Rig ${index + 1}` }));
     let homebridge = await startHomebridge({ platform: { ...plain, rigs: [kept, gone] } });
     ending.push(() => homebridge.close());
-    await until(async () => (await names(homebridge)).length === 2);
+    await until(async () => (await names(homebridge)).length === 2, "both rigs to appear");
     const { id } = await homebridge.controller.find("Rig 1", "outlet", "on");
     homebridge = await homebridge.restart({ platform: { ...plain, rigs: [kept] } });
-    await until(async () => (await names(homebridge)).length === 1);
+    await until(async () => (await names(homebridge)).length === 1, "the rig that is gone to disappear");
     expect((await homebridge.controller.find("Rig 1", "outlet", "on")).id).toBe(id);
   });
 
@@ -81,7 +83,7 @@ describe("Homebridge with the plugin", () => {
     const { host, twin, platform, started } = await withTwin();
     let homebridge = started;
     ending.push(() => homebridge.close());
-    await until(async () => (await names(homebridge)).length > 0);
+    await until(async () => (await names(homebridge)).length > 0, "the service's rigs to appear");
     const before = await names(homebridge);
     await homebridge.controller.disconnect();
     await twin.close();
@@ -92,7 +94,7 @@ describe("Homebridge with the plugin", () => {
     expect((await homebridge.controller.read(on)).status).toBe(noResponse);
     expect(await homebridge.controller.write(on, false)).toBe(noResponse);
     closing(await startTwin({ host, port: Number(new URL(twin.url).port), miners: 3 }));
-    await until(async () => (await homebridge.controller.read(on)).status === 0);
+    await until(async () => (await homebridge.controller.read(on)).status === 0, "the outlet to respond again");
     expect((await homebridge.stop()).code).toBe(0);
   });
 
@@ -100,7 +102,7 @@ describe("Homebridge with the plugin", () => {
     const { host, twin, platform, started } = await withTwin();
     let homebridge = started;
     ending.push(() => homebridge.close());
-    await until(async () => (await names(homebridge)).length > 0);
+    await until(async () => (await names(homebridge)).length > 0, "the service's rigs to appear");
     const before = await homebridge.controller.accessories();
     await twin.close();
     closing(await startTwin({ host, port: Number(new URL(twin.url).port), miners: 0 }));
@@ -120,7 +122,7 @@ describe("Homebridge with the plugin", () => {
     const homebridge = closing(
       await startHomebridge({ platform: { name: "Rigbridge", service: { url, user: "anna" } } }),
     );
-    await asked;
+    await within(asked, "the plugin to ask the service");
     expect((await homebridge.stop()).code).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
-import { expect, test } from "@jest/globals";
+import { expect, test } from "vitest";
 import { startFarm } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import { startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
 
 test("of 150 rigs only groups are shown, at no time the rigs themselves, with advice on child bridges", async () => {
   const farm = await startFarm({ rigs: Array.from({ length: 150 }, () => ({ kind: "axeos", warm: true }) as const) });
@@ -12,10 +12,10 @@ test("of 150 rigs only groups are shown, at no time the rigs themselves, with ad
     await until(async () => {
       for (const { name } of await homebridge.controller.accessories()) seen.add(name);
       return seen.has("Hall") && seen.has("Yard") && seen.has("All rigs");
-    });
+    }, "the groups to appear");
     const contact = await homebridge.controller.find("Rig alarm", "sensor.contact", "contact-state");
     // Closed is said only when every rig has been asked.
-    await until(async () => (await homebridge.controller.read(contact)).value === 0);
+    await until(async () => (await homebridge.controller.read(contact)).value === 0, "the alarm to close");
     for (const { name } of await homebridge.controller.accessories()) seen.add(name);
     expect([...seen].sort()).toEqual(["All rigs", "Hall", "Rig alarm", "Yard"]);
     await homebridge.until(/150 rigs.*child bridge/);

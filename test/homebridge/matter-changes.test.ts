@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { until } from "../until.ts";
 import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
-import { until } from "./until.ts";
 
 let ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -44,7 +44,7 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     const before = settings([{ ...garage, name: "Garage" }, heated, { ...shed, name: "Shed" }]);
     let { homebridge, hub, options } = await matterHome(before, controller);
     ending.push(() => homebridge.close());
-    await until(() => ["Garage", "Bath", "Shed"].every((name) => isThere(hub, name)));
+    await until(() => ["Garage", "Bath", "Shed"].every((name) => isThere(hub, name)), "all rigs to be reachable");
     const { number } = hub.device("Garage");
 
     const sensing = { ...garage, name: "Workshop", sensors: ["temperature"] };
@@ -52,14 +52,20 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     homebridge = await homebridge.restart({ ...options, platform: after });
     await hub.reconnect();
     const wanted = ["Bath", "Workshop", "Workshop temperature"];
-    await until(() => namesOf(hub).join() === wanted.join() && wanted.every((name) => isThere(hub, name)));
+    await until(
+      () => namesOf(hub).join() === wanted.join() && wanted.every((name) => isThere(hub, name)),
+      "the devices of the new settings to be reachable",
+    );
     expect(hub.device("Workshop").number).toBe(number);
     expect(hub.device("Bath").read("thermostat", "systemMode")).toBeUndefined();
-    await until(() => hub.device("Bath").read("onOff", "onOff") === true);
+    await until(() => hub.device("Bath").read("onOff", "onOff") === true, "the outlet to show that it is on");
 
     homebridge = await homebridge.restart({ ...options, platform: before });
     await hub.reconnect();
-    await until(() => namesOf(hub).join() === ["Bath", "Garage", "Shed"].join() && isThere(hub, "Shed"));
+    await until(
+      () => namesOf(hub).join() === ["Bath", "Garage", "Shed"].join() && isThere(hub, "Shed"),
+      "the devices of the first settings to return",
+    );
     expect(hub.device("Garage").number).toBe(number);
     expect(failuresOf(homebridge)).toEqual([]);
   });
@@ -100,20 +106,26 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     const { homebridge, hub } = await matterHome(platform, controller);
     ending.push(() => homebridge.close());
     const bathroom = "Bath room temperature";
-    await until(() => isThere(hub, "Garage") && isThere(hub, "Bath") && isThere(hub, bathroom));
+    await until(
+      () => isThere(hub, "Garage") && isThere(hub, "Bath") && isThere(hub, bathroom),
+      "the rigs and the sensor to be reachable",
+    );
     const read = (attribute: string) => hub.device("Bath").read("thermostat", attribute);
-    await until(() => read("localTemperature") === 1850);
+    await until(() => read("localTemperature") === 1850, "the thermostat to show the room temperature");
 
     const forbidden = 126;
     expect(await hub.device("Garage").switch("off")).toBe(forbidden);
     expect(hub.device("Garage").read("onOff", "onOff")).toBe(true);
     await hub.device("Bath").write("thermostat", { occupiedHeatingSetpoint: 2350 });
-    await until(() => read("occupiedHeatingSetpoint") === 2100);
+    await until(() => read("occupiedHeatingSetpoint") === 2100, "the thermostat to return to its target");
     await hub.device("Bath").write("thermostat", { systemMode: 0 });
-    await until(() => read("systemMode") === 4);
+    await until(() => read("systemMode") === 4, "the thermostat to return to heating");
 
     await server.close();
-    await until(() => !hub.device("Bath").reachable && !hub.device(bathroom).reachable);
+    await until(
+      () => !hub.device("Bath").reachable && !hub.device(bathroom).reachable,
+      "the heater and its sensor to become unreachable",
+    );
     expect([read("localTemperature"), read("occupiedHeatingSetpoint")]).toEqual([null, 2100]);
     expect(hub.device(bathroom).read("temperatureMeasurement", "measuredValue")).toBeNull();
   });

@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { turnEvery } from "../../homebridge/src/matter/due.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import type { HomebridgeOptions, RunningHomebridge } from "./homebridge.ts";
 import { isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
-import { until } from "./until.ts";
 
 (isMatterPossible ? describe : describe.skip)("Matter shows what heats a room", () => {
   let controller: MatterController;
@@ -32,8 +33,10 @@ import { until } from "./until.ts";
       { ...shed, name: "Shed" },
     ];
     ({ options, homebridge, hub } = await matterHome({ name: "Rigbridge", rigs }, controller));
-    await until(() =>
-      ["Heater", "Heater room temperature", "Heater temperature", "Shed", "Upstairs"].every((name) => hub.has(name)),
+    await until(
+      () =>
+        ["Heater", "Heater room temperature", "Heater temperature", "Shed", "Upstairs"].every((name) => hub.has(name)),
+      "the rigs, sensors and group to appear",
     );
   });
   afterAll(async () => {
@@ -46,7 +49,7 @@ import { until } from "./until.ts";
   const thermostat = (attribute: string) => heater().read("thermostat", attribute);
 
   test("as a thermostat with the room's temperature and target, which only heats", async () => {
-    await until(() => thermostat("localTemperature") === 1850);
+    await until(() => thermostat("localTemperature") === 1850, "the thermostat to show the room temperature");
     expect(thermostat("occupiedHeatingSetpoint")).toBe(2100);
     expect(thermostat("featureMap")).toMatchObject({ heating: true, cooling: false });
     expect(thermostat("systemMode")).toBe(4);
@@ -54,17 +57,17 @@ import { until } from "./until.ts";
 
   test("with the temperatures that are wanted beside it", async () => {
     const sensor = (name: string) => hub.device(name).read("temperatureMeasurement", "measuredValue");
-    await until(() => sensor("Heater room temperature") === 1850);
-    await until(() => Number(sensor("Heater temperature")) > 2000);
+    await until(() => sensor("Heater room temperature") === 1850, "the sensor to show the room temperature");
+    await until(() => Number(sensor("Heater temperature")) > 2000, "the sensor to show the rig's temperature");
   });
 
   test("whose target is set by the controller, and is still that after a restart", async () => {
     expect(await heater().write("thermostat", { occupiedHeatingSetpoint: 2350 })).toBe(0);
     expect(await heater().write("thermostat", { occupiedHeatingSetpoint: 4000 })).not.toBe(0);
-    await until(() => thermostat("occupiedHeatingSetpoint") === 2350);
+    await until(() => thermostat("occupiedHeatingSetpoint") === 2350, "the thermostat to show its new target");
     homebridge = await homebridge.restart(options);
     await hub.reconnect();
-    await until(() => hub.has("Heater") && heater().reachable);
+    await until(() => hub.has("Heater") && heater().reachable, "the thermostat to be reachable again");
     expect(thermostat("occupiedHeatingSetpoint")).toBe(2350);
   });
 
@@ -72,11 +75,14 @@ import { until } from "./until.ts";
     const active = await homebridge.controller.find("Heater", "heater-cooler", "active");
     const isActive = async () => (await homebridge.controller.read(active)).value;
     expect(await heater().write("thermostat", { systemMode: 0 })).toBe(0);
-    await until(async () => (await isActive()) === 0);
+    await until(async () => (await isActive()) === 0, "HomeKit to show that the heater is off");
     expect(farm.rigs[0]?.model.mining).toBe(false);
-    await until(() => hub.device("Upstairs").read("onOff", "onOff") === false);
+    await until(
+      () => hub.device("Upstairs").read("onOff", "onOff") === false,
+      "the group's outlet to show that it is off",
+    );
     expect(await heater().write("thermostat", { systemMode: 4 })).toBe(0);
-    await until(async () => (await isActive()) === 1);
+    await until(async () => (await isActive()) === 1, "HomeKit to show that the heater is on");
     expect(thermostat("systemMode")).toBe(4);
   });
 
@@ -85,7 +91,7 @@ import { until } from "./until.ts";
     expect(shed.read("onOff", "onOff")).toBeUndefined();
     const energy = () => JSON.stringify(shed.read("electricalEnergyMeasurement", "cumulativeEnergyImported"), plain);
     const before = energy();
-    await until(() => energy() !== before);
+    await until(() => energy() !== before, "the meter to count more energy", { timeoutMs: 3 * turnEvery });
     expect(Number(shed.read("electricalPowerMeasurement", "activePower"))).toBeGreaterThan(1_000_000);
   });
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { farmKinds, type OpenedFarm } from "./farms.ts";
 import type { HomebridgeOptions, RunningHomebridge } from "./homebridge.ts";
 import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
-import { until } from "./until.ts";
 
 const describeMatter = isMatterPossible ? describe : describe.skip;
 
@@ -24,7 +24,7 @@ describeMatter("Matter", () => {
     beforeAll(async () => {
       farm = await open();
       ({ options, homebridge, hub } = await matterHome(farm.platform, controller));
-      await until(() => hub.has(farm.name));
+      await until(() => hub.has(farm.name), "the rig to appear in Matter");
     });
     afterAll(async () => {
       await homebridge.close();
@@ -35,29 +35,32 @@ describeMatter("Matter", () => {
     const power = () => rig().read("electricalPowerMeasurement", "activePower");
 
     test("as an outlet that is on, with the power that it draws and what that came to", async () => {
-      await until(() => rig().reachable && isOn() === true);
-      await until(() => Number(power()) > 1_000);
+      await until(() => rig().reachable && isOn() === true, "the outlet to be reachable and on");
+      await until(() => Number(power()) > 1_000, "the outlet to show the rig's power");
       const energy = () => rig().read("electricalEnergyMeasurement", "cumulativeEnergyImported");
-      if (counts) await until(() => energy() !== null);
+      if (counts) await until(() => energy() !== null, "the outlet to show the rig's energy");
       else expect(energy()).toBeNull();
     });
 
     test("that stops when it is switched off, and starts when it is switched on", async () => {
       const drawn = Number(power());
       expect(await rig().switch("off")).toBe(0);
-      await until(() => !farm.mines());
-      await until(() => isOn() === false);
-      await until(() => Number(power()) < drawn / 2);
+      await until(() => !farm.mines(), "the rig to stop");
+      await until(() => isOn() === false, "the outlet to show that it is off");
+      await until(() => Number(power()) < drawn / 2, "the outlet to show less power");
       expect(await rig().switch("toggle")).toBe(0);
-      await until(() => farm.mines());
-      await until(() => isOn() === true);
+      await until(() => farm.mines(), "the rig to start");
+      await until(() => isOn() === true, "the outlet to show that it is on");
     });
 
     test("that is itself after a restart of Homebridge", async () => {
       const { number } = rig();
       homebridge = await homebridge.restart(options);
       await hub.reconnect();
-      await until(() => hub.has(farm.name) && rig().reachable && isOn() === true);
+      await until(
+        () => hub.has(farm.name) && rig().reachable && isOn() === true,
+        "the outlet to be reachable and on again",
+      );
       expect(rig().number).toBe(number);
       expect(hub.devices.map(({ name }) => name)).toContain(farm.name);
     });
@@ -65,10 +68,10 @@ describeMatter("Matter", () => {
     if (refuses) {
       test("that cannot be reached while it is off, without any power, and can be when it is back", async () => {
         farm.off();
-        await until(() => !rig().reachable && power() === null);
+        await until(() => !rig().reachable && power() === null, "the outlet to be unreachable and without power");
         expect(await rig().switch("off")).not.toBe(0);
         await farm.on();
-        await until(() => rig().reachable && Number(power()) > 1_000);
+        await until(() => rig().reachable && Number(power()) > 1_000, "the outlet to be reachable with its power");
       });
 
       test("and says that it did not do what it refused", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect } from "@jest/globals";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { block, closePages, openPage, saidAt, saved } from "./page-browser.ts";
 

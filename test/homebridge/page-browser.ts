@@ -1,7 +1,7 @@
 import type { FrameLocator, Page } from "playwright-core";
 import { newPage } from "../chromium.ts";
+import { until } from "../until.ts";
 import { type HostOptions, type PageHost, startPageHost } from "./page-host.ts";
-import { until } from "./until.ts";
 
 export interface OpenedPage {
   readonly host: PageHost;
@@ -55,7 +55,7 @@ export async function saved({ page, host, inside }: OpenedPage): Promise<unknown
   await inside.locator(".rb-summary:not([aria-busy])").waitFor();
   const before = host.saved.length;
   await page.locator("#save:enabled").click();
-  await until(() => host.saved.length > before);
+  await until(() => host.saved.length > before, "the settings to be saved");
   return host.saved.at(-1);
 }
 

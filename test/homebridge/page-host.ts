@@ -6,6 +6,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { within } from "../until.ts";
+
+// depends on: homebridge/**, test/homebridge/page-host.html
 
 /**
  * Stands for homebridge-config-ui-x around a settings page, which is too heavy to be installed for its tests. What the
@@ -90,7 +93,8 @@ export async function startPageHost(options: HostOptions = {}): Promise<PageHost
     close: async () => {
       server.closeAllConnections();
       server.close();
-      if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      if (child !== undefined && child.exitCode === null && child.signalCode === null)
+        await within(once(child, "exit"), "the settings page's process to end", { details: () => printed });
       if (options.storage === undefined) await rm(storage, { recursive: true, force: true });
     },
   };

@@ -1,8 +1,8 @@
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "vitest";
 import { RigScan, type ScanProgress } from "../../homebridge/src/page/rig-scan.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
-import { until } from "./until.ts";
+import { until } from "../until.ts";
 
 let ending: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -38,7 +38,10 @@ test("a search tells how far it is, keeps another one from beginning, and can be
   const told: ScanProgress[] = [];
   const scan = scanning((progress) => told.push(progress));
   const running = scan.run({ networks: "127.101.0.0/17" });
-  await until(() => told.some(({ scanned, total }) => scanned > 0 && total > scanned));
+  await until(
+    () => told.some(({ scanned, total }) => scanned > 0 && total > scanned),
+    "the search to tell how far it is",
+  );
   await expect(scan.run({ networks: "127.0.0.1" })).rejects.toMatchObject({ code: "not.possible" });
   scan.stop();
   const { wasStopped, scanned, total } = await running;

@@ -1,9 +1,9 @@
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "vitest";
 import { folderIn, readStatus, type Status } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 import { startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
 
 let ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -34,7 +34,7 @@ test("a running plugin notes for its settings page what is in Home, and nothing 
   let homebridge = await startHomebridge({ platform: { name, rigs: [rig] } });
   ending.push(() => homebridge.close());
   const status = () => readStatus(folderIn(homebridge.folder, name));
-  await until(async () => shows(await status(), "Garage 0"));
+  await until(async () => shows(await status(), "Garage 0"), "the status file to name the rig");
   const said = await status();
   expect(said).toMatchObject({ problem: null });
   const garage = said?.accessories.find((accessory) => accessory.name === "Garage 0");
@@ -43,12 +43,12 @@ test("a running plugin notes for its settings page what is in Home, and nothing 
   expect(JSON.stringify(said)).not.toContain("invented-secret");
 
   homebridge = await homebridge.restart({ platform: { name, rigs: [{ adress: rig?.address }] } });
-  await until(async () => (await status())?.problem !== null);
+  await until(async () => (await status())?.problem !== null, "the status file to name the mistakes");
   expect(await status()).toMatchObject({ problem: expect.stringMatching(/has mistakes/), accessories: [] });
 
   homebridge = await homebridge.restart({ platform: { name } });
   await homebridge.until(/Nothing is configured/);
-  await until(async () => (await status()) === null);
+  await until(async () => (await status()) === null, "the status file to be removed");
 });
 
 test("set up twice, each on a bridge of its own, it reads two sets of rigs by itself", async () => {
@@ -56,8 +56,14 @@ test("set up twice, each on a bridge of its own, it reads two sets of rigs by it
   const _bridge = { username: "0E:5A:00:00:00:01", bind: ["127.0.0.1"] };
   const homebridge = await startHomebridge({ platform: { name, rigs: [one], _bridge }, others: [{ rigs: [other] }] });
   ending.push(() => homebridge.close());
-  await until(async () => shows(await readStatus(folderIn(homebridge.folder, name)), "Garage 0"));
-  await until(async () => shows(await readStatus(folderIn(homebridge.folder, "Rigbridge")), "Garage 1"));
+  await until(
+    async () => shows(await readStatus(folderIn(homebridge.folder, name)), "Garage 0"),
+    "the first bridge's status file to name its rig",
+  );
+  await until(
+    async () => shows(await readStatus(folderIn(homebridge.folder, "Rigbridge")), "Garage 1"),
+    "the second bridge's status file to name its rig",
+  );
 });
 
 test("what cannot be read back counts as nothing noted", async () => {

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect } from "@jest/globals";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { folderIn, StatusFile } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 import { farmKinds } from "./farms.ts";
 import { miner } from "./miners.ts";
 import { block, closePages, isFocused, mistakes, type OpenedPage, openPage, saidAt, saved } from "./page-browser.ts";
-import { until } from "./until.ts";
 
 let ending: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -53,7 +53,7 @@ describe("the settings page", () => {
     });
     const scanned = () => inside.getByText(/ of \d+ addresses/).textContent();
     const before = await scanned();
-    await until(async () => (await scanned()) !== before);
+    await until(async () => (await scanned()) !== before, "the search to go on to further addresses");
     expect(await inside.locator("[data-here]").count()).toBe(2);
     await adds.first().focus();
     await page.keyboard.press("Enter");

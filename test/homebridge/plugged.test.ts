@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Farm, startFarm, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
 
 describe("a rig that cannot be stopped and has a plug that may cut its power", () => {
   let farm: Farm;
@@ -17,7 +17,7 @@ describe("a rig that cannot be stopped and has a plug that may cut its power", (
     plug = await startPlug({ kind: "shelly2", rig, host: ownHost() });
     const supply = { type: "shelly", address: plug.address, cutPower: true };
     homebridge = await startHomebridge({ platform: { name: "Rigbridge", alarm: false, rigs: rigs({ supply }) } });
-    await until(async () => (await homebridge.controller.accessories()).length === 1);
+    await until(async () => (await homebridge.controller.accessories()).length === 1, "the rig to appear");
   });
   afterAll(async () => {
     await homebridge.close();
@@ -27,7 +27,10 @@ describe("a rig that cannot be stopped and has a plug that may cut its power", (
   const on = () => homebridge.controller.find("Attic", "outlet", "on");
 
   test("is switched off within the time that HomeKit waits, and on", async () => {
-    await until(async () => (await homebridge.controller.read(await on())).value === 1);
+    await until(
+      async () => (await homebridge.controller.read(await on())).value === 1,
+      "the outlet to show that it is on",
+    );
     expect([await homebridge.controller.write(await on(), false), plug.on]).toEqual([0, false]);
     expect(await homebridge.controller.read(await on())).toMatchObject({ value: 0, status: 0 });
     expect([await homebridge.controller.write(await on(), true), plug.on]).toEqual([0, true]);
@@ -36,6 +39,6 @@ describe("a rig that cannot be stopped and has a plug that may cut its power", (
   test("is no outlet any more when its plug is taken out of the settings, and the log says why", async () => {
     homebridge = await homebridge.restart({ platform: { name: "Rigbridge", alarm: false, rigs: rigs() } });
     await homebridge.until(/Attic is not switched: it cannot be stopped/);
-    await until(async () => (await homebridge.controller.accessories()).length === 0);
+    await until(async () => (await homebridge.controller.accessories()).length === 0, "the outlet to disappear");
   });
 });

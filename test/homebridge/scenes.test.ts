@@ -5,10 +5,10 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
 
 const count = 50;
 let farm: Farm;
@@ -20,11 +20,14 @@ beforeAll(async () => {
   const addresses = await Promise.all(farm.rigs.map(({ port }) => doors.open(port)));
   const rigs = addresses.map((address, index) => ({ address, name: `Rig ${index + 1}`, interval: 2 }));
   homebridge = await startHomebridge({ platform: { name: "Rigbridge", rigs } });
-  await until(async () => (await homebridge.controller.accessories()).length === count + 1);
+  await until(
+    async () => (await homebridge.controller.accessories()).length === count + 1,
+    "Homebridge to show every rig and the alarm",
+  );
   for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 1_000 };
   // Each has been read once since it is slow.
   doors.watch();
-  await until(() => doors.answered.every((methods) => methods.length > 0));
+  await until(() => doors.answered.every((methods) => methods.length > 0), "every slow rig to be read once");
 });
 afterAll(async () => {
   await homebridge.close();

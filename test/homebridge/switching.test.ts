@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { noResponse } from "./controller.ts";
 import { farmKinds, type OpenedFarm } from "./farms.ts";
 import { type RunningHomebridge, rememberedBy, startHomebridge } from "./homebridge.ts";
-import { until } from "./until.ts";
 
 describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
   let farm: OpenedFarm;
@@ -10,7 +10,10 @@ describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
   beforeAll(async () => {
     farm = await open();
     homebridge = await startHomebridge({ platform: farm.platform });
-    await until(async () => (await homebridge.controller.accessories()).some(({ name }) => name === farm.name));
+    await until(
+      async () => (await homebridge.controller.accessories()).some(({ name }) => name === farm.name),
+      "the rig to appear",
+    );
   });
   afterAll(async () => {
     await homebridge.close();
@@ -22,7 +25,7 @@ describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
     Boolean((await homebridge.controller.read(await on())).value) === value;
 
   test("is on and in use while the rig mines", async () => {
-    await until(async () => (await homebridge.controller.read(await on())).status === 0);
+    await until(async () => (await homebridge.controller.read(await on())).status === 0, "the outlet to respond");
     expect(await homebridge.controller.read(await on())).toMatchObject({ value: 1, status: 0 });
     expect(await homebridge.controller.read(await inUse())).toMatchObject({ value: 1, status: 0 });
   });
@@ -31,45 +34,56 @@ describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
     const told: unknown[] = [];
     await homebridge.controller.subscribe(await inUse(), (value) => told.push(value));
     expect(await homebridge.controller.write(await on(), false)).toBe(0);
-    await until(() => !farm.mines());
-    await until(isRead(false));
-    await until(() => told.some((value) => !value));
+    await until(() => !farm.mines(), "the rig to stop");
+    await until(isRead(false), "the outlet to show that it is off");
+    await until(() => told.some((value) => !value), "the notification that the outlet is not in use");
     expect(await homebridge.controller.write(await on(), true)).toBe(0);
-    await until(() => farm.mines());
-    await until(isRead(true));
+    await until(() => farm.mines(), "the rig to start");
+    await until(isRead(true), "the outlet to show that it is on");
   });
 
   test("keeps its identity when Homebridge is restarted", async () => {
     const before = await on();
     homebridge = await homebridge.restart({ platform: farm.platform });
-    await until(async () => (await homebridge.controller.read(before)).status === 0);
+    await until(
+      async () => (await homebridge.controller.read(before)).status === 0,
+      "the outlet to respond after the restart",
+    );
     expect((await on()).id).toBe(before.id);
   });
 
   test("reads as No Response when the rig is off, and answers again when it is back", async () => {
     farm.off();
-    await until(async () => (await homebridge.controller.read(await on())).status === noResponse);
+    await until(
+      async () => (await homebridge.controller.read(await on())).status === noResponse,
+      "the outlet to show No Response",
+    );
     expect(await homebridge.controller.write(await on(), false)).not.toBe(0);
     await farm.on();
-    await until(async () => (await homebridge.controller.read(await on())).status === 0);
+    await until(async () => (await homebridge.controller.read(await on())).status === 0, "the outlet to respond again");
   });
 
   test("stays itself when Homebridge is restarted while the rig is off", async () => {
     const before = await on();
     farm.off();
-    await until(async () => (await homebridge.controller.read(before)).status === noResponse);
+    await until(
+      async () => (await homebridge.controller.read(before)).status === noResponse,
+      "the outlet to show No Response",
+    );
     homebridge = await homebridge.restart({ platform: { ...farm.platform, defaults: { sensors: ["temperature"] } } });
     // A sensor is shown as soon as the service has told of the rig.
-    await until(async () =>
-      homebridge.controller.find(farm.name, "sensor.temperature", "status-active").then(
-        () => true,
-        () => false,
-      ),
+    await until(
+      async () =>
+        homebridge.controller.find(farm.name, "sensor.temperature", "status-active").then(
+          () => true,
+          () => false,
+        ),
+      "the temperature sensor to appear",
     );
     expect((await on()).id).toBe(before.id);
     expect((await homebridge.controller.read(before)).status).toBe(noResponse);
     await farm.on();
-    await until(async () => (await homebridge.controller.read(before)).status === 0);
+    await until(async () => (await homebridge.controller.read(before)).status === 0, "the outlet to respond again");
   });
 
   if (refuses)

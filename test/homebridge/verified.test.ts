@@ -2,11 +2,13 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readSettings } from "../../homebridge/src/config/read.ts";
 import { must } from "../package/packed.ts";
 import { brokenRules, type Plugin } from "./verified-rules.ts";
+
+// depends on: homebridge/**
 
 const folder = join(import.meta.dirname, "../../homebridge");
 const read = (file: string): string => readFileSync(join(folder, file), "utf8");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "vitest";
 import { changeRate } from "../../src/http/change-rate.ts";
 import { serve } from "./wire.ts";
 

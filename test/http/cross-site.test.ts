@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import { type Answer, type Ask, type Served, serve } from "./wire.ts";
 
@@ -59,7 +59,7 @@ test("the table has something to change, and a stream", () => {
   expect(streams).toEqual(["watchEvents"]);
 });
 
-describe.each(attacks)("%s", (...attack) => {
+describe.each(attacks.map((attack) => ({ how: attack[0], attack })))("$how", ({ attack }) => {
   test("changes nothing, and holds no stream", async () => {
     for (const name of [...changing, ...streams]) {
       const { status, json, headers } = await send(name, attack);
@@ -72,9 +72,9 @@ describe.each(attacks)("%s", (...attack) => {
   });
 });
 
-test.each(welcome)("%s is let through to every operation", async (...ask) => {
-  for (const name of changing)
-    expect([name, [403, 421].includes((await send(name, ask)).status)]).toEqual([name, false]);
+test.each(welcome.map((ask) => ({ how: ask[0], ask })))("$how is let through to every operation", async ({ ask }) => {
+  for (const operation of changing)
+    expect([operation, [403, 421].includes((await send(operation, ask)).status)]).toEqual([operation, false]);
   const head = await served.ask("HEAD", operations.watchEvents.path, ask[1]);
   expect(head.status).toBe(200);
 });

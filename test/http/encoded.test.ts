@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Encoded } from "../../src/contract/service.ts";
-import { open, type Served, serve } from "./wire.ts";
+import { until, within } from "../until.ts";
+import { type Answer, open, type Served, serve } from "./wire.ts";
 
 const mineCount = 10_000;
 
@@ -148,7 +149,7 @@ describe("big answers", () => {
   const slowReader = async (port: number) => {
     const socket = open(port);
     socket.write(request);
-    await once(socket, "data");
+    await within(once(socket, "data"), "the beginning of the big answer");
     return socket.pause();
   };
 
@@ -158,14 +159,14 @@ describe("big answers", () => {
     const first = await slowReader(narrow.port);
     const left = open(narrow.port);
     left.write(request);
-    const refused = async () => {
-      for (;;) {
-        const answer = await Promise.race([narrow.ask("GET", "/api/miners"), once(first, "close")]);
-        if ("status" in answer && answer.status === 503) return answer;
-      }
+    let answer: Answer | undefined;
+    const isRefused = async (): Promise<boolean> => {
+      const come = await Promise.race([narrow.ask("GET", "/api/miners"), once(first, "close")]);
+      answer = "status" in come ? come : undefined;
+      return answer?.status === 503;
     };
-    const answer = await refused();
-    expect([answer.json.code, answer.headers["retry-after"]]).toEqual(["service.not-ready", "1"]);
+    await until(isRefused, "a big answer to be refused");
+    expect([answer?.json.code, answer?.headers["retry-after"]]).toEqual(["service.not-ready", "1"]);
     expect((await narrow.ask("GET", "/api/summary")).status).toBe(200);
     left.destroy();
     first.destroy();
@@ -182,7 +183,7 @@ describe("big answers", () => {
     const next = await slowReader(hasty.port);
     const closed = new Promise((resolve) => first.on("close", resolve));
     first.resume();
-    await closed;
+    await within(closed, "the reader that takes too long to be cut");
     expect(first.bytesRead).toBeLessThan(big.length);
     next.destroy();
     await hasty.server.close();

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
-import { afterEach, describe, expect, test } from "@jest/globals";
 import { createParser } from "eventsource-parser";
 import { pino } from "pino";
+import { afterEach, describe, expect, test } from "vitest";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { ServiceEvent } from "../../src/contract/events.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
@@ -11,7 +11,8 @@ import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
 import { AccessBook } from "../../src/service/access.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events.ts";
 import { openStore } from "../../src/store/index.ts";
-import { caller, closeBenches, openBench, until } from "../service/bench.ts";
+import { caller, closeBenches, openBench } from "../service/bench.ts";
+import { until, within } from "../until.ts";
 import { stub } from "./stub.ts";
 import { open as connect } from "./wire.ts";
 
@@ -42,7 +43,7 @@ afterEach(async () => {
 });
 
 function watch(url: string, path = "/api/events", headers: Record<string, string> = {}): Promise<Client> {
-  return new Promise((resolve, reject) => {
+  const begun = new Promise<Client>((resolve, reject) => {
     const asked = request(`${url}${path}`, { headers, agent: false }, (response) => {
       const state = { comments: 0, retry: 0, ended: false };
       const messages: Message[] = [];
@@ -86,6 +87,7 @@ function watch(url: string, path = "/api/events", headers: Record<string, string
     });
     asked.on("error", reject).end();
   });
+  return within(begun, "the stream of events to begin");
 }
 
 async function serve(service: MiningService, limits: Partial<HttpLimits> = {}) {
@@ -138,7 +140,7 @@ describe("the stream of events", () => {
     });
     expect(client.response.headers["content-encoding"]).toBeUndefined();
     for (let step = 0; step < 2_000; step += 1) tell(1, step);
-    await until(() => client.messages.length === 2_000);
+    await until(() => client.messages.length === 2_000, "all 2,000 events to arrive");
     expect(client.messages.map(({ type, data }) => [type, data])).toEqual(
       Array.from({ length: 2_000 }, (_, step) => ["miner", { id: 1, step, pad: "" }]),
     );
@@ -154,9 +156,9 @@ describe("the stream of events", () => {
       checkInterval: 10,
     });
     const client = await watch(url);
-    await until(() => client.comments > 15);
+    await until(() => client.comments > 15, "sixteen comments to arrive");
     tell(1, 1);
-    await until(() => client.messages.length === 1);
+    await until(() => client.messages.length === 1, "the event after the deadlines to arrive");
     expect(client.ended).toBe(false);
   });
 
@@ -192,11 +194,14 @@ describe("the stream of events", () => {
     const { url, tell } = await serveEvents();
     const first = await watch(url);
     for (let step = 0; step < 5; step += 1) tell(1, step);
-    await until(() => first.messages.length === 5);
+    await until(() => first.messages.length === 5, "the first client's five events to arrive");
     const [one, , three] = first.messages.map(({ id }) => id ?? "");
     const byQuery = await watch(url, `/api/events?after=${one}`);
     const byHeader = await watch(url, `/api/events?after=${one}`, { "last-event-id": three ?? "" });
-    await until(() => byQuery.messages.length === 4 && byHeader.messages.length === 2);
+    await until(
+      () => byQuery.messages.length === 4 && byHeader.messages.length === 2,
+      "both resumed clients to catch up",
+    );
     expect(byQuery.messages).toEqual(first.messages.slice(1));
     expect(byHeader.messages).toEqual(first.messages.slice(3));
   });
@@ -211,10 +216,13 @@ describe("the stream of events", () => {
       { code: "service.not-ready" },
     ]);
     for (const client of clients) client.leave();
-    await until(() => events.listeners === 0);
+    await until(() => events.listeners === 0, "both streams to be free again");
     const next = await watch(url);
     expect(next.response.statusCode).toBe(200);
-    await until(() => logged.filter((line) => line.includes('"status":200')).length === 2);
+    await until(
+      () => logged.filter((line) => line.includes('"status":200')).length === 2,
+      "both streams to be in the log",
+    );
   });
 
   test("ends at once when the server closes, also for who does not read", async () => {
@@ -222,13 +230,13 @@ describe("the stream of events", () => {
     const client = await watch(url);
     const stuck = connect(port);
     stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await until(() => events.listeners === 2);
+    await until(() => events.listeners === 2, "both clients to be listening");
     stuck.pause();
     // More than sockets take by themselves.
     for (let step = 0; step < 400; step += 1) tell(1, step, 50_000);
-    await until(() => client.messages.length === 400);
+    await until(() => client.messages.length === 400, "the reading client to get all events");
     await server.close();
-    await until(() => client.ended && events.listeners === 0);
+    await until(() => client.ended && events.listeners === 0, "every stream to end with the server");
     stuck.destroy();
   });
 
@@ -242,10 +250,10 @@ describe("the stream of events", () => {
     };
     const { url } = await serve(forgetful, { eventComment: 20 });
     const client = await watch(url, "/api/events", { "x-api-key": "annas-own-key-16chars" });
-    await until(() => client.comments > 0);
+    await until(() => client.comments > 0, "the first comment to arrive");
     expect(client.ended).toBe(false);
     isHers = false;
-    await until(() => client.ended);
+    await until(() => client.ended, "the stream to end with its key");
   });
 
   test("of a service without ready-made bytes is the same", async () => {
@@ -258,7 +266,7 @@ describe("the stream of events", () => {
     };
     const { url } = await serve(service);
     const client = await watch(url);
-    await until(() => client.ended);
+    await until(() => client.ended, "the stream to end");
     expect(client.messages).toEqual([{ type: "miner-removed", id: "7", data: { id: 3, uid: null } }]);
   });
 
@@ -272,7 +280,10 @@ describe("the stream of events", () => {
     };
     const { url, logged } = await serve(service);
     const client = await watch(url);
-    await until(() => client.ended && logged.some((line) => line.includes("broken")));
+    await until(
+      () => client.ended && logged.some((line) => line.includes("broken")),
+      "the broken stream to end and be logged",
+    );
     expect(client.messages).toHaveLength(1);
   });
 });
@@ -284,12 +295,15 @@ describe("clients", () => {
     const slow = await watch(url);
     const flighty = await watch(url);
     tell(0, 0);
-    await until(() => flighty.messages.length === 1 && slow.messages.length === 1);
+    await until(
+      () => flighty.messages.length === 1 && slow.messages.length === 1,
+      "two clients to hear the first event",
+    );
     slow.response.pause();
     let told = 1;
     const tellSome = async (some: number, pad: number): Promise<void> => {
       for (let each = 0; each < some; each += 1, told += 1) tell(told % 5, told, pad);
-      await until(() => stayed.messages.length === told);
+      await until(() => stayed.messages.length === told, "the client that stayed to catch up");
     };
     const visits: Client[] = [flighty];
     for (let round = 0; round < 40; round += 1) {
@@ -299,24 +313,27 @@ describe("clients", () => {
       visits.push(await watch(url, "/api/events", { "last-event-id": visits.at(-1)?.lastId ?? "" }));
     }
     slow.response.resume();
-    await until(() => slow.ended);
+    await until(() => slow.ended, "the slow client to be cut");
     expect(slow.messages.length).toBeLessThan(stayed.messages.length);
     const resumed = await watch(url, "/api/events", { "last-event-id": slow.lastId ?? "" });
-    await until(() => resumed.lastId === stayed.lastId && visits.at(-1)?.lastId === stayed.lastId);
+    await until(
+      () => resumed.lastId === stayed.lastId && visits.at(-1)?.lastId === stayed.lastId,
+      "the resumed clients to catch up",
+    );
     expect([...slow.seen, ...resumed.seen]).toEqual(stayed.seen);
     expect(visits.flatMap(({ seen }) => seen)).toEqual(stayed.seen);
     for (const client of [stayed, resumed, ...visits]) client.leave();
-    await until(() => events.listeners === 0);
+    await until(() => events.listeners === 0, "every client to be forgotten");
   });
 
   test("that read nothing at all are cut off", async () => {
     const { port, events, tell } = await serveEvents({ eventComment: 30 });
     const stuck = connect(port);
     stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await until(() => events.listeners === 1);
+    await until(() => events.listeners === 1, "the client to be listening");
     stuck.pause();
     for (let step = 0; step < 600; step += 1) tell(1, step, 50_000);
-    await until(() => events.listeners === 0);
+    await until(() => events.listeners === 0, "the client that reads nothing to be cut");
     stuck.destroy();
   });
 });
@@ -328,23 +345,26 @@ describe("over a real service", () => {
     const bench = await openBench({ rigs: [axeos] });
     const { url } = await serve(bench.service);
     const client = await watch(url);
-    await until(() => client.messages.some(({ type }) => type === "summary"));
+    await until(() => client.messages.some(({ type }) => type === "summary"), "the first summary to arrive");
     const id = await bench.add(bench.rig(0).address);
     await bench.act(id, { action: "stop" });
-    await until(() => client.messages.filter(({ type }) => type === "command").length >= 3);
+    await until(
+      () => client.messages.filter(({ type }) => type === "command").length >= 3,
+      "the events of the stop command to arrive",
+    );
     for (const { id: number, type, data } of client.messages) ServiceEvent.parse({ id: Number(number), type, data });
     const told = client.messages.findLast(({ type }) => type === "miner")?.data;
     const { metaData, ...listed } = await bench.get(id);
     expect(told).toEqual(listed);
     await bench.service.deleteMiner({ id }, caller);
-    await until(() => client.messages.some(({ type }) => type === "miner-removed"));
+    await until(() => client.messages.some(({ type }) => type === "miner-removed"), "the miner's removal to be told");
 
     const before = client.lastId ?? "";
     await bench.restart();
-    await until(() => client.ended);
+    await until(() => client.ended, "the stream to end with the service");
     const { url: later } = await serve(bench.service);
     const resumed = await watch(later, "/api/events", { "last-event-id": before });
-    await until(() => resumed.messages.length === 2);
+    await until(() => resumed.messages.length === 2, "the reset and the summary to arrive");
     expect(resumed.messages.map(({ type }) => type)).toEqual(["reset", "summary"]);
     expect(Number(resumed.lastId)).toBeGreaterThan(Number(before));
   });
@@ -366,13 +386,16 @@ describe("over a real service", () => {
     const a = await watch(url, `/api/events?user_id=${anna}`);
     const b = await watch(url, `/api/events?user_id=${bert}`);
     expect((await fetch(`${url}/api/events?user_id=99`)).status).toBe(404);
-    await until(() => [a, b].every(({ messages }) => messages.length === 1));
+    await until(() => [a, b].every(({ messages }) => messages.length === 1), "both users' first summaries to arrive");
     expect(a.messages).toMatchObject([{ type: "summary", data: { totalCount: 1 } }]);
     await bench.act(ids[0] ?? 0, { action: "stop" });
     await bench.act(ids[1] ?? 0, { action: "stop" });
     await bench.service.changeMiner({ id: ids[0] ?? 0, group: "south" }, caller);
-    await until(() => a.messages.some(({ data }) => Object(data).totalCount === 0));
-    await until(() => b.messages.some(({ data }) => Object(data).totalCount === 2));
+    await until(() => a.messages.some(({ data }) => Object(data).totalCount === 0), "Anna's summary to count no miner");
+    await until(
+      () => b.messages.some(({ data }) => Object(data).totalCount === 2),
+      "Bert's summary to count both miners",
+    );
     const minersOf = ({ messages }: Client) =>
       messages.flatMap(({ type, data }) => {
         const { id, minerId, groupId } = Object(data);
@@ -383,7 +406,7 @@ describe("over a real service", () => {
     expect(minersOf(b).at(-1)).toEqual(["miner", ids[0], south.id]);
     expect(minersOf(b).filter(([, id]) => id === ids[0])).toHaveLength(1);
     await bench.service.deleteUser({ id: anna }, caller);
-    await until(() => a.ended);
+    await until(() => a.ended, "the removed user's stream to end");
     expect((await fetch(`${url}/api/events?user_id=${anna}`)).status).toBe(404);
   });
 
@@ -403,13 +426,19 @@ describe("over a real service", () => {
     for (const bench of [few, many]) {
       const { url } = await serve(bench.service);
       const client = await watch(url);
-      await until(() => client.messages.length > 0);
+      await until(() => client.messages.length > 0, "the first event to arrive");
       clients.push(client);
       await bench.service.saveCoin({ shortName: "BTC", profit: 0.00000005 }, caller);
     }
     const [one, all] = clients;
-    await until(() => one?.messages.some(({ type }) => type === "miner") === true);
-    await until(() => all?.messages.some(({ type }) => type === "reset") === true);
+    await until(
+      () => one?.messages.some(({ type }) => type === "miner") === true,
+      "the change of the one miner to be told",
+    );
+    await until(
+      () => all?.messages.some(({ type }) => type === "reset") === true,
+      "the reset for the many miners to be told",
+    );
     expect(one?.messages.some(({ type }) => type === "reset")).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Readings, unknownReadings } from "../../src/contract/readings.ts";
+import { until } from "../until.ts";
 import { type Served, serve } from "./wire.ts";
 
 const key = "correct-horse-battery";
@@ -237,7 +238,7 @@ describe("the service", () => {
     const text = served.raw(
       asked.map((path, at) => `GET ${path} HTTP/1.1\r\n${host}${at === 2 ? "Connection: close\r\n" : ""}\r\n`).join(""),
     );
-    while (served.calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => served.calls.length >= 2, "the miners of both users to be asked for");
     answer({ groupList: [] });
     expect((await text).match(/HTTP\/1\.1 200/g)).toHaveLength(3);
     expect(served.calls.map(({ caller }) => caller)).toEqual([

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { until, within } from "../until.ts";
 import { open, type Served, serve } from "./wire.ts";
 
 let served: Served;
@@ -100,7 +101,7 @@ describe("a body of JSON", () => {
     };
     socket.on("drain", pump);
     pump();
-    await closed;
+    await within(closed, "the connection of the long body to be cut");
     expect(problemIn(text)).toEqual([413, "body.too-large"]);
     // What the sockets hold by themselves comes on top of what was read.
     expect(sent).toBeLessThan(20_000_000);
@@ -187,7 +188,7 @@ describe("a slow client", () => {
   test("that leaves in the middle of its body does no harm", async () => {
     const socket = open(served.port);
     socket.write(`POST /api/pools ${start}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
-    await once(socket, "ready");
+    await within(once(socket, "ready"), "the client to be connected");
     socket.destroy();
     expect((await served.ask("GET", "/api/summary")).status).toBe(200);
     expect(served.logged.join("")).not.toContain("a fault of the service");
@@ -200,7 +201,7 @@ describe("close", () => {
     let finish = (_value: unknown): void => {};
     stopping.answers.set("getSummary", new Promise((resolve) => (finish = resolve)));
     const answer = stopping.raw(`GET /api/summary ${start}\r\n`);
-    while (stopping.calls.length === 0) await new Promise(setImmediate);
+    await until(() => stopping.calls.length > 0, "the request to reach the service");
     const closed = stopping.server.close();
     finish({ done: true });
     expect(await answer).toMatch(/^HTTP\/1\.1 200 .*"done":true/s);
@@ -212,7 +213,7 @@ describe("close", () => {
     const stopping = await serve({}, { closeTimeout: 50 });
     stopping.answers.set("getSummary", new Promise(() => {}));
     const answer = stopping.raw(`GET /api/summary ${start}\r\n`);
-    while (stopping.calls.length === 0) await new Promise(setImmediate);
+    await until(() => stopping.calls.length > 0, "the request to reach the service");
     await stopping.server.close();
     expect(await answer).toBe("");
   });
@@ -221,9 +222,9 @@ describe("close", () => {
     const stopping = await serve();
     const idle = open(stopping.port);
     idle.write(`GET /health ${start}\r\n`);
-    await once(idle, "data");
+    await within(once(idle, "data"), "the answer about the health");
     const cut = once(idle, "close");
     await stopping.server.close();
-    await cut;
+    await within(cut, "the idle connection to be cut");
   });
 });

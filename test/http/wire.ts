@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { type HttpLimits, httpLimits } from "../../src/http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
+import { within } from "../until.ts";
 import { type Stub, stub } from "./stub.ts";
 
 export interface Answer {
@@ -59,7 +60,7 @@ export async function serve(
 }
 
 function ask(port: number, method: string, target: string, { headers = {}, body, from }: Ask): Promise<Answer> {
-  return new Promise((resolve, reject) => {
+  const answer = new Promise<Answer>((resolve, reject) => {
     const length =
       body === undefined || "transfer-encoding" in headers ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const options = { host: "127.0.0.1", port, method, path: target, headers: { ...length, ...headers }, agent: false };
@@ -76,6 +77,7 @@ function ask(port: number, method: string, target: string, { headers = {}, body,
     asked.on("error", reject);
     asked.end(body);
   });
+  return within(answer, `the answer to ${method} ${target.slice(0, 100)}`);
 }
 
 function jsonOf(text: string): Record<string, unknown> {
@@ -88,15 +90,14 @@ function jsonOf(text: string): Record<string, unknown> {
 }
 
 function raw(port: number, bytes: string): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = open(port);
-    let text = "";
-    socket.on("data", (chunk) => {
-      text += chunk.toString("latin1");
-    });
-    socket.on("close", () => resolve(text));
-    socket.write(bytes);
+  const socket = open(port);
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
   });
+  const closed = new Promise<string>((resolve) => socket.on("close", () => resolve(text)));
+  socket.write(bytes);
+  return within(closed, "the server to close the connection", { details: () => text });
 }
 
 /** A connection whose resets are no fault of the test. */

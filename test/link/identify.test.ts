@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
 import { cgminer } from "../../src/link/drivers/cgminer.ts";
 import { drivers } from "../../src/link/drivers/index.ts";

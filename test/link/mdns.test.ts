@@ -1,6 +1,7 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "vitest";
 import { announcedIn, listenForRigs } from "../../src/link/mdns.ts";
 import { responder, testWithMulticast, udpPort } from "../discovery/multicast.ts";
+import { within } from "../until.ts";
 
 type Records = Parameters<typeof announcedIn>[0];
 
@@ -53,7 +54,7 @@ describe("listening on loopback", () => {
     const stopping = new AbortController();
     const heard = listenForRigs({ ...onLoopback, signal: stopping.signal, patience: 3_600_000 });
     stopping.abort();
-    expect((await heard).announced).toEqual([]);
+    expect((await within(heard, "the listening to end")).announced).toEqual([]);
   });
 
   test("says on which interface it could not ask, and asks nowhere else instead", async () => {

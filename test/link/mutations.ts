@@ -200,6 +200,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   const close = (): void => {};
   return {
     credentials: { token },
+    monotonicNow: () => performance.now(),
     rpc: {
       at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),

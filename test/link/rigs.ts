@@ -5,8 +5,12 @@ import { type Credentials, openLink } from "../../src/link/link.ts";
 export const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
 
 /** A driver's rig at an address, no matter what answers there. */
-export const rigAt = (driver: Driver, address: string, credentials: Credentials = {}): Rig =>
-  driver.connect(openLink(parseAddress(address), credentials));
+export const rigAt = (
+  driver: Driver,
+  address: string,
+  credentials: Credentials = {},
+  monotonicNow?: () => number,
+): Rig => driver.connect(openLink(parseAddress(address), credentials, monotonicNow));
 
 /** Its controls by key, with their present values. */
 export const values = (reading: Reading): Record<string, unknown> =>

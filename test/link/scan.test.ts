@@ -1,11 +1,12 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer, Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { parseNetwork, planSearch } from "../../src/link/networks.ts";
 import { isRecord } from "../../src/link/reply.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../../src/link/scan.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import { http } from "./servers.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -97,8 +98,8 @@ async function search({ networks, ports = [], announced = [], signal, found }: S
   } finally {
     unsubscribe("net.client.socket", count);
   }
-  // A socket that were left open would keep the test here for ever.
-  while (open > 0) await new Promise((resolve) => setImmediate(resolve));
+  // None may be left open.
+  await until(() => open === 0, "every socket of the search to close", { details: () => `${open} are open` });
   rigs.sort((a, b) => (a.address < b.address ? -1 : 1));
   return { rigs, progress, sockets };
 }

@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MqttSupply } from "../../src/contract/supply.ts";
 import { openPlug, type Plug } from "../../src/link/supplies/plug.ts";
+import { stoppedClock } from "../clock.ts";
+import { problem } from "../errors.ts";
 import { messagesAt } from "../mqtt/messages-at.ts";
 import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
-import { problem, stoppedClock, until } from "../service/bench.ts";
+import { until } from "../until.ts";
 
 const never = new AbortController().signal;
 const closing: (() => Promise<unknown>)[] = [];
@@ -30,15 +32,22 @@ async function opened(topics: Record<string, unknown> = all, payloads = {}, cloc
 }
 
 /** Waits until what was said has arrived. */
-const reads = (plug: Plug, wanted: object): Promise<void> =>
-  until(async () => {
-    try {
-      expect(await plug.read(never)).toEqual(wanted);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+async function reads(plug: Plug, wanted: object): Promise<void> {
+  let difference: unknown;
+  await until(
+    async () => {
+      try {
+        expect(await plug.read(never)).toEqual(wanted);
+        return true;
+      } catch (error) {
+        difference = error;
+        return false;
+      }
+    },
+    "the plug's messages to arrive",
+    { details: () => difference },
+  );
+}
 
 describe("a plug over MQTT", () => {
   test("is as its messages say, in plain numbers and words", async () => {
@@ -149,7 +158,10 @@ describe("a plug over MQTT", () => {
   test("cannot be reached while there is no broker", async () => {
     const { plug } = await opened();
     await broker.kill();
-    await until(async () => (await problem(plug.switch(true, AbortSignal.timeout(50)))).code === "rig.unreachable");
+    await until(
+      async () => (await problem(plug.switch(true, AbortSignal.timeout(50)))).code === "rig.unreachable",
+      "the plug to notice that the broker is gone",
+    );
   });
 
   test("says what is missing where there are no messages at all", async () => {

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { MinerGroup } from "../../src/contract/resources.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
+import { within } from "../until.ts";
 import { bridgeTo, hearingLog } from "./bridged.ts";
 import { keptAt, keptAtLeast } from "./kept.ts";
 import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
@@ -218,7 +219,7 @@ describe("a bridge", () => {
     const listener = await listening(url, ["rigbridge/bridge/#"]);
     await listener.until(at("rigbridge/bridge/info"));
     const second = await bridged(opened.service, { url: place });
-    const why = await first.ended;
+    const why = await within(first.ended, "the first bridge to give its place");
     expect(why?.message).toMatch(/^Another bridge is at the broker .* client id "rigbridge"/);
     expect(said.at(-1)).toMatchObject({ level: 50, msg: why?.message });
     const from = listener.heard.length;

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { connect as connectSocket, createServer } from "node:net";
-import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { connect, connectAsync, ErrorWithReasonCode, type IClientOptions, type MqttClient } from "mqtt";
 import { pino } from "pino";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { MqttSettings } from "../../src/config/mqtt.ts";
 import { type Broker, brokerLimits, startBroker } from "../../src/mqtt/broker.ts";
-import { problem } from "../service/bench.ts";
+import { problem } from "../errors.ts";
+import { within } from "../until.ts";
 
 const log = pino({ level: "silent" });
 const closing: (() => Promise<unknown>)[] = [];
@@ -38,15 +39,18 @@ interface Got {
 }
 
 /** The next message. */
-const next = (subscriber: MqttClient): Promise<Got> =>
-  new Promise((resolve) =>
+function next(subscriber: MqttClient): Promise<Got> {
+  const got = new Promise<Got>((resolve) =>
     subscriber.once("message", (topic, payload, { retain, properties }) =>
       resolve({ topic, text: String(payload), retained: retain, correlation: properties?.correlationData?.toString() }),
     ),
   );
+  return within(got, "the next message to the subscriber");
+}
 
 /** Resolves when its connection ends, however. */
-const closed = (each: MqttClient): Promise<void> => new Promise((resolve) => each.once("close", () => resolve()));
+const closed = (each: MqttClient): Promise<void> =>
+  within(new Promise((resolve) => each.once("close", () => resolve())), "the broker to end the client's connection");
 
 /** The code with which something was refused. */
 async function code(promise: Promise<unknown>): Promise<number> {
@@ -141,7 +145,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     const each = await client(broker, { protocolVersion });
     const silent = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
     await once(silent, "connect");
-    const ended = Promise.all([closed(each), once(silent, "close")]);
+    const ended = Promise.all([closed(each), within(once(silent, "close"), "the broker to end the silent connection")]);
     await broker.close();
     await ended;
     const port = Number(new URL(broker.url).port);
@@ -164,7 +168,8 @@ describe("the embedded broker", () => {
     const broker = await open();
     const each = connect(broker.url, { reconnectPeriod: 0, protocolVersion: 5 });
     closing.push(() => each.endAsync(true));
-    const properties = await new Promise((resolve) => each.once("connect", (connack) => resolve(connack.properties)));
+    const told = new Promise((resolve) => each.once("connect", (connack) => resolve(connack.properties)));
+    const properties = await within(told, "the client to connect");
     expect(properties).toMatchObject({ maximumPacketSize: brokerLimits.packet });
   });
 
@@ -197,7 +202,7 @@ describe("the embedded broker", () => {
     hearer.on("message", (topic) => heard.push(topic));
     await hearer.subscribeAsync("#");
     const socket = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
-    const ended = once(socket, "close");
+    const ended = within(once(socket, "close"), "the broker to end the web page's connection");
     // A whole CONNECT of MQTT 3.1.1 and a PUBLISH behind a head of HTTP.
     const connect = Buffer.from("100d00044d5154540402003c000161", "hex");
     const publish = Buffer.from("30050001782d31", "hex");
@@ -237,10 +242,14 @@ describe("the embedded broker", () => {
   });
 
   test("says in a sentence that its package is not installed", async () => {
-    jest.unstable_mockModule("aedes", () => {
+    vi.doMock("aedes", () => {
       throw Object.assign(new Error("Cannot find package 'aedes'"), { code: "ERR_MODULE_NOT_FOUND" });
     });
-    jest.resetModules();
+    vi.resetModules();
+    onTestFinished(() => {
+      vi.doUnmock("aedes");
+      vi.resetModules();
+    });
     const { startBroker: startAnew } = await import("../../src/mqtt/broker.ts");
     await expect(startAnew({ settings: here, log })).rejects.toMatchObject({
       code: "config.invalid",

@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Message } from "../../src/mqtt/connection.ts";
 import { type ConnectionSettings, type MqttConnection, openConnection } from "../../src/mqtt/mqtt-connection.ts";
+import { until, within } from "../until.ts";
 import { hearingLog, quick } from "./bridged.ts";
 import { freePort, listenAt, startMosquitto } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
@@ -13,10 +14,6 @@ const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of cleanup.splice(0).toReversed()) await close();
 });
-
-const until = async (is: () => boolean): Promise<void> => {
-  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 async function broker(options: Parameters<typeof startMosquitto>[0] = {}) {
   const started = await startMosquitto(options);
@@ -38,7 +35,7 @@ async function open(settings: Partial<ConnectionSettings> & { readonly url: stri
 }
 
 const connects = (connection: MqttConnection): Promise<void> =>
-  new Promise((resolve) => connection.connected(() => resolve()));
+  within(new Promise((resolve) => connection.connected(() => resolve())), "the bridge to connect to the broker");
 
 async function listening(url: string, filters?: readonly string[]) {
   const client = await listenAt(url, filters);
@@ -58,7 +55,7 @@ describe("a connection", () => {
     const listener = await listening(url);
     const will = await listener.until(({ topic }) => topic === "home/bridge/state");
     expect(will).toMatchObject({ payload: "offline", retained: true });
-    await expect(connection.ended).resolves.toBeNull();
+    await expect(within(connection.ended, "the connection to end")).resolves.toBeNull();
   });
 
   test("falls back to 3.1.1 where the broker refuses 5", async () => {
@@ -82,12 +79,12 @@ describe("a connection", () => {
     await connects(connection);
     for (let round = 0; round < 5; round += 1) {
       await mosquitto.kill();
-      await until(() => !connection.isConnected);
+      await until(() => !connection.isConnected, "the bridge to notice that the broker is gone");
       await mosquitto.start();
-      await until(() => connection.isConnected);
+      await until(() => connection.isConnected, "the bridge to reconnect");
       const sender = await listenAt(mosquitto.url, ["nothing"]);
       await sender.say("home/a/set", String(round));
-      await until(() => heard.length > round);
+      await until(() => heard.length > round, "the command to arrive");
       await sender.close();
     }
     expect(heard.map(({ payload }) => payload.toString())).toEqual(["0", "1", "2", "3", "4"]);
@@ -106,11 +103,11 @@ describe("a connection", () => {
   test("says once that the password is wrong, without it", async () => {
     const { url } = await broker({ users: { anna: "right-password" } });
     const { sentences } = await open({ url, username: "anna", password: "wrong-password" });
-    await until(() => sentences().length > 0);
+    await until(() => sentences().length > 0, "the log to say that the password is wrong");
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(sentences()).toEqual([expect.stringMatching(/refuses the username and password$/)]);
     const none = await open({ url });
-    await until(() => none.sentences().length > 0);
+    await until(() => none.sentences().length > 0, "the log to say that a password is wanted");
     expect(none.sentences()).toEqual([expect.stringMatching(/wants a username and password$/)]);
     const right = await open({ url, username: "anna", password: "right-password" });
     await connects(right.connection);
@@ -122,7 +119,7 @@ describe("a connection", () => {
     const server = createServer((_request, response) => response.end("hello")).listen(port, "127.0.0.1");
     cleanup.push(() => server.close());
     const { sentences } = await open({ url: `mqtt://127.0.0.1:${port}` });
-    await until(() => sentences().length > 0);
+    await until(() => sentences().length > 0, "the log to say what is wrong there");
     expect(sentences()[0]).toMatch(/127\.0\.0\.1/);
   });
 
@@ -137,7 +134,7 @@ describe("a connection", () => {
     const config = [`certfile ${ca}`, `keyfile ${key}`];
     const { url } = await broker({ config, scheme: "mqtts" });
     const wary = await open({ url });
-    await until(() => wary.sentences().length > 0);
+    await until(() => wary.sentences().length > 0, "the log to say that the broker is not trusted");
     expect(wary.sentences()[0]).toMatch(/is not trusted: its certificate is signed by nobody known/);
     const trusting = await open({ url, ca, clientId: "other" });
     await connects(trusting.connection);
@@ -218,9 +215,9 @@ test("what the broker keeps is heard as such, and not by who listens to fresh me
   const fresh: Message[] = [];
   connection.subscribe(["home/+"], (each) => all.push(each));
   connection.subscribe(["home/a"], (each) => fresh.push(each), { fresh: true });
-  await until(() => all.length > 0);
+  await until(() => all.length > 0, "the retained message");
   expect(all[0]).toMatchObject({ retained: true });
   await sender.say("home/a", "said");
-  await until(() => fresh.some(({ payload }) => payload.toString() === "said"));
+  await until(() => fresh.some(({ payload }) => payload.toString() === "said"), "the fresh message");
   expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("said");
 });

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { connectAsync } from "mqtt";
 import { type Logger, pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { brokerLimits } from "../../src/mqtt/broker.ts";
 import { type Bridge, MqttSettings, startMqtt } from "../../src/mqtt/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
+import { until, within } from "../until.ts";
 import { bridgeTo, hearingLog, quick, type Said } from "./bridged.ts";
 import { checkDevices } from "./home-assistant-checker.ts";
 import { freePort, type Heard, type Listening, listenAt } from "./mosquitto.ts";
@@ -120,7 +121,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
       rude.on("error", () => undefined);
       const cut = new Promise<void>((resolve) => rude.once("close", () => resolve()));
       rude.publish(`rigbridge/miner/${uid}/set`, Buffer.alloc(1_048_576, "5"), { qos: 1 }, () => undefined);
-      await cut;
+      await within(cut, "the broker to cut off the client");
       const from = listener.heard.length;
       const options = { responseTopic: "answers", correlation: "after" };
       await listener.say(`rigbridge/miner/${uid}/frequency/set`, "500", options);
@@ -151,7 +152,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
     const wrong = { ...login, password: "a-bad-one", clientId: "guesser", reconnectPeriod: 0 };
     await expect(connectAsync(`mqtt://127.0.0.1:${port}`, wrong, false)).rejects.toMatchObject({ code: 4 });
     const isSaid = ({ msg }: Said): boolean => /^MQTT broker: "guesser": wrong username or password$/.test(msg);
-    while (!said.some(isSaid)) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => said.some(isSaid), "the log to name who was refused");
     expect(JSON.stringify(said)).not.toMatch(/a-good-one|a-bad-one/);
   });
 
@@ -162,7 +163,9 @@ describe("a bridge at the broker inside Rigbridge", () => {
     await listener.until(({ topic }) => topic === "rigbridge/bridge/info");
     const second = await bridgeTo(opened.service, { url: `mqtt://127.0.0.1:${port}` });
     cleanup.push(() => second.close());
-    expect((await first.ended)?.message).toMatch(/^Another bridge is at the broker/);
+    expect((await within(first.ended, "the first bridge to give its place"))?.message).toMatch(
+      /^Another bridge is at the broker/,
+    );
     const from = listener.heard.length;
     await listener.say("homeassistant/status", "online");
     await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "online", from);

@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { kinds, type Opened } from "../contract/kinds.ts";
+import { until, within } from "../until.ts";
 import { bridgeTo, hearingLog } from "./bridged.ts";
 import { listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
@@ -40,10 +41,6 @@ async function bridged(settings: Parameters<typeof bridgeTo>[1]) {
   cleanup.push(() => bridge.close());
   return { bridge, sentences: () => said.filter(({ level }) => level >= 40).map(({ msg }) => msg) };
 }
-
-const until = async (is: () => boolean): Promise<void> => {
-  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), "rigbridge-guarded-"));
@@ -97,7 +94,7 @@ describe("a broker that wants a certificate of its clients", () => {
     });
     const ca = at("ca.pem");
     const none = await bridged({ url, ca });
-    await until(() => none.sentences().length > 0);
+    await until(() => none.sentences().length > 0, "the log to say that a certificate is wanted");
     const stranger = await bridged({
       url,
       ca,
@@ -105,7 +102,7 @@ describe("a broker that wants a certificate of its clients", () => {
       key: at("stranger.key"),
       clientId: "stranger",
     });
-    await until(() => stranger.sentences().length > 0);
+    await until(() => stranger.sentences().length > 0, "the log to say that the certificate is not taken");
     const place = url.replace("mqtts://", "");
     expect(none.sentences()).toEqual([
       `The broker at ${place} wants a certificate; name its file as cert, and that of its key as key`,
@@ -114,7 +111,8 @@ describe("a broker that wants a certificate of its clients", () => {
       expect.stringMatching(new RegExp(`^The broker at ${place} does not take the certificate that cert names`)),
     ]);
     const { bridge } = await bridged({ url, ca, cert: at("bridge.pem"), key: at("bridge.key"), clientId: "right" });
-    await new Promise<void>((resolve) => bridge.connection.connected(resolve));
+    const connected = new Promise<void>((resolve) => bridge.connection.connected(resolve));
+    await within(connected, "the bridge to connect with its certificate");
   });
 });
 
@@ -157,7 +155,7 @@ describe("a broker that lets the bridge do only part of it", () => {
       const { bridge, sentences } = await bridged({ url, ...login });
       await listener.until(({ topic }) => topic === "rigbridge/summary");
       // MQTT 3.1.1 has no word for it.
-      await until(() => sentences().length > 0 || version === 4);
+      await until(() => sentences().length > 0 || version === 4, "the log to say that rights are missing");
       await bridge.connection.settled();
       expect(sentences()).toEqual(
         version === 4 ? [] : [expect.stringMatching(/does not take all that the bridge publishes, by its rights/)],

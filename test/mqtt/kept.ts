@@ -1,4 +1,5 @@
 import type { IClientOptions } from "mqtt";
+import { until } from "../until.ts";
 import { listenAt } from "./mosquitto.ts";
 
 /** What a broker keeps, by topic. */
@@ -12,8 +13,12 @@ export async function keptAt(url: string, options: IClientOptions = {}): Promise
 
 /** The same, once all of these are among it. */
 export async function keptAtLeast(url: string, topics: readonly string[]): Promise<Map<string, string>> {
-  for (;;) {
-    const all = await keptAt(url);
-    if (topics.every((topic) => all.has(topic))) return all;
-  }
+  let all = new Map<string, string>();
+  const missing = (): string[] => topics.filter((topic) => !all.has(topic));
+  const isComplete = async (): Promise<boolean> => {
+    all = await keptAt(url);
+    return missing().length === 0;
+  };
+  await until(isComplete, "the broker to keep all topics", { details: () => `Missing: ${missing().join(", ")}` });
+  return all;
 }

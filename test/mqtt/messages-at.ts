@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
+import { within } from "../until.ts";
 
 /** Messages over a connection of the bridge's kind; closed by what is given back. */
 export async function messagesAt(
@@ -14,6 +15,7 @@ export async function messagesAt(
   });
   const messages = new BrokerMessages(now);
   messages.join(connection);
-  await new Promise<void>((resolve) => connection.connected(resolve));
+  const connected = new Promise<void>((resolve) => connection.connected(resolve));
+  await within(connected, "the client to connect to the broker");
   return { messages, close: () => connection.close() };
 }

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Heard } from "../../src/contract/messages.ts";
 import { startBroker } from "../../src/mqtt/broker.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
-import { until } from "../service/bench.ts";
+import { until } from "../until.ts";
 import { messagesAt } from "./messages-at.ts";
 import { listenAt, startMosquitto } from "./mosquitto.ts";
 
@@ -46,10 +46,10 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     const { others, heardAt } = await opened(await broker(), () => now);
     await others.say("room", "20", { retain: true });
     const first = heardAt("room");
-    await until(() => first.heard.length === 1);
+    await until(() => first.heard.length === 1, "the retained message");
     now = 2000;
     await others.say("room", "21", { retain: true });
-    await until(() => first.heard.length === 2);
+    await until(() => first.heard.length === 2, "the new message");
     expect(first.heard).toEqual([
       { payload: "20", at: 1000, retained: true },
       { payload: "21", at: 2000, retained: false },
@@ -62,15 +62,15 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     const { others, heardAt } = await opened(await broker());
     const [first, second] = [heardAt("room"), heardAt("room")];
     await others.say("room", "20", { retain: true });
-    await until(() => second.heard.length === 1);
+    await until(() => second.heard.length === 1, "the retained message");
     first.end();
     await others.say("room", "21");
-    await until(() => second.heard.length === 2);
+    await until(() => second.heard.length === 2, "the new message to reach the other listener");
     expect([texts(first.heard), texts(second.heard)]).toEqual([["20"], ["20", "21"]]);
     second.end();
     const third = heardAt("room");
     await others.say("room", "22");
-    await until(() => third.heard.length === 2);
+    await until(() => third.heard.length === 2, "both messages to reach the new listener");
     expect([texts(second.heard), texts(third.heard)]).toEqual([
       ["20", "21"],
       ["21", "22"],
@@ -91,14 +91,14 @@ test("what a broker has kept is heard once, not again after each reconnect", asy
   await others.say("room", "20", { retain: true });
   const { heard } = heardAt("room");
   const marks = heardAt("mark");
-  await until(() => heard.length === 1);
+  await until(() => heard.length === 1, "the retained message");
   await broker.kill();
   await broker.start();
   const sensor = await listenAt(broker.url);
   closing.push(() => sensor.close());
   await sensor.say("room", "20", { retain: true });
   await sensor.say("mark", "again", { retain: true });
-  await until(() => texts(marks.heard).includes("again"));
+  await until(() => texts(marks.heard).includes("again"), "the message after the reconnect");
   expect(heard.filter(({ retained }) => retained)).toHaveLength(1);
 });
 
@@ -120,7 +120,7 @@ test("what is wanted before there is a connection is heard once there is", async
     () => others.close(),
   );
   messages.join(connection);
-  await until(() => heard.length === 1);
+  await until(() => heard.length === 1, "the retained message");
   expect(texts(heard)).toEqual(["20"]);
 });
 
@@ -130,13 +130,13 @@ test("nothing is said while there is no connection, nor later", async () => {
   const { messages, heardAt } = await opened(broker.url);
   const marks = heardAt("mark");
   await broker.kill();
-  await until(() => !messages.publish("said/lost", "ON"));
+  await until(() => !messages.publish("said/lost", "ON"), "the client to notice that the broker is gone");
   expect(messages.publish("said/late", "ON")).toBe(false);
   await broker.start();
   const others = await listenAt(broker.url, ["said/#"]);
   closing.push(() => others.close());
   await others.say("mark", "back", { retain: true });
-  await until(() => texts(marks.heard).includes("back"));
+  await until(() => texts(marks.heard).includes("back"), "the message after the reconnect");
   messages.publish("said/now", "ON");
   await others.until(({ topic }) => topic === "said/now");
   expect(others.heard.map(({ topic }) => topic)).not.toContain("said/late");

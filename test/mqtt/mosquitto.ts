@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect as connectSocket, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
+import { until, within } from "../until.ts";
 
 /** A real Mosquitto as a process of its own, that forgets everything with it. */
 export interface Mosquitto {
@@ -40,8 +40,10 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   } else {
     const passwords = join(folder, "passwords");
     await writeFile(passwords, "");
-    for (const [name, password] of Object.entries(users))
-      await once(spawn("mosquitto_passwd", ["-b", passwords, name, password], { stdio: "ignore" }), "exit");
+    for (const [name, password] of Object.entries(users)) {
+      const ended = once(spawn("mosquitto_passwd", ["-b", passwords, name, password], { stdio: "ignore" }), "exit");
+      await within(ended, `the password file to have ${name}`);
+    }
     lines.push("allow_anonymous false", `password_file ${passwords}`);
   }
   // As root it would give up its rights, and with them those to its own files.
@@ -56,16 +58,18 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
     started.stderr?.on("data", (text) => {
       said += text;
     });
-    while (!(await answers(port))) {
+    const isReady = async (): Promise<boolean> => {
+      if (await answers(port)) return true;
       if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
-      await pause(10);
-    }
+      return false;
+    };
+    await until(isReady, "the broker to take connections", { details: () => said });
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
     child.kill(signal);
-    await ended;
+    await within(ended, "the broker to end");
   };
   await start();
   return {
@@ -92,7 +96,7 @@ export interface Heard {
 export interface Listening {
   readonly client: MqttClient;
   readonly heard: readonly Heard[];
-  /** The first that is this, or will be, from this place in `heard` on. */
+  /** The first that is this, or will be, from this place in `heard` on. Rejects when none comes in time. */
   until(wanted: (heard: Heard) => boolean, from?: number): Promise<Heard>;
   /** The last payload heard at a topic, as JSON or text; undefined before there is one. */
   last(topic: string): string | undefined;
@@ -126,21 +130,23 @@ export async function listenAt(
   return {
     client,
     heard,
-    until: (wanted, from = 0) =>
-      new Promise((resolve) => {
-        let at = from;
-        const look = (): void => {
-          for (; at < heard.length; at += 1) {
-            const each = heard[at];
-            if (each === undefined || !wanted(each)) continue;
-            waiting.delete(look);
-            resolve(each);
-            return;
-          }
-        };
-        waiting.add(look);
-        look();
-      }),
+    until: (wanted, from = 0) => {
+      const { promise, resolve } = Promise.withResolvers<Heard>();
+      let at = from;
+      const look = (): void => {
+        for (; at < heard.length; at += 1) {
+          const each = heard[at];
+          if (each === undefined || !wanted(each)) continue;
+          waiting.delete(look);
+          resolve(each);
+          return;
+        }
+      };
+      waiting.add(look);
+      look();
+      const details = () => `Its filter: ${wanted}\n${lastOf(heard.slice(from))}`;
+      return within(promise, `a message at ${url} that fits`, { details }).finally(() => waiting.delete(look));
+    },
     last: (topic) => heard.findLast((each) => each.topic === topic)?.payload,
     say: async (topic, payload, { retain = false, qos = 1, responseTopic, correlation } = {}) => {
       const properties = {
@@ -151,6 +157,12 @@ export async function listenAt(
     },
     close: () => client.endAsync(true),
   };
+}
+
+/** The last messages, of each the beginning. */
+function lastOf(heard: readonly Heard[]): string {
+  const lines = heard.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
+  return [`Messages that came: ${heard.length}, the last of them:`, ...lines].join("\n");
 }
 
 export async function freePort(): Promise<number> {

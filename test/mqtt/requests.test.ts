@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
+import { until } from "../until.ts";
 import { bridgeTo } from "./bridged.ts";
 import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
 
@@ -142,7 +143,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     if (!isReference) {
       const job = operations.startBulkAction.reply.parse(bulk.data);
       const read = async () => operations.getBulkAction.reply.parse((await ask("getBulkAction", job)).data);
-      while ((await read()).state === "running") await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(async () => (await read()).state !== "running", "the bulk action to finish");
       expect(await read()).toMatchObject({ total: 1, done: 1, results: [{ minerId: id, state: "done" }] });
       const set = { id, action: "set", property: "frequency", value: "500" };
       expect(await ask("minerAction", set)).toMatchObject({ status: "ok" });

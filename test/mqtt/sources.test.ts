@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MqttSupply } from "../../src/contract/supply.ts";
 import { startPlug } from "../../src/simulator/index.ts";
-import { caller, closeBenches, openBench, problem, stoppedClock, until } from "../service/bench.ts";
+import { stoppedClock } from "../clock.ts";
+import { problem } from "../errors.ts";
+import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { closeLoopBenches, openLoopBench } from "../service/loop-bench.ts";
+import { until } from "../until.ts";
 import { messagesAt } from "./messages-at.ts";
 import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
 
@@ -36,11 +39,11 @@ async function looped(loop: Record<string, unknown>) {
     config: ([address]) => ({ mqtt, groups: [{ name: "den" }], miners: [{ address, group: "den" }], ...loop }),
   });
   /** Turns the loops until this is so. */
-  const turnUntil = (is: () => boolean | Promise<boolean>): Promise<void> =>
+  const turnUntil = (is: () => boolean | Promise<boolean>, awaited: string): Promise<void> =>
     until(async () => {
       await bench.turn();
       return is();
-    });
+    }, awaited);
   const room = async () => (await bench.miner(0)).heating?.room ?? null;
   return { bench, clock, turnUntil, room };
 }
@@ -53,21 +56,21 @@ describe("a room whose temperature is said at a topic", () => {
   test("is heated by it", async () => {
     const { bench, turnUntil, room } = await looped(heating);
     await sensor.say("zigbee/den", '{"temperature":22,"battery":90}', { retain: true });
-    await turnUntil(() => bench.mining()[0] === false);
+    await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
     await sensor.say("zigbee/den", '{"temperature":"20.1 °C"}');
-    await turnUntil(() => bench.mining()[0] === true);
+    await turnUntil(() => bench.mining()[0] === true, "the rig to start in a cold room");
     expect(await room()).toBe(20.1);
   });
 
   test("takes what the broker has kept for as new, once", async () => {
     await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
     const { bench, clock, turnUntil } = await looped(heating);
-    await turnUntil(() => bench.mining()[0] === false);
+    await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
     clock.pass(901);
     await broker.kill();
     await broker.start();
     await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
-    await turnUntil(async () => (await bench.notifications()).length > 0);
+    await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await bench.notifications()).toEqual([
       "Den: The room temperature is older than 15 minutes, so nothing is heated",
     ]);
@@ -76,13 +79,13 @@ describe("a room whose temperature is said at a topic", () => {
   test("keeps its last number when something else is said, until that is old, and then tells what was said", async () => {
     const { bench, clock, turnUntil, room } = await looped(heating);
     await sensor.say("zigbee/den", '{"temperature":20}', { retain: true });
-    await turnUntil(async () => (await room()) === 20);
+    await turnUntil(async () => (await room()) === 20, "the room to have the temperature that was said");
     for (const odd of ["", "{", '{"temperature":null}', '{"temperature":90}', '{"humidity":40}', "x".repeat(300_000)])
       await sensor.say("zigbee/den", odd);
     await sensor.say("zigbee/den", '{"temperature":"unavailable"}');
     expect(await room()).toBe(20);
     clock.pass(901);
-    await turnUntil(async () => (await bench.notifications()).length > 0);
+    await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await room()).toBeNull();
     expect((await bench.notifications())[0]).toMatch(
       /older than 15 minutes, so nothing is heated; zigbee\/den answers with something else than a number$/,
@@ -99,7 +102,7 @@ describe("a room whose temperature is said at a topic", () => {
     const { turnUntil, room } = await looped(heating);
     await Promise.all(Array.from({ length: 300 }, (_, n) => sensor.say("zigbee/den", `${"{".repeat(n)}`)));
     await sensor.say("zigbee/den", '{"temperature":19}');
-    await turnUntil(async () => (await room()) === 19);
+    await turnUntil(async () => (await room()) === 19, "the room to have the temperature that was said");
   });
 });
 
@@ -111,12 +114,12 @@ describe("a surplus that is said at a topic", () => {
       clock.pass(31);
       await sensor.say("meter", "-500");
       return bench.mining()[0] === false;
-    });
+    }, "the rig to stop without a surplus");
     await turnUntil(async () => {
       clock.pass(31);
       await sensor.say("meter", "5000 W");
       return bench.mining()[0] === true;
-    });
+    }, "the rig to start with a surplus");
   });
 
   test("that the broker has kept is not taken for what there is now", async () => {
@@ -156,7 +159,10 @@ describe("a rig behind a plug over MQTT", () => {
 
   test("shows what the plug measures, and is stopped and started by it", async () => {
     const { bench, plug, id } = await plugged();
-    await until(async () => (await bench.poll(id)).readings.power === 41.5);
+    await until(
+      async () => (await bench.poll(id)).readings.power === 41.5,
+      "the rig to show the power that its plug measures",
+    );
     expect((await bench.get(id)).readings.powerSource).toBe("measured");
     expect(await bench.act(id, { action: "stop" })).toMatchObject({ state: "done" });
     expect([plug.on, bench.rig(0).powered]).toEqual([false, false]);

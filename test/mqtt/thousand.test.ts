@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo, hearingLog, type Said } from "./bridged.ts";

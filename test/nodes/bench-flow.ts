@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
 import { z } from "zod";
+import { english } from "./english.ts";
 import type { FlowNode } from "./real-node-red.ts";
 
 type Register = (RED: NodeAPI) => void;
@@ -101,16 +101,3 @@ function overhear(node: Node, heard: Heard): void {
     Reflect.apply(complete, node, [msg, failure]);
   });
 }
-
-const catalogue: unknown = JSON.parse(
-  readFileSync(new URL("../../nodes/service/locales/en-US/rigbridge-service.json", import.meta.url), "utf8"),
-);
-
-/** A text of the shared catalogue, as Node-RED puts it together; the key where there is none. */
-export function english(key: string, words: Readonly<Record<string, unknown>> = {}): string {
-  const path = key.replace(/^.*:/, "").split(".");
-  const text = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), catalogue);
-  return typeof text === "string" ? text.replace(/__(\w+?)__/g, (_, name) => String(words[name])) : key;
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

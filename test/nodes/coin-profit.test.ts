@@ -1,12 +1,12 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
 import type { NodeMessage } from "node-red";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import registerCoin from "../../nodes/coin-profit/rigbridge-coin-profit.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -26,10 +26,9 @@ async function open(service: OpenedForNodes, fields: Readonly<Record<string, unk
   const bench = await openFlow([registerService, registerCoin], flow, { credentials, userDir });
   closers.push(() => bench.close());
   const heard = bench.heard("coin");
-  await until(
-    () => heard.statuses.at(-1) === "green dot connected",
-    () => JSON.stringify(heard),
-  );
+  await until(() => heard.statuses.at(-1) === "green dot connected", "the coin profit node to connect", {
+    details: () => JSON.stringify(heard),
+  });
   const { messages } = bench.heard("out");
   return {
     ...bench,
@@ -38,7 +37,8 @@ async function open(service: OpenedForNodes, fields: Readonly<Record<string, unk
       bench.send("coin", msg);
       await until(
         () => messages.length > before.messages || heard.errors.length > before.errors,
-        () => JSON.stringify(heard),
+        "a message or error of the coin profit node",
+        { details: () => JSON.stringify(heard) },
       );
       const outcome = messages[before.messages] ?? heard.errors[before.errors];
       if (outcome === undefined) throw new Error("Nothing came of it");
@@ -176,14 +176,14 @@ describe("coin profit", () => {
     const bench = await open(service, fields);
     const heard = bench.heard("coin");
     await service.away();
-    await until(() => /^red ring/.test(heard.statuses.at(-1) ?? ""));
+    await until(() => /^red ring/.test(heard.statuses.at(-1) ?? ""), "the node to show that the service is away");
     bench.send("coin", { payload: 1 });
     bench.send("coin", { payload: 2 });
-    await until(() => heard.errors.length === 1);
+    await until(() => heard.errors.length === 1, "the error about the replaced message");
     expect(heard.errors[0]).toMatchObject({ code: "not.possible" });
     expect(heard.statuses.at(-1)).toMatch(/^red ring .*1 waiting$/);
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1);
+    await until(() => bench.heard("out").messages.length === 1, "the confirmation of the message that waited");
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { message: expect.stringMatching(/\b2 BTC/) } });
   });
 });

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "rigbridge";
+import { afterEach, describe, expect, test } from "vitest";
 import { Connection, type ConnectionOptions, type OpenedService, type Phase } from "../../nodes/shared/connection.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
-import { until } from "./until.ts";
+import { until } from "../until.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -54,7 +54,7 @@ describe.each(kinds)("the connection to $name", (kind) => {
       phase: (phase) => phases.push(kindOf(phase)),
       read: (farm) => (miners = farm.miners.size),
     });
-    await until(() => miners > 0);
+    await until(() => miners > 0, "the connection to read the miners");
     expect(phases).toEqual(["idle", "connecting", "connected"]);
     const again: string[] = [];
     const leaveSecond = connection.join({
@@ -64,14 +64,14 @@ describe.each(kinds)("the connection to $name", (kind) => {
     expect(again).toEqual(["connected", "read"]);
     leaveFirst();
     leaveSecond();
-    await until(() => counts.closed === 1);
+    await until(() => counts.closed === 1, "the service to be closed after the last member");
     expect([connection.phase.kind, connection.farm, counts.opened]).toEqual(["idle", null, 1]);
   });
 
   test("stays open over a deploy that closes one node and opens the next", async () => {
     const { connection, counts } = connect(await openKind(kind), { linger: 60_000 });
     const leave = connection.join({});
-    await until(() => connection.phase.kind === "connected");
+    await until(() => connection.phase.kind === "connected", "the connection to be established");
     leave();
     connection.join({});
     expect([connection.phase.kind, counts.opened, counts.closed]).toEqual(["connected", 1, 0]);
@@ -82,11 +82,14 @@ describe.each(kinds)("the connection to $name", (kind) => {
     const { connection } = connect(opened);
     const seen: number[] = [];
     connection.join({ miner: ({ id }) => seen.push(id) });
-    await until(() => connection.phase.kind === "connected");
+    await until(() => connection.phase.kind === "connected", "the connection to be established");
     const { service, farm } = connection.asked();
     await service.minerAction({ id: opened.steered, action: "stop" }, caller);
     opened.pass(60);
-    await until(() => farm.miners.get(opened.steered)?.statusInfo.statusDisplay === "Stopped");
+    await until(
+      () => farm.miners.get(opened.steered)?.statusInfo.statusDisplay === "Stopped",
+      "the miner to show as stopped",
+    );
     expect(seen).toContain(opened.steered);
   });
 });
@@ -106,9 +109,9 @@ describe("a connection", () => {
     });
     const phases: string[] = [];
     connection.join({ phase: (phase) => phases.push(kindOf(phase)) });
-    await until(() => phases.includes("lost"));
+    await until(() => phases.includes("lost"), "the connection to report the failed attempt");
     expect(() => connection.asked()).toThrow("The store is in use");
-    await until(() => connection.phase.kind === "connected");
+    await until(() => connection.phase.kind === "connected", "the connection to be established after all");
     expect([said, tries]).toEqual([["The store is in use"], 3]);
   });
 
@@ -122,7 +125,7 @@ describe("a connection", () => {
     });
     const phases: string[] = [];
     connection.join({ phase: (phase) => phases.push(kindOf(phase)) });
-    await until(() => connection.phase.kind === "connected");
+    await until(() => connection.phase.kind === "connected", "the connection to be established");
     const before = phases.length;
     await connection.close();
     expect(phases.length).toBe(before);

@@ -1,10 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../package/packed.ts";
+import { until } from "../until.ts";
 import { type NodeRed, startNodeRed } from "./real-node-red.ts";
 import { type OpenedElsewhere, openElsewhere, testKey } from "./service-kinds.ts";
-import { until } from "./until.ts";
+
+// depends on: nodes/**
 
 const tokens = { all: "*", read: "read", none: "", other: "flows.read" } as const;
 type Who = keyof typeof tokens;
@@ -22,7 +24,9 @@ beforeAll(async () => {
   const action = { id: "action", type: "rigbridge-miner-action", version: 1, service: "service", scope: "all" };
   const placed = { z: "tab", action: "restart", wires: [] };
   await red.deploy([{ id: "tab", type: "tab" }, service.node, { ...action, ...placed }], service.credentials);
-  await until(() => red.status("action")?.text === "connected", red.log);
+  await until(() => red.status("action")?.text === "connected", "the miner action node to connect", {
+    details: red.log,
+  });
 });
 afterAll(async () => {
   await red.close();

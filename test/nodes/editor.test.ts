@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { until } from "../until.ts";
 import { type Editor, type EditorOptions, languages, openEditor } from "./editor-browser.ts";
 import { type FlowNode, type NodeRed, startNodeRed } from "./real-node-red.ts";
 import { type OpenedElsewhere, openElsewhere, testKey } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 let red: NodeRed;
 let service: OpenedElsewhere;
@@ -57,7 +57,10 @@ describe("Node-RED's editor", () => {
 
       await editor.open(id);
       await page.locator("#node-input-btn-service-add").click();
-      await until(async () => (await serviceField(editor, "url").inputValue()) === url);
+      await until(
+        async () => (await serviceField(editor, "url").inputValue()) === url,
+        "the dialog to fill in the found address",
+      );
       expect(await page.locator("#rigbridge-found option").allTextContents()).toEqual([
         expect.stringContaining("choose"),
         `shed (0.1.0) ${url}`,
@@ -73,7 +76,7 @@ describe("Node-RED's editor", () => {
       await editor.field("scope").selectOption("all");
       await editor.end("ok");
       await editor.deploy();
-      await until(() => red.status(id) !== undefined, red.log);
+      await until(() => red.status(id) !== undefined, "the deployed node to show a status", { details: red.log });
 
       await editor.open(id);
       await editor.field("scope").selectOption("miners");
@@ -148,7 +151,11 @@ describe("Node-RED's editor", () => {
     const act = { id: "act", type: "rigbridge-miner-action", z: "tab", x: 100, y: 60, version: 1, service: "service" };
     await red.deploy([tab, service.node, { ...act, scope: "all", action: "restart", wires: [] }], service.credentials);
     await service.away();
-    await until(() => red.status("act")?.text?.startsWith("no connection") === true, red.log);
+    await until(
+      () => red.status("act")?.text?.startsWith("no connection") === true,
+      "the node to show that the service is away",
+      { details: red.log },
+    );
     await withEditor({ width: 760 }, async (editor) => {
       await editor.open("act");
       await editor.field("scope").selectOption("miners");

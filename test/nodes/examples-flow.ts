@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { until } from "../until.ts";
 import type { Site } from "./examples-sites.ts";
 import type { FlowNode, NodeRed } from "./real-node-red.ts";
-import { until } from "./until.ts";
 
 export const examples = [
   "alert-by-http",
@@ -73,7 +73,9 @@ export async function runExamples(
   await red.deploy(flow, Object.fromEntries(secrets));
   const ours = flow.filter(({ type }) => type.startsWith("rigbridge-") && type !== "rigbridge-service");
   const said = () => JSON.stringify([flow.map(({ id, name }) => [name, red.messages(id), red.status(id)]), red.log()]);
-  await until(() => ours.every(({ id }) => red.status(id)?.fill === "green"), said);
+  await until(() => ours.every(({ id }) => red.status(id)?.fill === "green"), "the nodes of the examples to connect", {
+    details: said,
+  });
   return {
     messages: (name) => red.messages(named(name)),
     status: (name) => red.status(named(name))?.text ?? "",

@@ -1,15 +1,12 @@
 import { createServer } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { until } from "../until.ts";
 import { type ExampleName, type RunningExample, runExamples, type Shortened } from "./examples-flow.ts";
 import { elsewhereSite, insideSite, referenceSite, type Site, type SiteRig } from "./examples-sites.ts";
 import { type NodeRed, startNodeRed, type Version } from "./real-node-red.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
 
 /** Where alerts go; shared, for its address is in the environment of Node-RED. */
 const alerts: Record<string, unknown>[] = [];
@@ -50,6 +47,9 @@ const losePools = ({ model }: SiteRig, isLost: boolean): void => {
 
 /** Each flow in this Node-RED: in 5 on these kinds of service, in 4.1 on a Rigbridge elsewhere. */
 export function describeExamples(version: Version): void {
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
   let red: NodeRed | null = null;
   beforeAll(async () => {
     await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
@@ -88,10 +88,14 @@ export function describeExamples(version: Version): void {
       const { flow, site: farm, first: ill } = await run("automatic-restart", site, { shortened });
       const startedAt = ill.model.startedAt;
       losePools(ill, true);
-      await until(() => {
-        farm.pass(2);
-        return flow.messages("tell somebody").length > 0;
-      }, flow.said);
+      await until(
+        () => {
+          farm.pass(2);
+          return flow.messages("tell somebody").length > 0;
+        },
+        "the message that three restarts did not help",
+        { details: flow.said },
+      );
       expect(flow.messages("tell somebody")).toEqual([
         expect.objectContaining({ payload: `${ill.name} was restarted 3 times and still hashes too little.` }),
       ]);
@@ -100,15 +104,23 @@ export function describeExamples(version: Version): void {
         ...Array(3).fill(ill.name),
       ]);
       losePools(ill, false);
-      await until(async () => {
-        farm.pass(20);
-        return !/:3/.test(await flow.context("three tries", "tries"));
-      }, flow.said);
+      await until(
+        async () => {
+          farm.pass(20);
+          return !/:3/.test(await flow.context("three tries", "tries"));
+        },
+        "the flow to forget the three tries",
+        { details: flow.said },
+      );
       losePools(ill, true);
-      await until(() => {
-        farm.pass(2);
-        return flow.messages("restarted").length === 4;
-      }, flow.said);
+      await until(
+        () => {
+          farm.pass(2);
+          return flow.messages("restarted").length === 4;
+        },
+        "the fourth restart of the rig",
+        { details: flow.said },
+      );
       expect(flow.messages("tell somebody")).toHaveLength(1);
       expect(flow.troubles()).toEqual([]);
     });
@@ -124,22 +136,28 @@ export function describeExamples(version: Version): void {
         return rig.model.power;
       };
       /** What a meter says while the roof has so much, until it holds. */
-      const sunny = (roof: number, holds: () => boolean) =>
-        until(async () => {
-          expect((await flow.post("/surplus", Math.round(roof - draw()))).status).toBe(202);
-          farm.pass(2);
-          return holds();
-        }, flow.said);
+      const sunny = (roof: number, awaited: string, holds: () => boolean) =>
+        until(
+          async () => {
+            expect((await flow.post("/surplus", Math.round(roof - draw()))).status).toBe(202);
+            farm.pass(2);
+            return holds();
+          },
+          awaited,
+          { details: flow.said },
+        );
       expect((await flow.post("/surplus", "much")).status).toBe(400);
-      await sunny(2000, () => draw() < 2100);
+      await sunny(2000, "the rig to draw no more than there is", () => draw() < 2100);
       expect(rig.model.mining).toBe(true);
       expect(draw()).toBeGreaterThan(1000);
-      await sunny(300, () => !rig.model.mining);
+      await sunny(300, "the rig to stop with too little sun", () => !rig.model.mining);
       // Enough to go on, not to start.
-      await sunny(600, () => /^\d+ W: none$/.test(flow.status("how much for the rig")));
+      await sunny(600, "the flow to leave the rig stopped", () =>
+        /^\d+ W: none$/.test(flow.status("how much for the rig")),
+      );
       expect(rig.model.mining).toBe(false);
-      await sunny(5000, () => rig.model.mining && draw() > 2000);
-      await until(() => !rig.model.mining, flow.said);
+      await sunny(5000, "the rig to start with more sun", () => rig.model.mining && draw() > 2000);
+      await until(() => !rig.model.mining, "the rig to stop without meter values", { details: flow.said });
       expect(flow.troubles()).toEqual([]);
     });
   });
@@ -148,9 +166,9 @@ export function describeExamples(version: Version): void {
     test("tells the service, whose rigs follow", async () => {
       const { flow, first, second } = await run("solar-surplus-by-service", site);
       expect((await flow.post("/roof", -9000)).status).toBe(202);
-      await until(() => flow.messages("told").length === 1, flow.said);
+      await until(() => flow.messages("told").length === 1, "the answer to the roof's surplus", { details: flow.said });
       expect(flow.messages("told")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
-      await until(() => !first.model.mining && !second.model.mining, flow.said);
+      await until(() => !first.model.mining && !second.model.mining, "both rigs to stop", { details: flow.said });
       expect((await flow.post("/roof", "")).status).toBe(400);
       expect(flow.troubles()).toEqual([]);
     });
@@ -162,22 +180,34 @@ export function describeExamples(version: Version): void {
       const those = farm.rigs.filter(({ model }) => model.mining);
       const price = async (price: number, isMining: boolean) => {
         expect((await flow.post("/power-price", price)).status).toBe(202);
-        await until(() => {
-          farm.pass(2);
-          return those.every(({ name }) => flow.known().some((each) => each.name === name && each.mining === isMining));
-        }, flow.said);
+        await until(
+          () => {
+            farm.pass(2);
+            return those.every(({ name }) =>
+              flow.known().some((each) => each.name === name && each.mining === isMining),
+            );
+          },
+          `every miner to ${isMining ? "mine" : "stop"} at a price of ${price}`,
+          { details: flow.said },
+        );
       };
       await price(0.2, true);
       await price(0.35, false);
       await price(0.19, false);
       await price(0.12, true);
       const told = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("told"));
-      await until(() => told().filter(({ price }) => price === 0.12).length >= those.length, flow.said);
+      await until(
+        () => told().filter(({ price }) => price === 0.12).length >= those.length,
+        "a start command for every miner",
+        { details: flow.said },
+      );
       const words = told().map(({ command, price }) => `${command} ${price}`);
       expect([...new Set(words)]).toEqual(["stop 0.35", "start 0.12"]);
       expect(words.filter((each) => each === "stop 0.35")).toHaveLength(those.length);
       expect((await flow.post("/coin-profit", 4.2e-13)).status).toBe(202);
-      await until(() => flow.messages("set").length === 1, flow.said);
+      await until(() => flow.messages("set").length === 1, "the confirmation of the coin's profit", {
+        details: flow.said,
+      });
       expect(flow.messages("set")[0]).toMatchObject({ topic: "BTC", payload: { success: true } });
     });
   });
@@ -185,9 +215,13 @@ export function describeExamples(version: Version): void {
   describe.each(on(inside, reference))("daily report on $kind", ({ kind, site }) => {
     test("makes one text of the farm, and of the history where there is one", async () => {
       const { flow, first } = await run("daily-report", site);
-      await until(async () => /miners_mining/.test(await flow.context(null, "summary")), flow.said);
+      await until(
+        async () => /miners_mining/.test(await flow.context(null, "summary")),
+        "the summary in the flow's context",
+        { details: flow.said },
+      );
       await flow.press("at 08:00");
-      await until(() => flow.messages("report").length === 1, flow.said);
+      await until(() => flow.messages("report").length === 1, "the daily report", { details: flow.said });
       const report = z.string().parse(flow.messages("report")[0]?.payload);
       expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mine, \d+ cannot be reached\./);
       if (kind === reference.kind) expect(report).not.toContain(first.name);
@@ -206,16 +240,18 @@ export function describeExamples(version: Version): void {
       // The environment of this one has no address; later the flow's own has.
       if (version === 4) {
         const { flow, site: farm, first } = await run("alert-by-http", site, { shortened });
-        await until(() => hasLooked(farm), flow.said);
+        await until(() => hasLooked(farm), "the node to read the notifications", { details: flow.said });
         first.switchOff();
-        await until(() => flow.messages("not set, not sent").length === 1, flow.said);
+        await until(() => flow.messages("not set, not sent").length === 1, "the alert without an address", {
+          details: flow.said,
+        });
         expect(alerts).toEqual([]);
       }
       const env = version === 5 ? {} : { ALERT_URL: alertUrl() };
       const { flow, site: farm, first } = await run("alert-by-http", site, { shortened, env });
-      await until(() => hasLooked(farm), flow.said);
+      await until(() => hasLooked(farm), "the node to read the notifications", { details: flow.said });
       first.switchOff();
-      await until(() => flow.messages("sent").length === 1, flow.said);
+      await until(() => flow.messages("sent").length === 1, "the alert to be sent", { details: flow.said });
       expect(alerts).toEqual([
         { title: expect.anything(), message: expect.any(String), miner: first.name, time: expect.any(String) },
       ]);
@@ -228,10 +264,12 @@ export function describeExamples(version: Version): void {
       const { flow, first, second: stopped } = await run("pause-while-something-runs", site);
       stopped.stop();
       const isKnown = () => flow.known().some(({ name, mining }) => name === stopped.name && mining === false);
-      await until(isKnown, flow.said);
+      await until(isKnown, "the service to show the second rig as stopped", { details: flow.said });
       const said = async (runs: number, isMining: boolean) => {
         expect((await flow.post("/dishwasher", runs)).status).toBe(202);
-        await until(() => first.model.mining === isMining, flow.said);
+        await until(() => first.model.mining === isMining, `the rig to ${isMining ? "start again" : "stop"}`, {
+          details: flow.said,
+        });
       };
       await said(1, false);
       await said(0, true);

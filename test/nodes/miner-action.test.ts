@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const Report = z.object({ done: z.number(), failed: z.number(), results: z.array(z.object({ name: z.string() })) });
 const Commands = z.array(z.object({ value: z.string(), isGrey: z.boolean(), cannot: z.array(z.unknown()) }));
@@ -30,7 +30,8 @@ async function openConnected(service: OpenedForNodes, fields: Readonly<Record<st
   const bench = await open(service, fields);
   await until(
     () => bench.heard("action").statuses.at(-1) === "green dot connected",
-    () => JSON.stringify(bench.heard("action")),
+    "the miner action node to connect",
+    { details: () => JSON.stringify(bench.heard("action")) },
   );
   return bench;
 }
@@ -46,10 +47,9 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "restart" });
     bench.send("action", { payload: "go", kept: 7 });
-    await until(
-      () => bench.heard("out").messages.length > 0,
-      () => JSON.stringify(bench.heard("action")),
-    );
+    await until(() => bench.heard("out").messages.length > 0, "the rig's answer to the restart command", {
+      details: () => JSON.stringify(bench.heard("action")),
+    });
     const [message] = bench.heard("out").messages;
     expect(message).toMatchObject({
       payload: { success: true, message: expect.any(String), state: expect.stringMatching(/^(done|sent)$/) },
@@ -71,14 +71,14 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
       dryRun: true,
     });
     bench.send("action", { which: "Nobody" });
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the unknown miner");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "not.found",
       message: 'Miners: there is no miner "Nobody"',
     });
     expect(bench.heard("action").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
     bench.send("action", { which: service.steered });
-    await until(() => bench.heard("out").messages.length === 1);
+    await until(() => bench.heard("out").messages.length === 1, "the answer for the miner that exists");
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { success: true, state: "possible" } });
   });
 
@@ -86,7 +86,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "all", action: "stop", dryRun: true, output: "together" });
     bench.send("action", {});
-    await until(() => bench.heard("out").messages.length === 1);
+    await until(() => bench.heard("out").messages.length === 1, "the report on all miners");
     const { done, failed, results } = Report.parse(bench.heard("out").messages[0]?.payload);
     expect(done + failed).toBe(service.miners.length);
     expect(results.map(({ name }) => name).toSorted()).toEqual(service.miners.toSorted());
@@ -101,7 +101,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
       value: "50",
     });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the missing control");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "control.absent",
       message: `${service.steered} cannot be told "throttle": it has no such control`,
@@ -122,7 +122,7 @@ describe("a miner action", () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "all", action: "power_limit", value: "1" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the miners that failed");
     const [error] = bench.heard("action").errors;
     expect(error?.message).toMatch(/^3 of 3 miners did not do it; the first: Rig A/);
     expect(error?.cause).toEqual([
@@ -149,7 +149,10 @@ describe("a miner action", () => {
       dryRun: true,
     });
     bench.send("action", { wanted: 1, light: true });
-    await until(() => bench.heard("out").messages.length + bench.heard("action").errors.length > 0);
+    await until(
+      () => bench.heard("out").messages.length + bench.heard("action").errors.length > 0,
+      "an answer or error for the locate command",
+    );
     expect(bench.heard("action").errors).toEqual([]);
     expect(bench.heard("out").messages[0]).toMatchObject({ miner: { name: "Rig A" }, payload: { state: "possible" } });
   });
@@ -164,14 +167,17 @@ describe("a miner action", () => {
       actionType: "msg",
     });
     bench.send("action", { miner: "Rig A", do: { action: "stop" } });
-    await until(() => bench.heard("out").messages.length + bench.heard("action").errors.length > 0);
+    await until(
+      () => bench.heard("out").messages.length + bench.heard("action").errors.length > 0,
+      "an answer or error for the stop command",
+    );
     expect(bench.heard("action").errors).toEqual([]);
     const [stopped] = bench.heard("out").messages;
     expect(stopped).toMatchObject({ payload: { success: true }, miner: { name: "Rig A" } });
     bench.send("action", { ...stopped, do: { action: "start" } });
-    await until(() => bench.heard("out").messages.length === 2);
+    await until(() => bench.heard("out").messages.length === 2, "the answer to the start command");
     bench.send("action", { miner: "Rig B", do: { action: "set_mode", wrong: 1 } });
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the missing mode");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "input.invalid",
       message: expect.stringMatching(/mode: is required/),
@@ -183,7 +189,7 @@ describe("a miner action", () => {
     await service.service.addMiner({ address: "127.0.0.1:9", name: "Rig A" }, { actor: "test" });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the ambiguous miner name");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "input.invalid",
       message: expect.stringMatching(/^Miners: 2 miners are called "Rig A"; say which by its uid: /),
@@ -195,7 +201,7 @@ describe("a miner action", () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A, Hall", action: "restart" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the unknown miner");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "not.found",
       message: 'Miners: there is no miner "Hall"',
@@ -223,7 +229,7 @@ describe("a miner action", () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, fields);
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the wrong fields");
     expect(bench.heard("action").errors[0]?.code).toBe(code);
     expect(bench.heard("action").errors[0]?.message).toMatch(message);
     expect(bench.heard("action").completed).toBe(0);
@@ -234,7 +240,7 @@ describe("a miner action", () => {
     const bench = await open(service, { scope: "miners", miners: "Rig A", action: "stop", parallel: "many" });
     expect(bench.heard("action").statuses).toEqual(["red dot At once: is no number in the allowed range"]);
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the wrong configuration");
     expect(bench.heard("action").errors[0]?.code).toBe("config.invalid");
   });
 
@@ -242,7 +248,7 @@ describe("a miner action", () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { service: "gone", scope: "all", action: "stop" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the missing service");
     expect(bench.heard("action").errors[0]?.message).toBe("Service: choose a service and deploy it");
   });
 });
@@ -255,14 +261,17 @@ describe("a miner action while the service is away", () => {
     closers.push(() => service.close());
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart", dryRun: true });
     await service.away();
-    await until(lost(bench));
+    await until(lost(bench), "the node to show that the service is away");
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the unreachable service");
     expect(bench.heard("action").errors[0]?.code).toBe("service.unreachable");
     await service.back();
-    await until(() => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === false);
+    await until(
+      () => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === false,
+      "the node to show that the service is back",
+    );
     bench.send("action", {});
-    await until(() => bench.heard("out").messages.length === 1);
+    await until(() => bench.heard("out").messages.length === 1, "the answer after the service is back");
   });
 
   test("keeps messages in order, and those that came last", async () => {
@@ -271,16 +280,19 @@ describe("a miner action while the service is away", () => {
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
     const bench = await openConnected(service, { ...fields, queue: "all", queueCount: "3", queueAge: "600" });
     await service.away();
-    await until(lost(bench));
+    await until(lost(bench), "the node to show that the service is away");
     for (const n of [1, 2, 3, 4]) bench.send("action", { n });
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the oldest message");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "not.possible",
       message: expect.stringMatching(/oldest/),
     });
-    await until(() => bench.heard("action").statuses.at(-1)?.endsWith("3 waiting") === true);
+    await until(
+      () => bench.heard("action").statuses.at(-1)?.endsWith("3 waiting") === true,
+      "the node to show three waiting messages",
+    );
     await service.back();
-    await until(() => bench.heard("out").messages.length === 3);
+    await until(() => bench.heard("out").messages.length === 3, "the answers to the three waiting messages");
     expect(bench.heard("out").messages.map(({ n }) => n)).toEqual([2, 3, 4]);
   });
 
@@ -290,15 +302,15 @@ describe("a miner action while the service is away", () => {
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
     const bench = await openConnected(service, { ...fields, queue: "all", queueAge: "1" });
     await service.away();
-    await until(lost(bench));
+    await until(lost(bench), "the node to show that the service is away");
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1);
+    await until(() => bench.heard("action").errors.length === 1, "the error about the expired message");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "service.unreachable",
       message: expect.stringMatching(/not sent late/),
     });
     await service.back();
-    await until(() => !lost(bench)());
+    await until(() => !lost(bench)(), "the node to show that the service is back");
     expect(bench.heard("out").messages).toEqual([]);
   });
 
@@ -308,11 +320,11 @@ describe("a miner action while the service is away", () => {
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
     const bench = await openConnected(service, { ...fields, queue: "latest", queueAge: "600" });
     await service.away();
-    await until(lost(bench));
+    await until(lost(bench), "the node to show that the service is away");
     for (const n of [1, 2, 3]) bench.send("action", { n });
-    await until(() => bench.heard("action").errors.length === 2);
+    await until(() => bench.heard("action").errors.length === 2, "the errors about both replaced messages");
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1);
+    await until(() => bench.heard("out").messages.length === 1, "the answer to the latest message");
     expect(bench.heard("out").messages[0]).toMatchObject({ n: 3 });
   });
 });

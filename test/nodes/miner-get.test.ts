@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import registerGet from "../../nodes/miner-get/rigbridge-miner-get.ts";
 import { instantOf, stepOf } from "../../nodes/miner-get/time.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -31,7 +31,11 @@ async function open(service: OpenedForNodes, fields: Fields): Promise<BenchFlow>
   const { credentials, userDir } = service;
   const bench = await openFlow([registerService, registerGet], flow, { credentials, userDir });
   closers.push(() => bench.close());
-  await until(() => /^(green|red)/.test(bench.heard("get").statuses.at(-1) ?? ""), said(bench));
+  await until(
+    () => /^(green|red)/.test(bench.heard("get").statuses.at(-1) ?? ""),
+    "the miner get node to connect or fail",
+    { details: said(bench) },
+  );
   return bench;
 }
 
@@ -49,7 +53,7 @@ async function ask(bench: BenchFlow, msg: Fields = {}) {
   const ended = () => bench.heard("get").completed + bench.heard("get").errors.length;
   const before = ended();
   bench.send("get", { ...msg });
-  await until(() => ended() > before, said(bench));
+  await until(() => ended() > before, "the miner get node to finish the message", { details: said(bench) });
   return { sent: bench.heard("out").messages.slice(length), error: bench.heard("get").errors.at(-1) };
 }
 
@@ -122,7 +126,9 @@ describe("a miner get", () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A", what: "history" });
     const points = async (msg: Fields) => (await ask(bench, msg)).sent[0]?.payload;
-    await until(async () => pointsIn(await points({ step: 0 })).length > 0, said(bench));
+    await until(async () => pointsIn(await points({ step: 0 })).length > 0, "the first points of the history", {
+      details: said(bench),
+    });
     expect(pointsIn(await points({ step: 0 }))[0]).toEqual({
       time: expect.any(Number),
       hashrate: expect.any(Number),
@@ -158,11 +164,21 @@ describe("a miner get", () => {
     closers.push(() => service.close());
     const bench = await open(service, { scope: "miners", miners: "Rig A", queue: "latest", queueAge: 600 });
     await service.away();
-    await until(() => bench.heard("get").statuses.at(-1)?.startsWith("red ring") === true, said(bench));
+    await until(
+      () => bench.heard("get").statuses.at(-1)?.startsWith("red ring") === true,
+      "the node to show that the service is away",
+      { details: said(bench) },
+    );
     bench.send("get", { n: 1 });
-    await until(() => bench.heard("get").statuses.at(-1)?.endsWith("1 waiting") === true, said(bench));
+    await until(
+      () => bench.heard("get").statuses.at(-1)?.endsWith("1 waiting") === true,
+      "the node to show the waiting message",
+      { details: said(bench) },
+    );
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1, said(bench));
+    await until(() => bench.heard("out").messages.length === 1, "the answer to the message that waited", {
+      details: said(bench),
+    });
     expect(bench.heard("out").messages[0]).toMatchObject({ n: 1, payload: { name: "Rig A" } });
   });
 

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { startNodeRed, versions } from "./real-node-red.ts";
 import { openElsewhere } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -41,15 +41,21 @@ describe.each(versions)("Node-RED %i", (version) => {
       service.credentials,
     );
     const said = (): string => `${red.log()}\n${JSON.stringify(red.messages("errors"))}`;
-    await until(() => red.messages("states").length === 3 && red.messages("summary").length > 0, said);
+    await until(
+      () => red.messages("states").length === 3 && red.messages("summary").length > 0,
+      "the states of all miners and the summary",
+      { details: said },
+    );
     expect(red.messages("summary")[0]).toMatchObject({ payload: { miners: 3 }, topic: "summary" });
-    await until(() => red.messages("begun").length > 0, said);
+    await until(() => red.messages("begun").length > 0, "the message that the power exceeds the limit", {
+      details: said,
+    });
     expect(red.messages("begun")[0]).toMatchObject({ condition: { state: "begun", property: "power", unit: "W" } });
     await red.inject("go", { from: "1 h" });
-    await until(() => red.messages("points").length === 1, said);
+    await until(() => red.messages("points").length === 1, "the history of Rig A", { details: said });
     expect(red.messages("points")[0]).toMatchObject({ payload: expect.any(Array), topic: expect.any(String) });
     await red.inject("go", { from: "yesterday" });
-    await until(() => red.messages("errors").length === 1, said);
+    await until(() => red.messages("errors").length === 1, "the error about the invalid time", { details: said });
     expect(red.messages("errors")[0]).toMatchObject({
       error: { message: expect.stringMatching(/From: must be a time/), code: "input.invalid" },
     });

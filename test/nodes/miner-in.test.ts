@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import registerIn from "../../nodes/miner-in/rigbridge-miner-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -37,14 +37,14 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 };
 
 const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("in"), bench.heard("out")]).slice(0, 5000);
-const got = (bench: BenchFlow, count: number, id = "out") =>
-  until(() => bench.heard(id).messages.length >= count, said(bench));
+const got = (bench: BenchFlow, count: number, awaited: string) =>
+  until(() => bench.heard("out").messages.length >= count, awaited, { details: said(bench) });
 
 describe.each(serviceKinds)("a miner in on $name", (kind) => {
   test("sends the state of each miner as soon as it is known", async () => {
     const service = await openService(kind);
     const bench = await open(service, { interval: 3600 });
-    await got(bench, service.miners.length);
+    await got(bench, service.miners.length, "the states of all miners");
     const { messages } = bench.heard("out");
     expect(messages.map(({ payload }) => payload)).toEqual(
       expect.arrayContaining([
@@ -66,7 +66,7 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
       interval: 1,
       repeat: true,
     });
-    await got(bench, 2);
+    await got(bench, 2, "the second message about the group");
     expect(bench.heard("out").messages[0]).toMatchObject({
       payload: expect.arrayContaining([expect.objectContaining({ status: expect.any(String) })]),
       miners: expect.arrayContaining([expect.objectContaining({ readings: expect.any(Object) })]),
@@ -79,14 +79,15 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
       ...{ scope: "miners", miners: service.steered, when: "threshold", hold: 1, hysteresis: 0 },
       ...{ property: "hashrate", is: "above", threshold: "0", basis: "value", unit: "GH/s" },
     });
-    await got(bench, 1);
+    await got(bench, 1, "the message that the hash rate exceeds the limit");
     expect(bench.heard("out").messages[0]).toMatchObject({
       payload: { name: service.steered },
       condition: { state: "begun", property: "hashrate", is: "above", limit: 0, unit: "GH/s" },
     });
     await until(
       () => bench.heard("in").statuses.at(-1)?.startsWith("green dot 1 of 1 above the limit ·") === true,
-      said(bench),
+      "the node to count the miner above the limit",
+      { details: said(bench) },
     );
     expect(bench.heard("over").messages).toEqual([]);
   });
@@ -95,14 +96,17 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
     const service = await openService(kind);
     const fields = { scope: "miners", miners: service.steered, when: "status" };
     const bench = await open(service, fields, { action: "stop" });
-    await until(() => bench.heard("action").statuses.at(-1) === "green dot connected", said(bench));
-    bench.send("action", {});
     await until(
-      () => bench.heard("action").completed === 1,
-      () => JSON.stringify(bench.heard("action")),
+      () => bench.heard("action").statuses.at(-1) === "green dot connected",
+      "the miner action node to connect",
+      { details: said(bench) },
     );
+    bench.send("action", {});
+    await until(() => bench.heard("action").completed === 1, "the miner action node to finish the stop command", {
+      details: () => JSON.stringify(bench.heard("action")),
+    });
     service.pass(60);
-    await got(bench, 1);
+    await got(bench, 1, "the message about the stopped miner");
     expect(bench.heard("out").messages.at(0)).toMatchObject({ previous: "mining", payload: { name: service.steered } });
     expect(bench.heard("out").messages.at(0)).not.toMatchObject({ payload: { status: "mining" } });
   });
@@ -111,14 +115,21 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
     const service = await openService(kind);
     const fields = { scope: "miners", miners: service.steered, interval: 1 };
     const bench = await open(service, fields);
-    await got(bench, 1);
+    await got(bench, 1, "the first state of the miner");
     service.switchOff(service.steered);
-    await until(() => stateIn(bench.heard("out").messages.at(-1)?.payload).online === false, said(bench));
+    await until(
+      () => stateIn(bench.heard("out").messages.at(-1)?.payload).online === false,
+      "the message that the miner is offline",
+      { details: said(bench) },
+    );
     expect(bench.heard("out").messages.at(-1)).toMatchObject({
       payload: { status: "disconnected", hashrate: null, power: null, mining: null },
     });
     const { length } = bench.heard("out").messages;
-    await until(() => bench.heard("in").statuses.at(-1)?.includes("Disconnected") === true);
+    await until(
+      () => bench.heard("in").statuses.at(-1)?.includes("Disconnected") === true,
+      "the node to show the miner as disconnected",
+    );
     expect(bench.heard("out").messages.slice(length)).toEqual([]);
   });
 });
@@ -130,7 +141,7 @@ describe("a miner in", () => {
   test("says of a name that leads to nobody so once, and watches the others", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A, Nobody", interval: 1, repeat: true });
-    await got(bench, 3);
+    await got(bench, 3, "the third message about Rig A");
     expect(bench.heard("in").errors).toEqual([
       { code: "not.found", message: 'Miners: there is no miner "Nobody"', cause: undefined },
     ]);
@@ -142,7 +153,7 @@ describe("a miner in", () => {
     const service = await openService({ open: openElsewhere });
     process.env.TEST_WATCHED = "rig b";
     const bench = await open(service, { scope: "miners", miners: "TEST_WATCHED", minersType: "env" });
-    await got(bench, 1);
+    await got(bench, 1, "the state of Rig B");
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { name: "Rig B" } });
   });
 
@@ -156,7 +167,8 @@ describe("a miner in", () => {
     });
     await until(
       () => bench.heard("in").statuses.at(-1)?.startsWith("green dot 0 of 3 below the limit · 3 unknown") === true,
-      said(bench),
+      "the node to count the unknown miners",
+      { details: said(bench) },
     );
   });
 
@@ -164,12 +176,16 @@ describe("a miner in", () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { scope: "miners", miners: "Rig A", interval: 1, repeat: true });
-    await got(bench, 1);
+    await got(bench, 1, "the first state of Rig A");
     await service.away();
-    await until(() => bench.heard("in").statuses.at(-1)?.startsWith("red ring") === true, said(bench));
+    await until(
+      () => bench.heard("in").statuses.at(-1)?.startsWith("red ring") === true,
+      "the node to show that the service is away",
+      { details: said(bench) },
+    );
     const { length } = bench.heard("out").messages;
     await service.back();
-    await got(bench, length + 1);
+    await got(bench, length + 1, "the next state after the service is back");
     expect(bench.heard("in").statuses.at(-1)).toMatch(/^green dot/);
   });
 
@@ -177,13 +193,25 @@ describe("a miner in", () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { when: "status" }, { action: "stop" });
-    await until(() => bench.heard("action").statuses.at(-1) === "green dot connected", said(bench));
+    await until(
+      () => bench.heard("action").statuses.at(-1) === "green dot connected",
+      "the miner action node to connect",
+      { details: said(bench) },
+    );
     await service.away();
-    await until(() => bench.heard("in").statuses.at(-1)?.startsWith("red ring") === true, said(bench));
+    await until(
+      () => bench.heard("in").statuses.at(-1)?.startsWith("red ring") === true,
+      "the miner in node to lose the service",
+      { details: said(bench) },
+    );
     await service.back();
-    await until(() => bench.heard("action").statuses.at(-1)?.startsWith("green") === true, said(bench));
+    await until(
+      () => bench.heard("action").statuses.at(-1)?.startsWith("green") === true,
+      "the miner action node to reconnect",
+      { details: said(bench) },
+    );
     bench.send("action", {});
-    await got(bench, 1);
+    await got(bench, 1, "the message about the stopped miner");
     expect(bench.heard("out").messages.map(({ previous }) => previous)).toEqual(["mining"]);
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { name: "Rig A", status: "stopped" } });
   });
@@ -209,7 +237,9 @@ describe("a miner in", () => {
   ])("with %j says %s", async (fields, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
-    await until(() => bench.heard("in").errors.length === 1, said(bench));
+    await until(() => bench.heard("in").errors.length === 1, "the error about the chosen miners", {
+      details: said(bench),
+    });
     expect(bench.heard("in").errors[0]?.code).toBe(code);
     expect(bench.heard("in").errors[0]?.message).toMatch(message);
     expect(bench.heard("out").messages).toEqual([]);

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { type FlowNode, type NodeRed, startNodeRed, versions } from "./real-node-red.ts";
 import { type OpenedElsewhere, openElsewhere } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -40,10 +40,9 @@ const others = { actor: "somebody else" };
 
 /** Resolves when the nodes of a flow that was just deployed stand as they should. */
 const ready = (red: NodeRed) =>
-  until(
-    () => ["notices", "coin"].every((id) => red.status(id)?.text === "connected"),
-    () => red.log(),
-  );
+  until(() => ["notices", "coin"].every((id) => red.status(id)?.text === "connected"), "both nodes to connect", {
+    details: red.log,
+  });
 
 describe.each(versions)("Node-RED %i", (version) => {
   test("tells notifications once, also after a deploy, with its context on disk", async () => {
@@ -56,16 +55,18 @@ describe.each(versions)("Node-RED %i", (version) => {
     await red.deploy(flowFor(service), service.credentials);
     await ready(red);
     service.switchOff("Rig B");
-    await until(() => red.messages("out").length === 1, red.log);
+    await until(() => red.messages("out").length === 1, "the notification about Rig B", { details: red.log });
     expect(red.messages("out")[0]).toMatchObject({
       event: "new",
       payload: { minerName: "Rig B", isWarning: true },
       miner: { name: "Rig B" },
     });
     await red.deploy(flowFor(service, { limit: 10, openAtFirst: true }));
-    await until(() => red.status("notices")?.text === "connected", red.log);
+    await until(() => red.status("notices")?.text === "connected", "the redeployed node to connect", {
+      details: red.log,
+    });
     await service.service.allNotificationsAction({ action: "clear_all" }, others);
-    await until(() => red.messages("out").length > 0, red.log);
+    await until(() => red.messages("out").length > 0, "the message about the removal", { details: red.log });
     expect(red.messages("out")).toMatchObject([{ event: "closed", payload: { minerName: "Rig B" } }]);
     expect(red.messages("errors")).toEqual([]);
   });
@@ -75,13 +76,15 @@ describe.each(versions)("Node-RED %i", (version) => {
     closers.push(() => service.close());
     const red = await start(version);
     await red.deploy(flowFor(service, { scope: "miners", miners: "Nobody" }), service.credentials);
-    await until(() => red.messages("errors").length === 1, red.log);
+    await until(() => red.messages("errors").length === 1, "the error about the unknown miner", { details: red.log });
     expect(red.messages("errors")[0]).toMatchObject({
       error: { code: "not.found", message: expect.stringMatching(/Nobody/), source: { id: "notices" } },
     });
-    await until(() => red.status("coin")?.text === "connected", red.log);
+    await until(() => red.status("coin")?.text === "connected", "the coin profit node to connect", {
+      details: red.log,
+    });
     await red.inject("inject", { payload: { action: "set", shortName: "BTC", profit: "1,5" } });
-    await until(() => red.messages("errors").length === 2, red.log);
+    await until(() => red.messages("errors").length === 2, "the error about the invalid profit", { details: red.log });
     expect(red.messages("errors")[1]).toMatchObject({
       error: {
         code: "input.invalid",
@@ -90,7 +93,7 @@ describe.each(versions)("Node-RED %i", (version) => {
       },
     });
     await red.inject("inject", { payload: { action: "set", shortName: "BTC", profit: 1e-12 } });
-    await until(() => red.messages("out").length === 1, red.log);
+    await until(() => red.messages("out").length === 1, "the confirmation of the new profit", { details: red.log });
     expect(red.messages("out")[0]).toMatchObject({ topic: "BTC", payload: { success: true } });
   });
 });

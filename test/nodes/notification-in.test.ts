@@ -1,15 +1,15 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
 import type { NodeAPI, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
+import { afterEach, describe, expect, test } from "vitest";
 import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { Asked } from "../../nodes/shared/connection.ts";
 import { connectionAt } from "../../nodes/shared/services.ts";
 import { Notification } from "../../src/contract/resources.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 import { type OpenedElsewhere, type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -72,10 +72,9 @@ const idOf = ([message]: readonly NodeMessage[]): number => Notification.parse(m
 async function openLooked(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const bench = await open(service, nodes);
   const remembered = (id: string) => hasLooked(`${id} in`);
-  await until(
-    () => Object.keys(nodes).every(remembered),
-    () => JSON.stringify(Object.keys(nodes).map((id) => bench.heard(`${id} in`))),
-  );
+  await until(() => Object.keys(nodes).every(remembered), "the nodes to read the notifications", {
+    details: () => JSON.stringify(Object.keys(nodes).map((id) => bench.heard(`${id} in`))),
+  });
   return bench;
 }
 
@@ -96,7 +95,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     const opened = await openService(kind);
     const bench = await openLooked(opened, { all: {} });
     opened.switchOff(opened.pooled);
-    await until(() => bench.told("all").length === 1);
+    await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
     const { messages } = bench.heard("all out");
     const id = idOf(messages);
     expect(messages[0]).toMatchObject({
@@ -107,9 +106,9 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     });
     const { service, caller } = bench.asked();
     await service.notificationAction({ id, action: "ack" }, caller);
-    await until(() => bench.told("all").length === 2);
+    await until(() => bench.told("all").length === 2, "the message about the acknowledgement");
     await service.notificationAction({ id, action: "clear" }, caller);
-    await until(() => bench.told("all").length === 3);
+    await until(() => bench.told("all").length === 3, "the message about the removal");
     expect(bench.heard("all out").messages.slice(1)).toMatchObject([
       { event: "changed", payload: { id, isAcknowledged: true } },
       { event: "closed", payload: { id, isAcknowledged: true } },
@@ -132,11 +131,12 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
       closed: { tellNew: false, tellChanged: false },
     });
     opened.switchOff(pooled);
-    await until(() => bench.told("all").length === 1);
+    await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
     const { service, caller } = bench.asked();
     await service.notificationAction({ id: idOf(bench.heard("all out").messages), action: "clear" }, caller);
-    for (const id of ["all", "another", "text", "warnings"]) await until(() => bench.told(id).length === 2);
-    await until(() => bench.told("closed").length === 1);
+    for (const id of ["all", "another", "text", "warnings"])
+      await until(() => bench.told(id).length === 2, `the message about the removal at node "${id}"`);
+    await until(() => bench.told("closed").length === 1, 'the message about the removal at node "closed"');
     expect([bench.told("one"), bench.told("pattern")]).toEqual([[], []]);
   });
 
@@ -144,15 +144,15 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     const opened = await openService(kind);
     const bench = await openLooked(opened, { all: { acknowledge: true } });
     opened.switchOff(opened.pooled);
-    await until(() => bench.told("all").length === 1);
+    await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
     const { service, caller } = bench.asked();
     const id = idOf(bench.heard("all out").messages);
     await until(async () => {
       const { notificationList } = await service.listNotifications({}, caller);
       return notificationList.some((each) => each.id === id && each.isAcknowledged);
-    });
+    }, "the node to acknowledge the notification");
     await service.notificationAction({ id, action: "clear" }, caller);
-    await until(() => bench.told("all").length === 2);
+    await until(() => bench.told("all").length === 2, "the message about the removal");
     expect(bench.heard("all out").messages).toMatchObject([
       { event: "new", payload: { isAcknowledged: false } },
       { event: "closed", payload: { isAcknowledged: true } },
@@ -166,29 +166,32 @@ describe("notification in", () => {
     const bench = await openLooked(opened, { all: {} });
     await opened.away();
     opened.switchOff("Rig B");
-    await until(async () => (await listed(opened)).length === 1);
+    await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
     opened.switchOff("Rig C");
-    await until(async () => (await listed(opened)).length === 2);
+    await until(async () => (await listed(opened)).length === 2, "the service to list the notification about Rig C");
     expect(bench.told("all")).toEqual([]);
     await opened.back();
-    await until(() => bench.told("all").length === 2);
+    await until(() => bench.told("all").length === 2, "both missed notifications at the node");
     expect(bench.heard("all out").messages).toMatchObject([
       { event: "new", payload: { minerName: "Rig B" } },
       { event: "new", payload: { minerName: "Rig C" } },
     ]);
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
-    await until(() => bench.told("all").length === 4);
+    await until(() => bench.told("all").length === 4, "the messages about both removals");
     expect(bench.heard("all out").messages.slice(2)).toMatchObject([{ event: "closed" }, { event: "closed" }]);
   });
 
   test("tells at the first start what is open already, where that is wanted", async () => {
     const opened = await elsewhere();
     opened.switchOff("Rig B");
-    await until(async () => (await listed(opened)).length === 1);
+    await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
     const bench = await openLooked(opened, { told: { openAtFirst: true }, untold: {} });
-    await until(() => bench.told("told").length === 1);
+    await until(() => bench.told("told").length === 1, "the message about the notification already open");
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
-    await until(() => bench.told("told").length === 2 && bench.told("untold").length === 1);
+    await until(
+      () => bench.told("told").length === 2 && bench.told("untold").length === 1,
+      "the message about the removal at both nodes",
+    );
     expect(bench.told("untold")).toEqual([expect.stringMatching(/^closed: /)]);
   });
 
@@ -199,9 +202,9 @@ describe("notification in", () => {
       "hall b": { scope: "group", group: "hall b" },
     });
     opened.switchOff("Rig C");
-    await until(() => bench.told("hall b").length === 1);
+    await until(() => bench.told("hall b").length === 1, "the notification at the node of Hall B");
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
-    await until(() => bench.told("hall b").length === 2);
+    await until(() => bench.told("hall b").length === 2, "the message about the removal at Hall B");
     expect(bench.told("hall a")).toEqual([]);
   });
 
@@ -209,12 +212,16 @@ describe("notification in", () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, { all: { limit: 1, acknowledge: true } });
     opened.switchOff("Rig B");
-    await until(() => bench.told("all").length === 1);
+    await until(() => bench.told("all").length === 1, "the notification about Rig B");
     opened.switchOff("Rig C");
-    await until(() =>
-      /^red dot 1 more notifications, over the limit/.test(bench.heard("all in").statuses.at(-1) ?? ""),
+    await until(
+      () => /^red dot 1 more notifications, over the limit/.test(bench.heard("all in").statuses.at(-1) ?? ""),
+      "the node to count the notification over the limit",
     );
-    await until(async () => (await listed(opened)).some(({ isAcknowledged }) => isAcknowledged));
+    await until(
+      async () => (await listed(opened)).some(({ isAcknowledged }) => isAcknowledged),
+      "the node to acknowledge the notification about Rig B",
+    );
     expect(await listed(opened)).toMatchObject([
       { minerName: "Rig C", isAcknowledged: false },
       { minerName: "Rig B", isAcknowledged: true },
@@ -227,7 +234,7 @@ describe("notification in", () => {
     const visitor = { ...opened, node: { ...opened.node, user: "visitor" } };
     const bench = await openLooked(visitor, { all: { acknowledge: true } });
     opened.switchOff("Rig B");
-    await until(() => bench.heard("all in").errors.length === 1);
+    await until(() => bench.heard("all in").errors.length === 1, "the error about the refused acknowledgement");
     expect(bench.told("all")).toHaveLength(1);
     expect(bench.heard("all in").errors[0]).toMatchObject({
       code: "user.forbidden",
@@ -241,16 +248,19 @@ describe("notification in", () => {
     const bench = await open(opened, { all: { scope: "miners", miners: "whose", minersType: "global" } });
     const { global } = helper.getNode("all in").context();
     global.set("whose", "Rig B");
-    await until(() => hasLooked("all in"));
+    await until(() => hasLooked("all in"), "the node to read the notifications");
     global.set("whose", "Nobody");
-    await until(() => bench.heard("all in").errors.some(({ code }) => code === "not.found"));
+    await until(
+      () => bench.heard("all in").errors.some(({ code }) => code === "not.found"),
+      "the error about the unknown miner",
+    );
     expect(bench.heard("all in").errors.at(-1)?.message).toBe('Miners: there is no miner "Nobody"');
     expect(bench.heard("all in").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner/);
     opened.switchOff("Rig B");
-    await until(async () => (await listed(opened)).length === 1);
+    await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
     expect(bench.told("all")).toEqual([]);
     global.set("whose", "Rig B");
-    await until(() => bench.told("all").length === 1);
+    await until(() => bench.told("all").length === 1, "the notification that was held back");
     expect(bench.heard("all in").errors.filter(({ code }) => code === "not.found")).toHaveLength(1);
   });
 
@@ -266,7 +276,10 @@ describe("notification in", () => {
   ])("stands still with %j, and says why", async (fields, problem) => {
     const opened = await elsewhere();
     const bench = await open(opened, { wrong: fields, right: {} });
-    await until(() => bench.heard("right in").statuses.at(-1) === "green dot connected");
+    await until(
+      () => bench.heard("right in").statuses.at(-1) === "green dot connected",
+      "the node with correct fields to connect",
+    );
     expect(bench.heard("wrong in").warnings).toEqual([expect.stringMatching(problem)]);
     expect(bench.heard("wrong in").statuses).toEqual([expect.stringMatching(/^red dot /)]);
   });

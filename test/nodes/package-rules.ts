@@ -1,4 +1,5 @@
-import { parseSync } from "@swc/core";
+import { parse } from "acorn";
+import { full } from "acorn-walk";
 import { z } from "zod";
 
 const Manifest = z.looseObject({
@@ -133,41 +134,35 @@ interface Registered {
 }
 
 const Property = z.looseObject({
-  type: z.literal("KeyValueProperty"),
-  key: z.looseObject({ value: z.string() }),
+  type: z.literal("Property"),
+  method: z.literal(false),
+  key: z.looseObject({ name: z.string() }),
   value: z.looseObject({ type: z.string(), value: z.unknown().optional() }),
 });
 const Call = z.looseObject({
   type: z.literal("CallExpression"),
-  callee: z.looseObject({ property: z.looseObject({ value: z.literal("registerType") }) }),
+  callee: z.looseObject({ property: z.looseObject({ name: z.literal("registerType") }) }),
   arguments: z.tuple([
-    z.looseObject({ expression: z.looseObject({ type: z.literal("StringLiteral"), value: z.string() }) }),
-    z.looseObject({
-      expression: z.looseObject({ type: z.literal("ObjectExpression"), properties: z.array(z.unknown()) }),
-    }),
+    z.looseObject({ type: z.literal("Literal"), value: z.string() }),
+    z.looseObject({ type: z.literal("ObjectExpression"), properties: z.array(z.unknown()) }),
   ]),
 });
 
 /** The calls of `registerType` in the scripts of a page that checkers can read: a text, and an object in place. */
 export function registered(html: string): readonly Registered[] {
-  const scripts = [...html.matchAll(/<script type="text\/javascript">([\s\S]*?)<\/script>/g)];
-  return scripts
-    .flatMap(([, script = ""]) => within(parseSync(script, { syntax: "ecmascript", target: "es2022" })))
-    .flatMap((node) => {
+  const found: Registered[] = [];
+  for (const [, script = ""] of html.matchAll(/<script type="text\/javascript">([\s\S]*?)<\/script>/g))
+    full(parse(script, { ecmaVersion: 2022 }), (node) => {
       const { data } = Call.safeParse(node);
-      if (data === undefined) return [];
-      const [{ expression: type }, { expression: definition }] = data.arguments;
+      if (data === undefined) return;
+      const [type, definition] = data.arguments;
       const fields = definition.properties.flatMap((property) => {
         const { data: known } = Property.safeParse(property);
-        return known === undefined ? [] : [[known.key.value, String(known.value.value ?? known.value.type)] as const];
+        return known === undefined ? [] : [[known.key.name, String(known.value.value ?? known.value.type)] as const];
       });
-      return [{ type: type.value, fields: Object.fromEntries(fields) }];
+      found.push({ type: type.value, fields: Object.fromEntries(fields) });
     });
-}
-
-function within(node: unknown): readonly unknown[] {
-  if (typeof node !== "object" || node === null) return [];
-  return [node, ...Object.values(node).flatMap(within)];
+  return found;
 }
 
 function registerFaults({ name, html }: NodeSet): readonly string[] {

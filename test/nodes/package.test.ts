@@ -1,9 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { must, root } from "../package/packed.ts";
 import { type Catalogue, languages, type NodePackage, type NodeSet, readManifest, rules } from "./package-rules.ts";
+
+// depends on: nodes/**
 
 const home = join(root, "nodes");
 const read = (path: string): Promise<string> => readFile(join(home, path), "utf8");

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { until } from "./until.ts";
+import { until, within } from "../until.ts";
+
+// depends on: nodes/**
 
 /** The two that are supported. */
 export const versions = [5, 4] as const;
@@ -76,13 +78,15 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
     },
   );
   let text = "";
+  const log = () => text;
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (said: string) => (text += said));
   const ended = once(child, "exit");
   try {
     await until(
       () => (/Server now running at/.test(text) && /Started flows/.test(text)) || child.exitCode !== null,
-      () => text,
+      "Node-RED to start",
+      { details: log },
     );
   } catch (error) {
     child.kill("SIGKILL");
@@ -94,7 +98,10 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
   const headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
   const request = (path: string, init: RequestInit = {}) =>
     fetch(new URL(path, url), { ...init, headers: { ...headers, ...Object.fromEntries(new Headers(init.headers)) } });
-  const watched = await watch(url, options.token);
+  const watched = await watch(url, options.token, log).catch((error) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   const send = async (path: string, body: unknown, more: Record<string, string> = {}): Promise<void> => {
     const reply = await request(path, {
       method: "POST",
@@ -106,7 +113,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
   return {
     url,
     userDir,
-    log: () => text,
+    log,
     deploy: async (flow, credentials = {}, type = "full") => {
       const flows = flow.map((node) => {
         const secrets = credentials[node.id];
@@ -117,10 +124,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
       if (type === "full") watched.forget();
       const starts = text.split("Started ").length;
       await send("/flows", { flows }, { "node-red-api-version": "v2", "node-red-deployment-type": type });
-      await until(
-        () => text.split("Started ").length > starts,
-        () => text,
-      );
+      await until(() => text.split("Started ").length > starts, "the flow to start after the deploy", { details: log });
     },
     inject: (id, msg) =>
       send(`/inject/${id}`, {
@@ -158,7 +162,7 @@ const Event = z.object({ topic: z.string(), data: z.unknown() });
 const Debug = z.object({ id: z.string(), msg: z.string(), format: z.literal("Object") });
 
 /** What the editor is told: messages at debug nodes, and statuses. */
-async function watch(url: string, token: string | undefined) {
+async function watch(url: string, token: string | undefined, log: () => string) {
   const messages = new Map<string, Record<string, unknown>[]>();
   const statuses = new Map<string, Status[]>();
   const add = <T>(lists: Map<string, T[]>, id: string, item: T): void => {
@@ -175,10 +179,10 @@ async function watch(url: string, token: string | undefined) {
         add(messages, debug.data.id, z.record(z.string(), z.unknown()).parse(JSON.parse(debug.data.msg)));
     }
   });
-  await once(socket, "open");
+  await within(once(socket, "open"), "Node-RED to accept the connection for events", { details: log });
   if (token !== undefined) {
     socket.send(JSON.stringify({ auth: token }));
-    await once(socket, "message");
+    await within(once(socket, "message"), "Node-RED to answer the token", { details: log });
   }
   for (const topic of ["debug", "status/#"]) socket.send(JSON.stringify({ subscribe: topic }));
   return {

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { type NodeRed, type NodeRedOptions, startNodeRed, type Version, versions } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -57,7 +57,8 @@ const flowFor = (service: OpenedForNodes, fields: Readonly<Record<string, unknow
   },
 ];
 
-const connected = (red: NodeRed) => until(() => red.status("action")?.text === "connected", red.log);
+const connected = (red: NodeRed) =>
+  until(() => red.status("action")?.text === "connected", "the miner action node to connect", { details: red.log });
 
 describe.each(versions.flatMap((version) => serviceKinds.map((kind) => ({ version, kind, name: kind.name }))))(
   "Node-RED $version with $name",
@@ -69,13 +70,12 @@ describe.each(versions.flatMap((version) => serviceKinds.map((kind) => ({ versio
       await red.deploy(flowFor(service, fields), service.credentials);
       await connected(red);
       await red.inject("in", { who: service.steered });
-      await until(
-        () => red.messages("out").length > 0,
-        () => JSON.stringify(red.messages("errors")) + red.log(),
-      );
+      await until(() => red.messages("out").length > 0, "the rig's answer to the restart command", {
+        details: () => JSON.stringify(red.messages("errors")) + red.log(),
+      });
       expect(red.messages("out")[0]).toMatchObject({ payload: { success: true }, miner: { name: service.steered } });
       await red.inject("in", { who: "Nobody" });
-      await until(() => red.messages("errors").length > 0, red.log);
+      await until(() => red.messages("errors").length > 0, "the error about the unknown miner", { details: red.log });
       expect(red.messages("errors")[0]).toMatchObject({
         who: "Nobody",
         error: {

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import { hasSqlite } from "../../nodes/service/open-service.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds, testKey } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -42,10 +42,9 @@ async function open(
 
 const shown = (bench: BenchFlow) => bench.heard("action").statuses;
 const connected = (bench: BenchFlow) =>
-  until(
-    () => shown(bench).at(-1) === "green dot connected",
-    () => shown(bench),
-  );
+  until(() => shown(bench).at(-1) === "green dot connected", "the miner action node to connect", {
+    details: () => shown(bench),
+  });
 
 const Trial = z.object({ service: z.string(), miners: z.int(), offline: z.int(), isFull: z.boolean() }).loose();
 const Failure = z.object({ code: z.string(), message: z.string() });
@@ -97,21 +96,24 @@ describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
 describe("a rigbridge-service", () => {
   test("says what is wrong with its configuration, naming the field", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: "nowhere at all" });
-    await until(() => shown(bench).at(-1)?.startsWith("red ring") === true);
+    await until(() => shown(bench).at(-1)?.startsWith("red ring") === true, "the node to show the connection problem");
     expect(bench.heard("service").warnings).toEqual(["Address: is no address like http://192.168.1.5:17790"]);
     expect(shown(bench).at(-1)).toMatch(/^red ring no connection: Address: is no address like/);
   });
 
   test("names an environment variable that is not set", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: `\${${"NO_SUCH_VARIABLE"}}` });
-    await until(() => bench.heard("service").warnings.length > 0);
+    await until(() => bench.heard("service").warnings.length > 0, "the warning about the environment variable");
     expect(bench.heard("service").warnings).toEqual(["Address: the environment variable NO_SUCH_VARIABLE is not set"]);
   });
 
   test("says that the key is refused, and never the key", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, {}, { service: { key: "another-key-that-is-wrong" } });
-    await until(() => shown(bench).at(-1) === "red ring no connection: API key refused");
+    await until(
+      () => shown(bench).at(-1) === "red ring no connection: API key refused",
+      "the node to show that its key was refused",
+    );
     expect(JSON.stringify([bench.heard("service"), bench.heard("action")])).not.toContain("another-key");
   });
 
@@ -125,7 +127,7 @@ describe("a rigbridge-service", () => {
 
   test("made by a newer version is not guessed at", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { version: 99 });
-    await until(() => bench.heard("service").warnings.length > 0);
+    await until(() => bench.heard("service").warnings.length > 0, "the warning about the newer version");
     expect(bench.heard("service").warnings[0]).toMatch(/newer version/);
   });
 

@@ -1,14 +1,14 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { Farm } from "../../nodes/shared/connection.ts";
 import registerSummary from "../../nodes/summary-in/rigbridge-summary-in.ts";
 import { Summaries, type SummariesOptions, summaryMessage } from "../../nodes/summary-in/summaries.ts";
 import type { Miner, Summary } from "../../src/index.ts";
 import { miner, off, readings } from "../homebridge/miners.ts";
+import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import { HeldClock } from "./held-clock.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
-import { until } from "./until.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -38,7 +38,9 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
   test("sends figures of the farm as numbers, and the service's own summary", async () => {
     const service = await openService(kind);
     const bench = await open(service, {});
-    await until(() => bench.heard("out").messages.length > 0, said(bench));
+    await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
+      details: said(bench),
+    });
     expect(bench.heard("out").messages[0]).toMatchObject({
       payload: {
         miners: service.miners.length,
@@ -57,11 +59,13 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
   test("tells that a miner has gone", async () => {
     const service = await openService(kind);
     const bench = await open(service, { pace: 1 });
-    await until(() => bench.heard("out").messages.length > 0, said(bench));
+    await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
+      details: said(bench),
+    });
     const offline = (): unknown => payloadIn(bench.heard("out").messages.at(-1)).miners_offline;
     const before = Number(offline());
     service.switchOff(service.steered);
-    await until(() => offline() === before + 1, said(bench));
+    await until(() => offline() === before + 1, "the summary to count the offline miner", { details: said(bench) });
   });
 });
 

@@ -1,8 +1,10 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root, run } from "./packed.ts";
+
+// depends on: scripts/licences.mjs, docs/licences.md
 
 test("docs/licences.md is what npm run licences finds; npm run licences -- --write renews it", async () => {
   const { code, output } = await run(process.execPath, [join(root, "scripts", "licences.mjs")], root);

@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/index.ts";
 import { type Served, serve } from "../http/wire.ts";
 import { root, run } from "./packed.ts";
+
+// depends on: src/**, docs/operations.md, examples/systemd/*
 
 const file = join(root, "docs", "operations.md");
 const page = await readFile(file, "utf8");

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { within } from "../until.ts";
 import {
   copied,
   importer,
@@ -19,6 +20,8 @@ import {
   unpack,
   urlSaid,
 } from "./packed.ts";
+
+// depends on: src/**, docs/**, examples/**, *.md, Dockerfile, .dockerignore
 
 const Manifest = z.object({
   name: z.string(),
@@ -116,7 +119,7 @@ describe("the packed package", () => {
     const answer = await fetch(`${url}/health`);
     expect(await answer.json()).toEqual({ status: "ok", version });
     child.kill("SIGTERM");
-    expect(await ended).toEqual([0, null]);
+    expect(await within(ended, "the service to end")).toEqual([0, null]);
   });
 });
 

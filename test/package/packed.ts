@@ -4,6 +4,7 @@ import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { within } from "../until.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -12,7 +13,7 @@ export interface Outcome {
   readonly output: string;
 }
 
-/** Runs a program to its end, with nothing of npm's or Jest's settings around this one. */
+/** Runs a program to its end, with nothing of npm's or Vitest's settings around this one. */
 export function run(
   command: string,
   args: readonly string[],
@@ -154,12 +155,15 @@ export const typedSettings = {
 /** Where a service that was started says that it listens, in its log, which is JSON where stdout is no terminal. */
 export async function urlSaid(child: ChildProcess): Promise<string> {
   let said = "";
-  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-    said += String(chunk);
-    const [, url] = /"url":"([^"]+)"/.exec(said) ?? [];
-    if (url === undefined) continue;
-    child.stdout?.resume();
-    return url;
-  }
-  throw new Error(`It ended before it was ready:\n${said}`);
+  const saying = async (): Promise<string> => {
+    for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+      said += String(chunk);
+      const [, url] = /"url":"([^"]+)"/.exec(said) ?? [];
+      if (url === undefined) continue;
+      child.stdout?.resume();
+      return url;
+    }
+    throw new Error(`It ended before it was ready:\n${said}`);
+  };
+  return within(saying(), "the service to say where it listens", { details: () => said });
 }

@@ -1,8 +1,10 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { must, root, run } from "./packed.ts";
+
+// depends on: scripts/release.mjs
 
 const changelog =
   "# Changelog\n\n## 0.2.0, not released yet\n\n- Something new.\n\n## 0.1.0, 2026-01-31\n\n- The first.\n";

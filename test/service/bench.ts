@@ -1,7 +1,6 @@
 import { pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
-import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
 import { type DemoMiner, startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
@@ -21,6 +20,7 @@ export interface BenchOptions {
   /** Where plugs speak by messages. */
   readonly messages?: Messages;
   readonly eventsKept?: number;
+  readonly monotonicNow?: () => number;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -66,6 +66,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       demo: options.demo ?? [],
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
+      ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
     });
   let service = await start();
   open.push(async () => {
@@ -101,44 +102,6 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
     restart: async (config) => {
       await service.close();
       service = await start(config);
-    },
-  };
-}
-
-/** What was thrown, as `code path path`. */
-export async function refusal(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof RigbridgeError) return [error.code, ...error.errors.map(({ path }) => path)].join(" ");
-    throw error;
-  }
-  return "done";
-}
-
-/** The error itself. */
-export async function problem(promise: Promise<unknown>): Promise<RigbridgeError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof RigbridgeError) return error;
-    throw error;
-  }
-  throw new Error("it was done");
-}
-
-/** Waits for something that other events bring about. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
-/** A clock that only moves when told to. */
-export function stoppedClock(at = 1_800_000_000_000): { now: () => number; pass: (seconds: number) => void } {
-  let now = at;
-  return {
-    now: () => now,
-    pass: (seconds) => {
-      now += seconds * 1000;
     },
   };
 }

@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Input, Reply } from "../../src/contract/service.ts";
 import type { RigSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { type Bench, caller, closeBenches, openBench, problem, refusal, until } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { until } from "../until.ts";
+import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 
@@ -12,6 +14,8 @@ const axeos: RigSpec = { kind: "axeos", warm: true, restartSeconds: 0 };
 const cgminer: RigSpec = { kind: "cgminer", warm: true, restartSeconds: 0 };
 const xmrig: RigSpec = { kind: "xmrig", warm: true, token, restricted: false };
 const slow = { name: "delay", ms: 30 } as const;
+/** So slow that a test that has seen a command come can do something before it is answered. */
+const verySlow = { name: "delay", ms: 200 } as const;
 
 type Asked = Partial<Input<"startBulkAction">>;
 
@@ -27,7 +31,7 @@ const look = (bench: Bench, id: number, who: Caller = caller) => bench.service.g
 async function ended(bench: Bench, { id }: { readonly id: number }): Promise<Reply<"getBulkAction">> {
   const isOver = ({ state, results }: Reply<"getBulkAction">) =>
     state !== "running" && results.every((result) => result.state !== "sent");
-  await until(async () => isOver(await look(bench, id)));
+  await until(async () => isOver(await look(bench, id)), "the job to end");
   return look(bench, id);
 }
 
@@ -111,9 +115,9 @@ describe("a bulk action", () => {
 
   test("that is cancelled leaves the rest untold; what is under way ends and is told", async () => {
     const { bench, ids } = await withRigs(many(4, axeos));
-    for (const rig of bench.farm.rigs) rig.fault = slow;
+    for (const rig of bench.farm.rigs) rig.fault = verySlow;
     const job = await bulk(bench, { miners: ids, parallel: 1 });
-    await until(() => bench.rig(0).requests.writes.length > 0);
+    await until(() => bench.rig(0).requests.writes.length > 0, "the first rig to be told to restart");
     const said = await bench.service.cancelBulkAction({ id: job.id }, caller);
     expect(said).toMatchObject({ success: true, message: expect.stringContaining("3 miners") });
     expect(await look(bench, job.id)).toMatchObject({ state: "cancelled" });
@@ -139,7 +143,7 @@ describe("a bulk action", () => {
     expect(answers).toEqual([...Array(20).fill("done"), ...Array(5).fill("too.many")]);
     await bulk(bench, { miners: ids, dryRun: true });
     await bench.service.cancelBulkAction({ id: 1 }, caller);
-    await until(async () => (await refusal(bulk(bench, { miners: ids }))) === "done");
+    await until(async () => (await refusal(bulk(bench, { miners: ids }))) === "done", "another job to be taken");
   });
 });
 
@@ -199,14 +203,14 @@ describe("whom it is for:", () => {
 
   test("who is no user any more, or may only look now, tells nobody anything more", async () => {
     const { bench, user } = await grouped();
-    for (const rig of bench.farm.rigs) rig.fault = slow;
+    for (const rig of bench.farm.rigs) rig.fault = verySlow;
     const ann = await user("ann", null);
     const bob = await user("bob", null);
     const jobs = [
       await bulk(bench, { all: true, parallel: 1 }, ann),
       await bulk(bench, { all: true, parallel: 1 }, bob),
     ];
-    await until(() => bench.rig(0).requests.writes.length > 0);
+    await until(() => bench.rig(0).requests.writes.length > 0, "the first rig to be told to restart");
     await bench.store.users.remove(ann.userId);
     await bench.store.users.change(bob.userId, { privilege: "view" });
     const [gone, demoted] = await Promise.all(jobs.map((job) => ended(bench, job)));
@@ -343,9 +347,9 @@ describe("after a restart of the service", () => {
   test("it goes on with what was queued, and tells nobody twice", async () => {
     const { bench, ids } = await withRigs(many(3, axeos));
     const job = await bulk(bench, { miners: ids, parallel: 1, delay: 3600 });
-    await until(async () => (await look(bench, job.id)).done === 1);
+    await until(async () => (await look(bench, job.id)).done === 1, "the first miner's restart to be done");
     await bench.restart();
-    await until(async () => (await look(bench, job.id)).done === 2);
+    await until(async () => (await look(bench, job.id)).done === 2, "the second miner's restart to be done");
     await bench.restart();
     expect(await ended(bench, job)).toMatchObject({ state: "done", done: 3 });
     expect(bench.farm.rigs.map(({ requests }) => requests.writes.length)).toEqual([1, 1, 1]);
@@ -362,7 +366,7 @@ describe("after a restart of the service", () => {
       return Array.prototype.push.apply(writes, items);
     };
     const job = await bulk(bench, { miners: ids, parallel: 2 });
-    await until(() => writes.length > 0);
+    await until(() => writes.length > 0, "the second rig to be told to restart");
     expect(bench.rig(2).requests.writes).toEqual([]);
     bench.rig(0).fault = null;
     bench.rig(1).fault = null;
@@ -386,7 +390,7 @@ describe("after a restart of the service", () => {
     const bench = await openBench({ rigs: [axeos], store: full });
     const id = await bench.add(bench.rig(0).address);
     const job = await bulk(bench, { miners: [id] });
-    await until(() => refused > 0);
+    await until(() => refused > 0, "the full disk to refuse the job");
     expect(states(await look(bench, job.id))).toEqual(["queued"]);
     isFull = false;
     await bench.restart();
@@ -405,14 +409,17 @@ describe("after a restart of the service", () => {
     });
     const asked = { miners: ids, parallel: 1, delay: 3600 };
     const jobs = [await bulk(bench, asked), await bulk(bench, asked, { actor: "ann", userId })];
-    await until(async () => (await Promise.all(jobs.map(({ id }) => look(bench, id)))).every(({ done }) => done === 1));
+    await until(
+      async () => (await Promise.all(jobs.map(({ id }) => look(bench, id)))).every(({ done }) => done === 1),
+      "one miner of each job to be done",
+    );
     const [, second = 0] = ids;
     await bench.service.deleteMiner({ id: second }, caller);
     await bench.store.users.remove(userId);
     await bench.restart();
     const [first, of] = jobs;
     if (first === undefined || of === undefined) throw new Error("two jobs were begun");
-    await until(async () => (await look(bench, first.id)).failed === 1);
+    await until(async () => (await look(bench, first.id)).failed === 1, "the job to fail for the removed miner");
     expect((await look(bench, first.id)).results[1]).toMatchObject({
       state: "failed",
       message: expect.stringContaining("no miner"),

@@ -1,18 +1,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterEach, describe, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { Steering, type Waits } from "../../src/service/steering.ts";
 import { setControl } from "../../src/service/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { until } from "../until.ts";
+import { type Bench, type BenchOptions, caller, closeBenches, openBench } from "./bench.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  jest.restoreAllMocks();
   for (const close of closers.splice(0)) await close();
   await closeBenches();
 });
@@ -22,8 +23,11 @@ const axeos: RigSpec = { kind: "axeos", warm: true, restartSeconds: 0 };
 const cgminer: RigSpec = { kind: "cgminer", warm: true, restartSeconds: 0 };
 const xmrig: RigSpec = { kind: "xmrig", warm: true, token, restricted: false };
 
-async function withOne(spec: RigSpec): Promise<{ bench: Bench; id: number; rig: SimulatedRig }> {
-  const bench = await openBench({ rigs: [spec] });
+async function withOne(
+  spec: RigSpec,
+  options: BenchOptions = {},
+): Promise<{ bench: Bench; id: number; rig: SimulatedRig }> {
+  const bench = await openBench({ ...options, rigs: [spec] });
   const rig = bench.rig(0);
   return { bench, rig, id: await bench.add(rig.address, { token, driver: spec.kind }) };
 }
@@ -245,11 +249,15 @@ function breakAtWrite(rig: SimulatedRig, fault: SimulatedRig["fault"]): void {
 }
 
 /** A Bitaxe that has said who it is a moment ago, and took longer for it than a person wants to wait once more. */
-async function withSlow(): Promise<{ bench: Bench; id: number; rig: SimulatedRig }> {
-  const one = await withOne(axeos);
+async function withSlow() {
+  let ahead = 0;
+  const one = await withOne(axeos, { monotonicNow: () => performance.now() + ahead });
   one.rig.fault = { name: "delay", ms: 600 };
   await one.bench.poll(one.id);
-  return one;
+  const pass = (seconds: number): void => {
+    ahead += seconds * 1000;
+  };
+  return { ...one, pass };
 }
 
 /** Requests to a rig that were no writes, while something is done. */
@@ -270,12 +278,11 @@ describe("a slow rig", () => {
   });
 
   test("is read first for anything but a switch, and once what it said is old", async () => {
-    const { bench, id, rig } = await withSlow();
+    const { bench, id, rig, pass } = await withSlow();
     const set = () => bench.act(id, { action: "set", property: "frequency", value: "500" });
     // It reads its settings once more by itself for that.
     expect(await readsWhile(rig, set)).toBeGreaterThan(1);
-    const later = performance.now() + 16_000;
-    jest.spyOn(performance, "now").mockReturnValueOnce(later).mockReturnValueOnce(later);
+    pass(16);
     expect(await readsWhile(rig, () => bench.act(id, { action: "stop" }))).toBe(2);
   });
 
@@ -332,13 +339,14 @@ describe("a slow rig", () => {
     await poll();
     const { state } = miner;
     const before = rig.requests.count;
-    while (rig.requests.count === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => rig.requests.count > before, "the rig to be asked");
     expect(miner.busy).toBe(true);
     const done = switchOff();
-    while (rig.requests.writes.length === 0) {
+    await until(() => {
+      if (rig.requests.writes.length > 0) return true;
       expect(miner.state).toBe(state);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return false;
+    }, "the rig to be told to stop");
     await expect(done).resolves.toMatchObject({ state: "done" });
     expect(miner.state).toMatchObject({ missed: 0, trouble: null });
   });
@@ -351,7 +359,7 @@ describe("a rig that takes its time", () => {
     const reply = await set("frequency", "500");
     expect(reply).toMatchObject({ success: true, state: "sent" });
     expect(await row()).toMatchObject({ id: reply.commandId, state: "sent" });
-    while ((await row())?.state === "sent") await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(async () => (await row())?.state !== "sent", "the command to end");
     expect(await row()).toMatchObject({ state: "done" });
     expect(rig.requests.writes).toHaveLength(1);
   });
@@ -387,7 +395,7 @@ describe("a rig that takes its time", () => {
     breakAtWrite(rig, { name: "delay", ms: 2_000 });
     const both = [set("frequency", "500"), set("frequency", "510")];
     const outcomes = Promise.allSettled(both);
-    while (rig.requests.writes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => rig.requests.writes.length > 0, "the rig to be told the first frequency");
     rig.fault = "off";
     await steering.close();
     await outcomes;

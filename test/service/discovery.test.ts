@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/schema.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Reply } from "../../src/contract/service.ts";
@@ -9,7 +9,9 @@ import { AccessBook } from "../../src/service/access.ts";
 import { Discoveries } from "../../src/service/discovery.ts";
 import { type AxeosSpec, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { type NewNotification, openStore, type Store } from "../../src/store/index.ts";
-import { caller, closeBenches, openBench, problem, refusal, until } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { until } from "../until.ts";
+import { caller, closeBenches, openBench } from "./bench.ts";
 
 let store: Store;
 const closing: (() => Promise<void>)[] = [];
@@ -64,7 +66,7 @@ const own = (cidr: string): Interfaces => ({
 });
 
 async function ended(discoveries: Discoveries, id: number): Promise<Reply<"getDiscovery">> {
-  await until(async () => (await discoveries.getDiscovery({ id }, caller)).state !== "running");
+  await until(async () => (await discoveries.getDiscovery({ id }, caller)).state !== "running", "the search to end");
   return discoveries.getDiscovery({ id }, caller);
 }
 
@@ -107,7 +109,7 @@ describe("a search that is asked for", () => {
     const { discoveries } = discoveriesOf({ interfaces: own("127.71.2.1/30") });
     const { id } = await discoveries.startDiscovery({ yes: false }, caller);
     expect((await discoveries.getDiscovery({ id }, caller)).total).toBe(2);
-    await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1);
+    await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1, "the rig to be found");
     expect(await discoveries.cancelDiscovery({ id }, caller)).toMatchObject({ success: true });
   });
 
@@ -127,7 +129,7 @@ describe("a search that is asked for", () => {
     await farmOf({ kind: "cgminer", host: "127.71.3.1", port: 4028 });
     const { discoveries } = discoveriesOf();
     const { id } = await discoveries.startDiscovery({ networks: ["127.71.0.0/17", "127.71.3.1"], yes: false }, caller);
-    await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1);
+    await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1, "the rig to be found");
     expect((await discoveries.cancelDiscovery({ id }, caller)).message).toBe("Search 1 cancelled");
     const { state, scanned, total, found } = await discoveries.getDiscovery({ id }, caller);
     expect({ state, all: scanned === total, found: found.length }).toEqual({
@@ -195,7 +197,10 @@ describe("what is known", () => {
       { networks: [first, moved, stranger].map(String), yes: false },
       caller,
     );
-    await until(async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running");
+    await until(
+      async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running",
+      "the search to end",
+    );
     const known = (await bench.service.getDiscovery({ id }, caller)).found.map((each) => [each.address, each.known]);
     expect(new Map(known.map(([address, is]) => [String(address), is]))).toEqual(
       new Map([
@@ -213,7 +218,10 @@ describe("what is known", () => {
     await bench.service.addMiner({ address: "127.73.0.9:4028" }, caller);
     await farmOf({ kind: "cgminer", host: "127.73.0.9", port: 4028 });
     const { id } = await bench.service.startDiscovery({ networks: ["127.73.0.9"], yes: false }, caller);
-    await until(async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running");
+    await until(
+      async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running",
+      "the search to end",
+    );
     expect(await bench.service.getDiscovery({ id }, caller)).toMatchObject({
       found: [{ address: "127.73.0.9", known: true }],
     });
@@ -230,13 +238,13 @@ describe("a search every so often", () => {
     const networks = farm.rigs.map(({ address }) => address);
     const { discoveries, told, pauses } = discoveriesOf({ scan: { networks, every: 600 } });
     discoveries.start();
-    await until(() => pauses.length === 1);
+    await until(() => pauses.length === 1, "the first search to end");
     expect(pauses[0]?.ms).toBe(600_000);
     expect(titles(told).sort()).toEqual(
       [one, other].map((address) => `New rig: Bitaxe BM1370 601 was found at ${address}; POST /api/miners adds it`),
     );
     pauses[0]?.pass();
-    await until(() => pauses.length === 2);
+    await until(() => pauses.length === 2, "the second search to end");
     expect(told).toHaveLength(2);
     expect((await discoveries.getDiscovery({ id: 2 }, caller)).found).toHaveLength(2);
   });
@@ -250,7 +258,7 @@ describe("a search every so often", () => {
       add: async (address) => added.push(address),
     });
     discoveries.start();
-    await until(() => pauses.length === 1);
+    await until(() => pauses.length === 1, "the search to end");
     expect(added).toEqual([bitaxe]);
     expect(titles(told).sort()).toEqual([
       `Miner added: Bitaxe BM1370 601 was found at ${bitaxe} and added`,
@@ -270,10 +278,10 @@ describe("a search every so often", () => {
       },
     });
     discoveries.start();
-    await until(() => pauses.length === 1);
+    await until(() => pauses.length === 1, "the first search to end");
     expect(titles(told)).toEqual([expect.stringContaining(String(other))]);
     pauses[0]?.pass();
-    await until(() => pauses.length === 2);
+    await until(() => pauses.length === 2, "the second search to end");
     expect(tried.toSorted()).toEqual([one, one, other]);
     expect(told).toHaveLength(2);
   });
@@ -283,27 +291,30 @@ describe("a search every so often", () => {
     const address = farm.rigs[0]?.address ?? "";
     const bench = await openBench({ config: { scan: { networks: [address], every: 3600, add: "auto" } } });
     const miners = async () => (await bench.service.listMiners({}, caller)).groupList.flatMap((each) => each.minerList);
-    await until(async () => (await miners()).length === 1);
+    await until(async () => (await miners()).length === 1, "the found rig to be added");
     const [miner] = await miners();
     await bench.poll(miner?.id ?? 0);
     expect(await bench.get(miner?.id ?? 0)).toMatchObject({ name: "shelf", hostDescription: address });
     await expect(bench.service.deleteMiner({ id: miner?.id ?? 0 }, caller)).resolves.toMatchObject({ success: true });
-    await until(async () => (await bench.notifications()).some((text) => text.startsWith("Miner added: ")));
+    await until(
+      async () => (await bench.notifications()).some((text) => text.startsWith("Miner added: ")),
+      "the notification of the added miner to come",
+    );
   });
 
   test("that cannot be made is made the next time", async () => {
     const { discoveries, pauses } = discoveriesOf({ scan: { every: 60 } });
     discoveries.start();
-    await until(() => pauses.length === 1);
+    await until(() => pauses.length === 1, "the first search to fail");
     pauses[0]?.pass();
-    await until(() => pauses.length === 2);
+    await until(() => pauses.length === 2, "the second search to fail");
   });
 
   test("comes after one that was asked for", async () => {
     const { discoveries, pauses } = discoveriesOf({ scan: { networks: ["127.74.3.1"], every: 60 } });
     await discoveries.startDiscovery({ networks: ["127.74.3.0/29"], yes: false }, caller);
     discoveries.start();
-    await until(() => pauses.length === 1);
+    await until(() => pauses.length === 1, "the scheduled search to end");
     expect(await discoveries.getDiscovery({ id: 1 }, caller)).toMatchObject({ state: "done", total: 6 });
     expect(await discoveries.getDiscovery({ id: 2 }, caller)).toMatchObject({ state: "done", total: 1 });
   });

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import type { ServiceEvent } from "../../src/contract/events.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
@@ -8,7 +8,8 @@ import type { Caller } from "../../src/contract/service.ts";
 import { AccessBook } from "../../src/service/access.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { closeBenches, openBench, until } from "./bench.ts";
+import { until, within } from "../until.ts";
+import { closeBenches, openBench } from "./bench.ts";
 
 const everybody: Caller = { actor: "test" };
 const start = 1_800_000_000_000;
@@ -140,7 +141,7 @@ async function listen(farm: Farm, caller: Caller = everybody, after?: number): P
     done: false,
     stop: async () => {
       leaving.abort();
-      await finished;
+      await within(finished, "the left stream to end");
     },
   };
   const run = async (): Promise<void> => {
@@ -169,10 +170,12 @@ function short(event: ServiceEvent): string {
   return "id" in data ? `${type} ${data.id}` : type;
 }
 
+const next = <T, R>(stream: AsyncGenerator<T, R>) => within(stream.next(), "the next events of the stream");
+
 /** Where one who begins to listen now stands. */
 async function newest(farm: Farm): Promise<number> {
   const stream = farm.events.encoded({}, everybody, ending.signal);
-  const { value } = await stream.next();
+  const { value } = await next(stream);
   await stream.return();
   return value?.at(-1)?.id ?? Number.NaN;
 }
@@ -188,7 +191,7 @@ describe("who listens", () => {
     farm.events.notification(notification(7), 1);
     farm.events.command(command(9, 1));
     farm.events.minerRemoved({ id: 1, uid: null, groupId: 0 });
-    await until(() => seen.events.length === 4);
+    await until(() => seen.events.length === 4, "all four events to arrive");
     expect(seen.short).toEqual(["miner 1:2", "notification 7", "command 9", "miner-removed 1 null"]);
     const ids = seen.events.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
@@ -201,7 +204,7 @@ describe("who listens", () => {
     const takes = [1, 2].map(() => farm.events.encoded({}, everybody, ending.signal));
     const json = farm.tell(5);
     for (const take of takes) {
-      const { value } = await take.next();
+      const { value } = await next(take);
       expect(value?.[0]?.json).toBe(json);
       await take.return();
     }
@@ -212,13 +215,13 @@ describe("who listens", () => {
     const [aborted, closed] = [await listen(farm), await listen(farm)];
     const left = farm.events.encoded({}, everybody, ending.signal);
     farm.tell(1);
-    await left.next();
+    await next(left);
     expect(farm.events.listeners).toBe(3);
     await left.return();
     await aborted.stop();
     expect([farm.events.listeners, aborted.failure]).toEqual([1, undefined]);
     farm.events.close();
-    await until(() => closed.done);
+    await until(() => closed.done, "the other subscriber's stream to end");
     expect([farm.events.listeners, closed.failure]).toEqual([0, undefined]);
     const late = await listen(farm);
     expect(late.done).toBe(true);
@@ -239,14 +242,17 @@ describe("who resumes", () => {
         for (const [burst, kept] of bursts) {
           for (let told = 0; told < burst; told += 1) farm.tell(1 + (told % 3), told);
           const visit = farm.events.encoded({ after: last }, everybody, ending.signal);
-          const ids = (await visit.next()).value?.map(({ id }) => id) ?? [];
+          const ids = (await next(visit)).value?.map(({ id }) => id) ?? [];
           await visit.return();
           got.push(...ids.slice(0, kept));
           last = got.at(-1) ?? last;
         }
         farm.tell(4);
         const rest = await listen(farm, everybody, last);
-        await until(() => rest.short.at(-1) === "miner 4:0" && stayed.short.at(-1) === "miner 4:0");
+        await until(
+          () => rest.short.at(-1) === "miner 4:0" && stayed.short.at(-1) === "miner 4:0",
+          "both subscribers to hear of miner 4",
+        );
         expect([...got, ...rest.events.map(({ id }) => id)]).toEqual(stayed.events.map(({ id }) => id));
         await rest.stop();
         await stayed.stop();
@@ -265,16 +271,19 @@ describe("who resumes", () => {
     const seen = await listen(farm);
     for (let step = 0; step < 15; step += 1) {
       farm.tell(1, step);
-      await until(() => seen.events.length === step + 1);
+      await until(() => seen.events.length === step + 1, "the miner's change to be told");
     }
     const known = (seen.events.at(-10)?.id ?? 0) - 1;
     const [whole, resumed] = [await listen(farm, everybody, known), await listen(farm, everybody, after(known))];
-    await until(() => whole.events.length === 10 && resumed.events.length === 1);
+    await until(
+      () => whole.events.length === 10 && resumed.events.length === 1,
+      "the kept events and the reset to arrive",
+    );
     farm.tell(2, 99);
-    await until(() => resumed.events.length === 2);
+    await until(() => resumed.events.length === 2, "the change of miner 2 to arrive");
     expect(resumed.short).toEqual(["reset", "miner 2:99"]);
     expect(resumed.events[0]?.id).toBe(seen.events[14]?.id);
-    await until(() => whole.events.length === 11);
+    await until(() => whole.events.length === 11, "the other subscriber to hear it too");
     expect(whole.events.slice(0, 10)).toEqual(seen.events.slice(5, 15));
   });
 
@@ -288,7 +297,7 @@ describe("who resumes", () => {
       // Five come while ten are taken, and whoever stands still is looked at in between.
       for (let more = 0; more < 5; more += 1) farm.tell(1);
       await new Promise((resolve) => setTimeout(resolve, 2));
-      const { value = [] } = await stream.next();
+      const { value = [] } = await next(stream);
       ids.push(...value.map(({ id }) => id));
     }
     expect(ids).toEqual(ids.map((_, index) => after + 1 + index));
@@ -302,17 +311,17 @@ describe("who lags", () => {
     const stayed = await listen(farm);
     const slow = farm.events.encoded({}, everybody, ending.signal);
     farm.tell(1, 0);
-    const taken = [...((await slow.next()).value ?? [])];
+    const taken = [...((await next(slow)).value ?? [])];
     for (let step = 1; step <= 20; step += 1) farm.tell(1, step);
-    await until(() => stayed.events.length === 21);
-    taken.push(...((await slow.next()).value ?? []));
+    await until(() => stayed.events.length === 21, "the quick subscriber to hear 21 events");
+    taken.push(...((await next(slow)).value ?? []));
     for (let step = 21; step <= 60; step += 1) farm.tell(1, step);
-    await until(() => stayed.events.length === 61);
-    const cut = await slow.next().catch(codeOf);
+    await until(() => stayed.events.length === 61, "the quick subscriber to hear 61 events");
+    const cut = await next(slow).catch(codeOf);
     expect(cut).toBe("service.not-ready");
     const ids = taken.filter(({ type }) => type === "miner").map(({ id }) => id);
     const resumed = await listen(farm, everybody, ids.at(-1));
-    await until(() => resumed.last === stayed.last);
+    await until(() => resumed.last === stayed.last, "the resumed subscriber to catch up");
     expect([...ids, ...resumed.events.map(({ id }) => id)]).toEqual(stayed.events.map(({ id }) => id));
   });
 
@@ -320,13 +329,13 @@ describe("who lags", () => {
     const farm = await openFarm({ lag: 20 });
     const slow = farm.events.encoded({}, everybody, ending.signal);
     farm.tell(1, 0);
-    await slow.next();
+    await next(slow);
     for (let step = 1; step <= 50; step += 1) farm.tell(1, step);
     farm.events.reset();
     const other = await listen(farm);
     farm.tell(2, 7);
-    await until(() => other.events.length === 1);
-    const { value } = await slow.next();
+    await until(() => other.events.length === 1, "the other subscriber to hear of miner 2");
+    const { value } = await next(slow);
     expect(value?.map(({ type }) => type)).toEqual(expect.arrayContaining(["reset"]));
     await slow.return();
   });
@@ -349,10 +358,10 @@ describe("a user", () => {
     farm.events.command(command(4, 2));
     farm.events.notification(notification(5), 1);
     farm.events.notification(notification(6), null);
-    await until(() => a.events.length === 2);
+    await until(() => a.events.length === 2, "Anna to hear of her miner");
     farm.move(1, south);
     farm.events.minerRemoved({ id: 1, uid: "uid-1", groupId: south });
-    await until(() => all.events.length === 7);
+    await until(() => all.events.length === 7, "the unrestricted subscriber to hear all events");
     expect(a.short).toEqual(["miner 1:1", "notification 5", "miner-removed 1 uid-1"]);
     expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1", "miner-removed 1 uid-1"]);
     expect(all.short.slice(-2)).toEqual(["miner 1", "miner-removed 1 uid-1"]);
@@ -367,20 +376,20 @@ describe("a user", () => {
     const [seen, all] = [await listen(farm, caller), await listen(farm)];
     await farm.store.users.change(caller.userId, { groups: [south] });
     farm.events.look();
-    await until(() => seen.events.length === 1);
+    await until(() => seen.events.length === 1, "Anna's stream to start anew");
     farm.tell(1, 1);
-    await until(() => seen.events.length === 2);
+    await until(() => seen.events.length === 2, "the change of her new miner to arrive");
     expect([seen.short, all.short]).toEqual([["reset", "miner 1:1"], ["miner 1:1"]]);
 
     await seen.stop();
     await farm.store.groups.change(south, { parentId: north });
     const resumed = await listen(farm, caller, seen.last);
-    await until(() => resumed.events.length === 1);
+    await until(() => resumed.events.length === 1, "the resumed stream to start anew");
     expect(resumed.short).toEqual(["reset"]);
     await resumed.stop();
     farm.tell(1, 2);
     const again = await listen(farm, caller, resumed.last);
-    await until(() => again.events.length === 1);
+    await until(() => again.events.length === 1, "the change behind the reset to arrive");
     expect(again.short).toEqual(["miner 1:2"]);
   });
 
@@ -390,7 +399,7 @@ describe("a user", () => {
     const seen = await listen(farm, caller);
     await farm.store.users.remove(caller.userId);
     farm.events.look();
-    await until(() => seen.done);
+    await until(() => seen.done, "the removed user's stream to end");
     expect([codeOf(seen.failure), farm.events.listeners]).toEqual(["not.found", 0]);
     expect(() => farm.events.encoded({}, caller, ending.signal)).toThrow("There is no user 1");
   });
@@ -401,14 +410,14 @@ describe("the summary", () => {
     const farm = await openFarm();
     farm.tell(1);
     const seen = await listen(farm);
-    await until(() => seen.summaries.length === 1);
+    await until(() => seen.summaries.length === 1, "the first summary to arrive");
     const made = farm.summaries.length;
     farm.tell(1, 2);
-    await until(() => farm.summaries.length > made);
-    await until(() => seen.events.length === 1);
+    await until(() => farm.summaries.length > made, "another summary to be made");
+    await until(() => seen.events.length === 1, "the miner's change to arrive");
     farm.running = 2;
     farm.tell(1, 3);
-    await until(() => seen.summaries.length === 2);
+    await until(() => seen.summaries.length === 2, "the changed summary to arrive");
     expect(seen.summaries).toEqual([0, 2]);
   });
 
@@ -421,20 +430,26 @@ describe("the summary", () => {
       await listen(farm, { actor: "x", userId: anna }),
       await listen(farm, { actor: "y", userId: anna }),
     ];
-    await until(() => listeners.every(({ summaries }) => summaries.length === 1));
+    await until(
+      () => listeners.every(({ summaries }) => summaries.length === 1),
+      "every subscriber's first summary to arrive",
+    );
     expect(farm.summaries.map(({ userId }) => userId)).toEqual([undefined, anna]);
   });
 
   test("is not made while nobody listens", async () => {
     const farm = await openFarm();
     const seen = await listen(farm);
-    await until(() => seen.summaries.length === 1);
+    await until(() => seen.summaries.length === 1, "the first summary to arrive");
     await seen.stop();
     const other = await openFarm();
     farm.tell(1);
     const later = await listen(other);
     other.tell(1);
-    await until(() => later.summaries.length === 1 && later.events.length === 1);
+    await until(
+      () => later.summaries.length === 1 && later.events.length === 1,
+      "the summary and the miner's change to arrive",
+    );
     expect(farm.summaries).toHaveLength(1);
   });
 
@@ -448,7 +463,7 @@ describe("the summary", () => {
       limits: { ...eventLimits, summaryPace: 1 },
     });
     const stream = events.encoded({}, everybody, ending.signal);
-    expect(await stream.next().catch(codeOf)).toBe("internal");
+    expect(await next(stream).catch(codeOf)).toBe("internal");
     await store.close();
   });
 });
@@ -463,7 +478,8 @@ test("a service that was told to keep few events lets nobody resume behind older
     return (await next).value;
   };
   const seen = await first();
-  for (let reads = 0; reads < 3; reads += 1) await bench.poll(id);
+  // One after the other: reads within a few milliseconds are one event.
+  for (let events = 0; events < 3; events += 1) await first();
   expect([seen?.type, (await first(seen?.id))?.type]).toEqual(["miner", "reset"]);
   await closeBenches();
 });

@@ -1,6 +1,8 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import type { RigModel } from "../../src/simulator/index.ts";
-import { refusal, stoppedClock, until } from "./bench.ts";
+import { stoppedClock } from "../clock.ts";
+import { refusal } from "../errors.ts";
+import { until, within } from "../until.ts";
 import { closeLoopBenches, openLoopBench, openValueServer } from "./loop-bench.ts";
 
 afterEach(closeLoopBenches);
@@ -169,8 +171,8 @@ describe("a heated room", () => {
     });
     await bench.act(1, { action: "set_room_temperature", temperature: 25 });
     const turning = bench.turn();
-    await asked.promise;
-    await until(() => bench.mining()[1] === false);
+    await within(asked.promise, "the thermometer to be asked");
+    await until(() => bench.mining()[1] === false, "the rig of the other room to stop");
     await bench.service.close();
     await turning;
     expect(bench.mining()).toEqual([true, false]);
@@ -315,11 +317,9 @@ describe("actions for a room", () => {
       const { service } = bench;
       const asked = { action: "set_target_temperature", parameters: { temperature: 19 }, all: true } as const;
       const { id } = await service.startBulkAction({ ...asked, parallel: 1, delay: 0, dryRun }, { actor: "test" });
-      for (;;) {
-        const job = await service.getBulkAction({ id }, { actor: "test" });
-        if (job.state !== "running") return job.results.map(({ state }) => state);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      const job = () => service.getBulkAction({ id }, { actor: "test" });
+      await until(async () => (await job()).state !== "running", dryRun ? "the dry run to end" : "the job to end");
+      return (await job()).results.map(({ state }) => state);
     };
     expect(await bulk(true)).toEqual(["possible", "possible"]);
     expect(await shown(bench)).toMatchObject({ target: 21 });

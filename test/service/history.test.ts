@@ -1,15 +1,17 @@
 import { join } from "node:path";
 import type { StatementSync } from "node:sqlite";
-import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import { History } from "../../src/contract/resources.ts";
 import { pointsOf, rangeOf } from "../../src/service/history.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { openStore, type Sample } from "../../src/store/index.ts";
 import { noReserve } from "../../src/store/reserve.ts";
 import { openSamples } from "../../src/store/samples.ts";
+import { stoppedClock } from "../clock.ts";
+import { problem, refusal } from "../errors.ts";
 import { folders } from "../store/folder.ts";
-import { caller, closeBenches, openBench, problem, refusal, stoppedClock } from "./bench.ts";
+import { caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 

@@ -1,9 +1,12 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { MinerDetail, MinerList } from "../../src/contract/resources.ts";
 import type { Encoded, Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { type Bench, caller, closeBenches, openBench, refusal, stoppedClock, until } from "./bench.ts";
+import { stoppedClock } from "../clock.ts";
+import { refusal } from "../errors.ts";
+import { until } from "../until.ts";
+import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 
@@ -31,7 +34,7 @@ describe("adding a miner", () => {
       hasValidStatus: false,
       readings: { at: null, stale: false },
     });
-    await until(async () => (await bench.get(added.id)).uid !== null);
+    await until(async () => (await bench.get(added.id)).uid !== null, "the added miner to be read");
     expect(await bench.get(added.id)).toMatchObject({ hasValidStatus: true, statusInfo: { statusDisplay: "Mining" } });
   });
 

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
-import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 

@@ -1,5 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { closeBenches, openBench, problem, refusal, stoppedClock } from "./bench.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { stoppedClock } from "../clock.ts";
+import { problem, refusal } from "../errors.ts";
+import { closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 

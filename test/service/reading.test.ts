@@ -1,7 +1,10 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { MinerDetail } from "../../src/contract/resources.ts";
 import { type FaultName, faults, type RigSpec } from "../../src/simulator/index.ts";
-import { closeBenches, openBench, problem, refusal, stoppedClock, until } from "./bench.ts";
+import { stoppedClock } from "../clock.ts";
+import { problem, refusal } from "../errors.ts";
+import { until } from "../until.ts";
+import { closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 
@@ -186,7 +189,7 @@ test("a rig that restarts for what it is told is not gone, and no alarm", async 
     const { statusInfo, readings } = await bench.get(id);
     seen.add(`${statusInfo.statusDisplay}${readings.stale ? ", stale" : ""}`);
     return isOver;
-  });
+  }, "the power limit to be set");
   expect(await told).toMatchObject({ state: "done" });
   expect(seen).toContain("Mining, stale");
   expect(seen).not.toContain("Disconnected");

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { MinerDetail, Summary } from "../../src/contract/resources.ts";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
-import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 

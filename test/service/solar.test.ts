@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import type { RigModel } from "../../src/simulator/index.ts";
-import { refusal, stoppedClock } from "./bench.ts";
+import { stoppedClock } from "../clock.ts";
+import { refusal } from "../errors.ts";
 import { closeLoopBenches, openLoopBench, openValueServer } from "./loop-bench.ts";
 
 afterEach(closeLoopBenches);

@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import { SourceSettings } from "../../src/config/loops.ts";
 import { numberIn } from "../../src/link/quantity.ts";
 import { readSource, roomTemperature, surplus } from "../../src/service/source.ts";
-import { problem } from "./bench.ts";
+import { problem } from "../errors.ts";
 import { closeLoopBenches, openValueServer, type ValueServer } from "./loop-bench.ts";
 
 afterEach(closeLoopBenches);

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import type { HttpSupply } from "../../src/contract/supply.ts";
 import { type PlugKind, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
-import { type Bench, caller, closeBenches, openBench, problem, refusal } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 const plugs: VirtualPlug[] = [];
 afterEach(async () => {

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import { UserName } from "../../src/contract/inputs.ts";
 import type { OperationName } from "../../src/contract/operations.ts";
 import type { MinerList } from "../../src/contract/resources.ts";
 import type { Caller, Encoded, Input, Reply } from "../../src/contract/service.ts";
 import type { NewNotification, StoredMiner, StoredUser } from "../../src/store/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { type Bench, caller, closeBenches, configOf, openBench, problem, refusal } from "./bench.ts";
+import { problem, refusal } from "../errors.ts";
+import { type Bench, caller, closeBenches, configOf, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 

@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from "@jest/globals";
-import { caller, closeBenches, openBench, problem } from "./bench.ts";
+import { afterEach, expect, test } from "vitest";
+import { problem } from "../errors.ts";
+import { caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 

@@ -1,22 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { SimulatedRig } from "../../src/simulator/index.ts";
-
-/** A clock that only moves when told to. */
-export function stoppedClock(at = 1_800_000_000_000): { now: () => number; pass: (seconds: number) => void } {
-  let now = at;
-  return {
-    now: () => now,
-    pass: (seconds) => {
-      now += seconds * 1000;
-    },
-  };
-}
+import { within } from "../until.ts";
 
 /** Opens a connection and sends the text. */
 export async function send(rig: Pick<SimulatedRig, "host" | "port">, text: string): Promise<Socket> {
   const socket = connect(rig.port, rig.host);
-  await once(socket, "connect");
+  await within(once(socket, "connect"), "the rig to take the connection");
   socket.write(text);
   return socket;
 }
@@ -29,7 +19,7 @@ export async function ask(rig: Pick<SimulatedRig, "host" | "port">, text: string
   socket.on("data", (chunk: string) => {
     reply += chunk;
   });
-  await once(socket, "end");
+  await within(once(socket, "end"), "the rig to end its reply", { details: () => reply });
   socket.destroy();
   return reply;
 }
@@ -39,10 +29,13 @@ export async function askUntil(rig: SimulatedRig, text: string, last: string): P
   const socket = await send(rig, text);
   let reply = "";
   socket.setEncoding("latin1");
-  for await (const chunk of socket) {
-    reply += String(chunk);
-    if (reply.includes(last)) break;
-  }
+  const read = async () => {
+    for await (const chunk of socket) {
+      reply += String(chunk);
+      if (reply.includes(last)) break;
+    }
+  };
+  await within(read(), `the rig's reply as far as ${last}`, { details: () => reply });
   return reply;
 }
 

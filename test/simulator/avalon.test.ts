@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { type AvalonSpec, type Farm, farmOf, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask, command, records, status, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { ask, command, records, status } from "./ask.ts";
 
 let farm: Farm | undefined;
 afterEach(() => farm?.close());

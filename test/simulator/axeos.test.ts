@@ -1,7 +1,9 @@
 import { request } from "node:http";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { type AxeosSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { objectOf, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { within } from "../until.ts";
+import { objectOf } from "./ask.ts";
 
 let farm: Farm | undefined;
 const clock = stoppedClock();
@@ -123,14 +125,14 @@ describe("a virtual Bitaxe", () => {
 
   test("takes a body that comes in chunks", async () => {
     const rig = await start();
-    const status = await new Promise((resolve, reject) => {
+    const answered = new Promise((resolve, reject) => {
       const options = { host: rig.host, port: rig.port, method: "PATCH", path: "/api/system", agent: false };
       const sent = request(options, (reply) => resolve(reply.resume().statusCode));
       sent.on("error", reject);
       sent.write('{"frequency":');
       sent.end("490}");
     });
-    expect(status).toBe(200);
+    expect(await within(answered, "the rig to answer")).toBe(200);
     expect(rig.model.frequency).toBe(490e6);
   });
 });

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask, command, objectOf, records, status, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { ask, command, objectOf, records, status } from "./ask.ts";
 
 let farm: Farm | undefined;
 const clock = stoppedClock();

@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask, command, records, send, status, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { within } from "../until.ts";
+import { ask, command, records, send, status } from "./ask.ts";
 
 let farm: Farm | undefined;
 const clock = stoppedClock();
@@ -162,7 +164,7 @@ describe("a virtual cgminer", () => {
     expect(heard).toBe(false);
     expect(rig.requests.count).toBe(2);
     socket.end();
-    await once(socket, "close");
+    await within(once(socket, "close"), "the connection to close");
   });
 
   test("a board that is told not to hash stops, and the rig's rate falls", async () => {

@@ -1,8 +1,10 @@
 import { createServer } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { demoFarm, type Farm, farmOf, farmToken, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { ask, command, records, send, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { within } from "../until.ts";
+import { ask, command, records, send } from "./ask.ts";
 
 const farms: Farm[] = [];
 
@@ -107,7 +109,7 @@ describe("a virtual farm", () => {
     const socket = await send(rig, all);
     const closed = new Promise((resolve) => socket.on("error", () => {}).on("close", resolve));
     await farm.close();
-    await closed;
+    await within(closed, "the farm to cut the connection");
     await expect(ask(rig, all)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 

@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Farm, type FaultName, faults, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask, askUntil, send, status, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { within } from "../until.ts";
+import { ask, askUntil, send, status } from "./ask.ts";
 
 let farm: Farm;
 let cgminer: SimulatedRig;
@@ -53,10 +55,10 @@ describe("faults of a virtual rig", () => {
 
   test("a connection that was kept is cut by what refuses new ones", async () => {
     const socket = await send(axeos, info);
-    await once(socket, "data");
+    await within(once(socket, "data"), "the rig to answer");
     const closed = new Promise((resolve) => socket.on("error", () => {}).on("close", resolve));
     axeos.fault = "reset";
-    await closed;
+    await within(closed, "the rig to cut the connection");
     await expect(ask(axeos, info)).rejects.toMatchObject({ code: "ECONNRESET" });
   });
 
@@ -77,7 +79,7 @@ describe("faults of a virtual rig", () => {
     await fetch(`http://${axeos.address}/`);
     const closed = new Promise((resolve) => socket.on("error", () => {}).on("close", resolve));
     await farm.close();
-    await closed;
+    await within(closed, "the rig to cut the connection");
     expect(heard).toBe(false);
     expect(cgminer.requests.count).toBe(0);
   });
@@ -86,7 +88,7 @@ describe("faults of a virtual rig", () => {
     const clean = await ask(cgminer, '{"command":"version"}');
     cgminer.fault = { name: "slow", ms: 1 };
     const socket = await send(cgminer, '{"command":"version"}');
-    const [first] = await once(socket, "data");
+    const [first] = await within(once(socket, "data"), "the rig to begin its reply");
     expect(String(first).length).toBeLessThan(clean.length);
     let rest = String(first);
     for await (const chunk of socket) rest += String(chunk);
@@ -98,7 +100,7 @@ describe("faults of a virtual rig", () => {
   test("open answers and keeps the connection", async () => {
     cgminer.fault = "open";
     const socket = await send(cgminer, summary);
-    const [reply] = await once(socket, "data");
+    const [reply] = await within(once(socket, "data"), "the rig to answer");
     expect(String(reply)).toMatch(/\0$/);
     await fetch(`http://${axeos.address}/`);
     expect(socket.readableEnded).toBe(false);

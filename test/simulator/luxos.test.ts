@@ -1,6 +1,7 @@
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "vitest";
 import { type Farm, type LuxosSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask, command, records, status, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { ask, command, records, status } from "./ask.ts";
 
 const clock = stoppedClock();
 

@@ -1,6 +1,7 @@
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "vitest";
 import { type Farm, type SimulatedRig, startFarm, type VnishSpec } from "../../src/simulator/index.ts";
-import { command, objectOf, records, status, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { command, objectOf, records, status } from "./ask.ts";
 
 const clock = stoppedClock();
 

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { decrypted, encrypted, frameSeal, type RpcSeal, rpcSeal } from "../../src/link/drivers/whatsminer-crypto.ts";
 import { framed, frameTransport } from "../../src/link/transports/frames.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../src/simulator/index.ts";
-import { ask, objectOf, records, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { within } from "../until.ts";
+import { ask, objectOf, records } from "./ask.ts";
 
 let farm: Farm | undefined;
 afterEach(() => farm?.close());
@@ -80,12 +82,14 @@ describe("the RPC of a virtual WhatsMiner", () => {
     const rig = await start();
     const held = connect({ host: rig.host, port: rig.port, allowHalfOpen: true });
     held.write('{"cmd":"summary"}');
-    await once(held, "data");
+    await within(once(held, "data"), "the rig to answer the first connection");
     const second = connect(rig.port, rig.host);
     second.write('{"cmd":"summary"}');
-    await expect(once(second, "data")).rejects.toMatchObject({ code: "ECONNRESET" });
+    await expect(within(once(second, "data"), "the rig to reset the second connection")).rejects.toMatchObject({
+      code: "ECONNRESET",
+    });
     held.end();
-    await once(held, "close");
+    await within(once(held, "close"), "the first connection to close");
     expect(await ask(rig, '{"cmd":"summary"}')).toContain("SUMMARY");
   });
 });

@@ -1,7 +1,9 @@
 import { request } from "node:http";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { type Farm, type SimulatedRig, startFarm, type XmrigSpec } from "../../src/simulator/index.ts";
-import { ask, objectOf, stoppedClock } from "./ask.ts";
+import { stoppedClock } from "../clock.ts";
+import { within } from "../until.ts";
+import { ask, objectOf } from "./ask.ts";
 
 let farm: Farm | undefined;
 const clock = stoppedClock();
@@ -56,14 +58,14 @@ describe("a virtual XMRig", () => {
 
   test("so that node's own client stumbles over it", async () => {
     const rig = await start();
-    const failure = await new Promise((resolve) => {
+    const failure = new Promise((resolve) => {
       const headers = { authorization: "Bearer right-token", "content-type": "application/json" };
       const options = { host: rig.host, port: rig.port, method: "POST", path: "/json_rpc", headers, agent: false };
       const sent = request(options, (reply) => reply.resume());
       sent.on("error", (error) => resolve("code" in error && error.code));
       sent.end('{"method":"pause","id":1}');
     });
-    expect(failure).toBe("HPE_CLOSED_CONNECTION");
+    expect(await within(failure, "the client to stumble")).toBe("HPE_CLOSED_CONNECTION");
   });
 
   test("refuses in a fixed order and in fixed words", async () => {

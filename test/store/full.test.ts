@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "@jest/globals";
 import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
 import { openCommands } from "../../src/store/commands.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { migrate } from "../../src/store/migrations.ts";

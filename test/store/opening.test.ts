@@ -12,11 +12,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { openStore } from "../../src/store/store.ts";
+import { within } from "../until.ts";
 import { folders } from "./folder.ts";
 import { miner } from "./rows.ts";
+
+// depends on: src/store/**, test/store/*.ts
 
 const folder = folders();
 const now = () => 1_750_000_000_000;
@@ -183,7 +186,7 @@ describe("one service for each store:", () => {
     expect(await refusal(link)).toContain("in use");
     const child = start("holder.ts", file);
     child.stdout?.resume();
-    const [code] = await once(child, "exit");
+    const [code] = await within(once(child, "exit"), "the refused process to end");
     expect(code).not.toBe(0);
     await store.close();
     await (await openStore({ file, now })).close();
@@ -192,10 +195,10 @@ describe("one service for each store:", () => {
   test("another process is named by its pid, and its lock ends when it is killed", async () => {
     const file = newFile();
     const child = start("holder.ts", file);
-    if (child.stdout !== null) await once(child.stdout, "data");
+    if (child.stdout !== null) await within(once(child.stdout, "data"), "the other process to hold the store");
     expect(await refusal(file)).toContain(`process ${child.pid}`);
     child.kill("SIGKILL");
-    await once(child, "exit");
+    await within(once(child, "exit"), "the killed process to end");
     const store = await openStore({ file, now });
     await store.close();
   });
@@ -214,7 +217,7 @@ test("what was acknowledged survives kill -9 at any moment", async () => {
       seen += chunk.split("\n").length - 1;
       if (seen >= enough) child.kill("SIGKILL");
     });
-    await once(child, "close");
+    await within(once(child, "close"), "the writer to be killed", { details: () => `${seen} writes acknowledged` });
     acknowledged.push(...text.split("\n").slice(0, -1));
   }
   expect(acknowledged.length).toBeGreaterThan(8);

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { startFarm } from "../../src/simulator/index.ts";
 import { rigbridge, running } from "../cli/command.ts";
+import { until, within } from "../until.ts";
 import { say } from "./say.ts";
 import { type Answered, type Send, sender } from "./written.ts";
 
@@ -104,7 +105,7 @@ async function whileRunning(): Promise<Left> {
     answer?.status === 507,
     `after ${writes} more: ${detailOf(answer)}`,
   );
-  await until(() => service.said().includes("history cannot be written"));
+  await until(() => service.said().includes("history cannot be written"), "the log to say that history is dropped");
   await pause(12_000);
   const lines = service
     .said()
@@ -114,7 +115,7 @@ async function whileRunning(): Promise<Left> {
 
   check("miners are read", (await send("GET", "/api/miners"))?.status === 200);
   const before = await readAt(send);
-  await until(async () => (await readAt(send)) !== before);
+  await until(async () => (await readAt(send)) !== before, "the rigs to be read again");
   check("rigs are still read, and events told", true);
   const told = await send("POST", "/api/miners/1000000001?action=restart");
   const command = z.object({ commandId: z.number() }).safeParse(told?.body).data?.commandId ?? 0;
@@ -130,15 +131,15 @@ async function whileRunning(): Promise<Left> {
 
   rmSync(filler);
   const freed = performance.now();
-  await until(async () => (await addPool(send, "after"))?.status === 200);
+  await until(async () => (await addPool(send, "after"))?.status === 200, "a write to succeed again");
   check("writes work when there is space", true, `${Math.round(performance.now() - freed)} ms later`);
-  await until(() => service.said().includes("history is written again"));
+  await until(() => service.said().includes("history is written again"), "the log to say that history is written");
   check("so does history", true, `${Math.round(performance.now() - freed)} ms later`);
   check("the reserve is held again", existsSync(join(disk, "rigbridge.db.reserve")));
   const pools = await poolCount(send);
   close();
   service.signal("SIGKILL");
-  await service.ended;
+  await within(service.ended, "the killed service to end");
   return { pools, command };
 }
 
@@ -154,7 +155,7 @@ async function atStart({ pools, command }: Left): Promise<void> {
   );
   close();
   service.signal("SIGKILL");
-  await service.ended;
+  await within(service.ended, "the killed service to end");
 
   rmSync(join(disk, "rigbridge.db.reserve"), { force: true });
   for (const name of ["rigbridge.db-shm"]) rmSync(join(disk, name), { force: true });
@@ -168,7 +169,7 @@ async function atStart({ pools, command }: Left): Promise<void> {
   check("with space it starts, with everything", (await poolCount(again.send)) === pools);
   again.close();
   last.signal("SIGTERM");
-  check("and ends with 0", (await last.ended).code === 0);
+  check("and ends with 0", (await within(last.ended, "the service to end")).code === 0);
   const database = new DatabaseSync(join(disk, "rigbridge.db"));
   const sound = database.prepare("pragma integrity_check").get()?.integrity_check;
   database.close();
@@ -186,7 +187,7 @@ async function withItsLog(): Promise<void> {
   });
   closeSync(out);
   const text = () => spawnSync("cat", [log]).stdout.toString();
-  await until(() => ready.test(text()));
+  await until(() => ready.test(text()), "the service to be ready", { details: text });
   const { send, close } = sender(urlOf(text()));
   fill();
   for (let count = 0; count < 2_000; count += 1) await send("GET", "/api/summary");
@@ -216,14 +217,6 @@ async function poolCount(send: Send): Promise<number> {
 /** What moves with every read. */
 const readAt = async (send: Send): Promise<string> =>
   JSON.stringify(z.object({ groupList: z.unknown() }).parse((await send("GET", "/api/miners"))?.body));
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const limit = performance.now() + 30_000;
-  while (!(await condition())) {
-    if (performance.now() > limit) throw new Error(`waited 30 s in vain for ${condition}`);
-    await pause(50);
-  }
-}
 
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", disk]);
 if (mounted.status === 0) {

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { farmOf, farmToken, type RigKind } from "../../src/simulator/index.ts";
+import { within } from "../until.ts";
 
 /** `rigbridge simulate` as a process of its own: many rigs that cost this one nothing. */
 export interface FarmProcess {
@@ -20,6 +21,9 @@ export interface FarmRig {
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
+/** ms; thousands of rigs take their time. */
+const patience = 120_000;
+
 /** A number for each of some kinds. */
 export type ByKind = Readonly<Partial<Record<RigKind, number>>>;
 
@@ -38,12 +42,13 @@ export async function startFarmProcess(count: number, mix: ByKind, ports: ByKind
   const lines = createInterface({ input: child.stdout });
   let heard: (line: string) => void = () => {};
   lines.on("line", (line) => heard(line));
-  await new Promise<void>((resolve, reject) => {
+  const isReady = new Promise<void>((resolve, reject) => {
     heard = (line) => {
       if (line.startsWith("Ctrl-C")) resolve();
     };
     void ended.then(() => reject(new Error("the farm ended before it was ready")));
   });
+  await within(isReady, "the farm to be ready", { timeoutMs: patience });
   const { rigs } = farmOf(count, mix, { ports });
   return {
     pid: child.pid ?? 0,
@@ -53,14 +58,16 @@ export async function startFarmProcess(count: number, mix: ByKind, ports: ByKind
       address: `${host}:${port}`,
       token: kind === "xmrig" ? farmToken : undefined,
     })),
-    type: (line) =>
-      new Promise((resolve) => {
+    type: (line) => {
+      const answer = new Promise<string>((resolve) => {
         heard = resolve;
-        child.stdin.write(`${line}\n`);
-      }),
+      });
+      child.stdin.write(`${line}\n`);
+      return within(answer, `the farm to answer ${line.slice(0, 100)}`, { timeoutMs: patience });
+    },
     close: async () => {
       child.kill("SIGTERM");
-      await ended;
+      await within(ended, "the farm to end", { timeoutMs: patience });
     },
   };
 }

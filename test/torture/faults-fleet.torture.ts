@@ -2,6 +2,7 @@ import { Fleet } from "../../src/fleet/fleet.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { type FaultName, faults } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import { type FarmProcess, startFarmProcess } from "./farm-process.ts";
 import { megabytes, openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
@@ -61,7 +62,10 @@ try {
       disabled: false,
     }),
   );
-  while (reads.size < count) await wait(50);
+  await until(() => reads.size >= count, "every rig to be read", {
+    timeoutMs: 180_000,
+    details: () => `${reads.size} of ${count} were`,
+  });
   await wait(interval);
   // The farm's own share: the same three of ten.
   const ill = farm.rigs.filter((_, index) => index % 10 < 3).map(({ name }) => name);
@@ -97,7 +101,8 @@ try {
   await farm.type("on all");
   const well = (): number => rigs.filter(({ state }) => statusOf(state, false) === "Mining").length;
   const from = performance.now();
-  while (well() < count && performance.now() - from < 120_000) await wait(100);
+  // Those that are late are told below.
+  await until(() => well() >= count, "every rig to mine again", { timeoutMs: 120_000 }).catch(() => undefined);
   say(`  all well again: ${well()} mine after ${((performance.now() - from) / 1000).toFixed(0)} s`);
   verdict.check("every rig mines again two minutes after it was mended", well() === count);
 } finally {

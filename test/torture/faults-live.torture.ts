@@ -2,6 +2,7 @@ import { chosenRigs } from "../../src/cli/fault-choice.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { unknownRig } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
+import { until } from "../until.ts";
 import { type FarmProcess, type FarmRig, startFarmProcess } from "./farm-process.ts";
 import { openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
@@ -67,8 +68,8 @@ async function firstReads(farm: FarmProcess, verdict: Verdict): Promise<void> {
   const live = farm.rigs.length - silentOf(farm.rigs).size;
   const watched = watchProcess();
   const { fleet, first } = open(farm.rigs);
-  const until = performance.now() + 180_000;
-  while (first.size < live && performance.now() < until) await wait(50);
+  // Those that are late are told below.
+  await until(() => first.size >= live, "every live rig to be read", { timeoutMs: 180_000 }).catch(() => undefined);
   const { delayP99 } = watched.end();
   const times = [...first.values()].sort((a, b) => a - b);
   const at = (share: number): string => ((times[Math.ceil(times.length * share) - 1] ?? 0) / 1000).toFixed(1);
@@ -87,7 +88,10 @@ async function share(farm: FarmProcess, verdict: Verdict): Promise<void> {
   await farm.type("on all");
   const rigs = farm.rigs.slice(0, 2_000);
   const { fleet, reads, first } = open(rigs);
-  while (first.size < rigs.length) await wait(50);
+  await until(() => first.size >= rigs.length, "every rig to be read", {
+    timeoutMs: 180_000,
+    details: () => `${first.size} of ${rigs.length} were`,
+  });
   // The same share of all rigs as before, so of these too.
   await farm.type("fault 30% silent");
   await wait(interval);

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFarm } from "../../src/simulator/index.ts";
 import { startHomebridge } from "../homebridge/homebridge.ts";
-import { until } from "../homebridge/until.ts";
 import { must, pack, root, run } from "../package/packed.ts";
+import { until } from "../until.ts";
 
 /**
  * The packed plugin, as Homebridge's user interface installs it: with npm into an empty folder, then loaded by a real
@@ -79,12 +79,15 @@ async function tryOn(node: string, plugin: string): Promise<void> {
   const homebridge = await startHomebridge({ platform: { name: "Rigbridge", rigs }, node, plugin });
   const { controller } = homebridge;
   try {
-    await until(async () => (await controller.accessories()).some(({ name }) => name === "Garage"));
+    await until(
+      async () => (await controller.accessories()).some(({ name }) => name === "Garage"),
+      "the rig to appear",
+    );
     const on = await controller.find("Garage", "outlet", "on");
-    await until(async () => (await controller.read(on)).value === 1);
+    await until(async () => (await controller.read(on)).value === 1, "the outlet to show that it is on");
     for (const wanted of [false, true]) {
       if ((await controller.write(on, wanted)) !== 0) throw new Error(`${version}: the rig could not be switched`);
-      await until(() => rig.model.mining === wanted);
+      await until(() => rig.model.mining === wanted, `the rig to ${wanted ? "start" : "stop"}`);
     }
     const { code } = await homebridge.stop();
     if (code !== 0) throw new Error(`${version}: Homebridge ended with ${code}`);

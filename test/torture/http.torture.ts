@@ -1,11 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { within } from "../until.ts";
 import { type Answer, type ServiceProcess, startProcess } from "./process.ts";
 import { say } from "./say.ts";
 
 /** What clients can do to the server with many, slow, long and endless requests, at its true limits. */
 const key = "the-key-of-the-service";
 const count = 10_000;
+/** ms */
+const patience = 120_000;
 const failures: string[] = [];
 const promise = (held: boolean, text: string): void => {
   say(`${held ? "held" : "NOT AS PROMISED"}: ${text}`);
@@ -46,7 +49,7 @@ async function hugeBody(service: ServiceProcess, framing: string): Promise<void>
   };
   socket.on("drain", pump);
   pump();
-  await closed;
+  await within(closed, "the service to cut off a body of 1 GB", { timeoutMs: patience });
   const taken = socket.bytesWritten - socket.writableLength;
   const status = /^HTTP\/1\.1 (\d+)/.exec(said())?.[1] ?? "no answer";
   const words = `a body of 1 GB (${framing}) is answered with ${status} after ${(taken / 1e6).toFixed(2)} MB left the client`;
@@ -84,7 +87,8 @@ async function idle(service: ServiceProcess): Promise<void> {
     await Promise.all(
       some.map(async (socket) => {
         socket.write(`GET /health HTTP/1.1\r\n${host}\r\n`);
-        await Promise.race([heard(socket, "data"), heard(socket, "close")]);
+        const told = Promise.race([heard(socket, "data"), heard(socket, "close")]);
+        await within(told, "the service to answer one of many connections", { timeoutMs: patience });
       }),
     );
     sockets.push(...some);
@@ -124,7 +128,7 @@ async function streams(service: ServiceProcess): Promise<void> {
     sockets.map(async (socket) => {
       socket.write(`GET /api/events HTTP/1.1\r\n${host}\r\n`);
       const said = text(socket);
-      await heard(socket, "data");
+      await within(heard(socket, "data"), "the service to answer who watches events", { timeoutMs: patience });
       return said();
     }),
   );
@@ -147,7 +151,7 @@ async function pipelined(service: ServiceProcess): Promise<void> {
   const start = performance.now();
   const one = `GET /api/summary HTTP/1.1\r\n${host}`;
   socket.write(`${`${one}\r\n`.repeat(999)}${one}Connection: close\r\n\r\n`);
-  await closed;
+  await within(closed, "the service to answer 1,000 requests", { timeoutMs: patience });
   const answers = said().match(/HTTP\/1\.1 200 /g)?.length ?? 0;
   promise(
     answers === 1_000,

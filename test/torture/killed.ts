@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { type Running, running } from "../cli/command.ts";
+import { within } from "../until.ts";
 import { Ledger } from "./ledger.ts";
 import { sender } from "./written.ts";
 
@@ -47,7 +48,7 @@ export async function endedWhileWriting(
     const { service, url } = await serve(folder);
     await checked(folder, url, ledger);
     service.signal("SIGKILL");
-    await service.ended;
+    await within(service.ended, "the killed service to end");
     return ledger;
   } finally {
     await farm.close();
@@ -92,7 +93,7 @@ async function oneRound(
   };
   await Promise.all(Array.from({ length: writers }, () => ledger.write(send, () => void answered())));
   close();
-  const { code } = await service.ended;
+  const { code } = await within(service.ended, `the service to end by ${signal}`);
   return { code, ms: performance.now() - sentAt };
 }
 

@@ -6,6 +6,7 @@ import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { running } from "../cli/command.ts";
 import { miner } from "../store/rows.ts";
+import { within } from "../until.ts";
 
 const ready = /is ready at/;
 
@@ -41,6 +42,6 @@ async function rememberOne(folder: string): Promise<void> {
   const service = await running(["serve", "--config", "one.yaml", "--port", "0"], ready, { cwd: folder });
   await pause(3_000);
   service.signal("SIGTERM");
-  await service.ended;
+  await within(service.ended, "the service to end");
   await farm.close();
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
 import { importer, must, pack, root, run, typedProgram, typedSettings, urlSaid } from "../package/packed.ts";
+import { within } from "../until.ts";
 
 /**
  * The packed package, as somebody installs it: into an empty project with npm, imported and required by every export,
@@ -116,7 +117,7 @@ async function started(project: string, address: string, env: NodeJS.ProcessEnv)
   } finally {
     child.kill("SIGTERM");
   }
-  const [code] = await ended;
+  const [code] = await within(ended, "the service to end");
   if (code !== 0) throw new Error(`It ended with ${code}`);
   return ((performance.now() - start) / 1000).toFixed(1);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { stringify } from "yaml";
+import { within } from "../until.ts";
 
 export interface Answer {
   readonly status: number;
@@ -49,6 +50,8 @@ interface Options {
 }
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+/** ms; many miners take their time. */
+const patience = 60_000;
 const ready = /is ready at http:\/\/127\.0\.0\.1:(\d+)/;
 
 /** Resolves once it is ready; rejects with what it said when it ends before. */
@@ -65,7 +68,8 @@ export async function startProcess({ config, env = {}, node = [] }: Options): Pr
   });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const said = { stdout: collected(child.stdout), stderr: collected(child.stderr) };
-  const port = await portOf(child, said);
+  const details = () => said.stdout() + said.stderr();
+  const port = await within(portOf(child, said), "the service to be ready", { timeoutMs: patience, details });
   const agents = new Map<string, Agent>();
   const ask = (method: string, target: string, { headers = {}, body, from = "127.0.0.1" }: Ask = {}) => {
     const agent = agents.get(from) ?? new Agent({ keepAlive: true });
@@ -76,7 +80,7 @@ export async function startProcess({ config, env = {}, node = [] }: Options): Pr
   const stop = async () => {
     for (const agent of agents.values()) agent.destroy();
     child.kill("SIGTERM");
-    return ended;
+    return within(ended, "the service to end", { timeoutMs: patience });
   };
   return {
     port,

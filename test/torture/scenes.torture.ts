@@ -1,6 +1,6 @@
 import { startFarm } from "../../src/simulator/index.ts";
 import { startHomebridge } from "../homebridge/homebridge.ts";
-import { until } from "../homebridge/until.ts";
+import { until } from "../until.ts";
 import { Verdict, wait } from "./measure.ts";
 
 /**
@@ -19,7 +19,10 @@ async function main(): Promise<void> {
   const { controller } = homebridge;
   const verdict = new Verdict();
   try {
-    await until(async () => (await controller.accessories()).length === count + 1);
+    await until(
+      async () => (await controller.accessories()).length === count + 1,
+      "Homebridge to show every rig and the alarm",
+    );
     for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 1_000 };
     const switches = (await controller.accessories())
       .flatMap(({ services }) => services.filter(({ type }) => type === "outlet"))

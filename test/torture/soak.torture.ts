@@ -9,6 +9,7 @@ import { openStore } from "../../src/store/index.ts";
 import { sampleSize } from "../../src/store/packed-samples.ts";
 import { quantile } from "../bench/statistics.ts";
 import { miner } from "../store/rows.ts";
+import { until } from "../until.ts";
 import { Changes } from "./changes.ts";
 import { type FarmProcess, type FarmRig, startFarmProcess } from "./farm-process.ts";
 import { checkGrowth, type Figures, figuresOf, inMs, lineOf } from "./figures.ts";
@@ -109,7 +110,7 @@ async function storeOf(rigs: readonly FarmRig[]): Promise<void> {
 }
 
 async function soak(farm: FarmProcess, service: ServiceProcess): Promise<void> {
-  await until("every rig is read at the start", 180, async () => ill(await listOf(service)).length === 0);
+  await inTime("every rig to be read", 180, async () => ill(await listOf(service)).length === 0);
   const start = performance.now();
   say(`${rigCount} rigs, each read once a second, for ${minutes} minutes`);
   const ending = new AbortController();
@@ -132,15 +133,15 @@ async function soak(farm: FarmProcess, service: ServiceProcess): Promise<void> {
   say(
     `a listener took ${follower.events} events, and read the list anew when it was told to, ${follower.resets} times`,
   );
-  await until(
-    "what the events told is what the list says",
+  await inTime(
+    "the events to tell what the list says",
     15,
     async () => differing(follower.miners, await listOf(service)) === 0,
   );
   ending.abort();
   await around;
   const visits = (await visiting).reduce((sum, count) => sum + count, 0);
-  await until("so are those that were restarted", 90, async () => ill(await listOf(service)).length === 0);
+  await inTime("the rigs that were restarted to be well", 90, async () => ill(await listOf(service)).length === 0);
   await changes.check();
   const shown = await listOf(service);
   for (const [id, name] of changes.names)
@@ -178,7 +179,7 @@ async function illnessesOf(
     await oneIllness(farm, service, illnesses[turn % illnesses.length], changed);
   // Of those that are told to restart one is always away.
   const lost = async () => ill(await listOf(service)).filter((id) => !changed.has(id));
-  await until("every rig is well again", 90, async () => (await lost()).length === 0);
+  await inTime("every rig to be well again", 90, async () => (await lost()).length === 0);
 }
 
 async function oneIllness(
@@ -279,15 +280,21 @@ function none(sentences: readonly string[]): boolean {
   return sentences.length === 0;
 }
 
-async function until(what: string, seconds: number, condition: () => Promise<boolean>): Promise<void> {
+/** Checks that it comes about within so many seconds. */
+async function inTime(awaited: string, seconds: number, condition: () => Promise<boolean>): Promise<void> {
   const start = performance.now();
-  let holds = await condition();
-  while (!holds && performance.now() - start < 1_000 * seconds) {
+  const isSo = async (): Promise<boolean> => {
+    if (await condition()) return true;
+    // The list of all rigs is dear.
     await wait(500);
-    holds = await condition();
-  }
-  const took = `after ${((performance.now() - start) / 1_000).toFixed(1)} s of at most ${seconds}`;
-  verdict.check(`${what}, ${took}`, holds);
+    return false;
+  };
+  const problem = await until(isSo, awaited, { timeoutMs: 1_000 * seconds }).then(
+    () => null,
+    (error: unknown) => String(error),
+  );
+  const took = ((performance.now() - start) / 1_000).toFixed(1);
+  verdict.check(problem ?? `waited ${took} s of at most ${seconds} for ${awaited}`, problem === null);
 }
 
 try {

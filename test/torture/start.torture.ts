@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fetchAway } from "../bench/web.ts";
 import { running } from "../cli/command.ts";
+import { until, within } from "../until.ts";
 import { storeOfMany } from "./many-miners.ts";
 import { megabytes } from "./measure.ts";
 import { say } from "./say.ts";
@@ -33,7 +34,7 @@ async function measure(folder: string, count: number, turn: string): Promise<voi
   const begun = performance.now();
   const starting = running(["serve", "--config", "rigbridge.yaml", "--port", String(port)], ready, { cwd: folder });
   const { send, close } = sender(url);
-  while ((await send("GET", "/health"))?.status !== 200) await pause(10);
+  await until(async () => (await send("GET", "/health"))?.status === 200, "the service to answer");
   const health = performance.now() - begun;
   // Read and thrown away: to understand 150 MB takes the client longer than the service.
   const bytes = await fetchAway(`${url}/api/miners`, null);
@@ -49,7 +50,7 @@ async function measure(folder: string, count: number, turn: string): Promise<voi
   await pause(2_000);
   const told = performance.now();
   service.signal("SIGTERM");
-  const { code, stderr } = await service.ended;
+  const { code, stderr } = await within(service.ended, "the service to end");
   const ended = performance.now() - told;
   say(`  ended ${Math.round(ended)} ms after SIGTERM under load, with ${code}`);
   if (code !== 0 || ended > bound.end) broken(`it should end with 0 within ${bound.end} ms: ${stderr}`);

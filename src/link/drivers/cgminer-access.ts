@@ -11,10 +11,16 @@ const unansweredAgainAfter = 60_000;
  * Old answers hold while they are asked again.
  */
 export class Access {
+  readonly #now: () => number;
   #privileged: boolean | null = null;
   readonly #allowed = new Map<string, boolean>();
   #askedAt = Number.NEGATIVE_INFINITY;
   #due: string[] = [];
+
+  /** `monotonicNow`: milliseconds of a clock that never jumps. */
+  constructor(monotonicNow: () => number) {
+    this.#now = monotonicNow;
+  }
 
   /** Whether the rig said that nothing but reading is allowed. */
   get deniedAll(): boolean {
@@ -32,16 +38,16 @@ export class Access {
 
   /** Asks what is due until `until` (of the monotonic clock); goes on where it stopped with the next call. */
   async refresh(rpc: RpcTransport, commands: readonly string[], until: number, signal: AbortSignal): Promise<void> {
-    if (performance.now() - this.#askedAt >= askAgainAfter) {
+    if (this.#now() - this.#askedAt >= askAgainAfter) {
       // Whatever becomes of the question, it is not asked with every read.
-      this.#askedAt = performance.now() - askAgainAfter + unansweredAgainAfter;
+      this.#askedAt = this.#now() - askAgainAfter + unansweredAgainAfter;
       this.#privileged = await isPrivileged(rpc, signal);
-      this.#askedAt = performance.now();
+      this.#askedAt = this.#now();
       this.#due = this.#privileged ? [...commands] : [];
     } else if (this.#privileged === true) {
       this.#due.push(...commands.filter((command) => !this.#allowed.has(command) && !this.#due.includes(command)));
     }
-    while (performance.now() < until) {
+    while (this.#now() < until) {
       const command = this.#due.shift();
       if (command === undefined) return;
       // A question that goes unanswered is not put again at once; until it is answered, nothing is allowed.

@@ -21,7 +21,7 @@ export const cgminer: Driver = {
   evidence: { readings: "ran", controls: "ran" },
   ports: [4028],
   recognise: ({ version }) => kindOf(version, null)?.identity,
-  connect: ({ rpc }) => new CgminerRig(rpc),
+  connect: ({ rpc, monotonicNow }) => new CgminerRig(rpc, monotonicNow),
 };
 
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
@@ -42,7 +42,8 @@ const questionTime = 1_500;
 
 class CgminerRig implements Rig {
   readonly #rpc: RpcTransport;
-  readonly #access = new Access();
+  readonly #now: () => number;
+  readonly #access: Access;
   /** Whether `a+b` works; null until it was tried. */
   #joins: boolean | null = null;
   #kind: Kind | undefined;
@@ -52,8 +53,10 @@ class CgminerRig implements Rig {
   #algorithm: string | null | undefined;
   #steers: readonly Steer[] | undefined;
 
-  constructor(rpc: RpcTransport) {
+  constructor(rpc: RpcTransport, monotonicNow: () => number) {
     this.#rpc = rpc;
+    this.#now = monotonicNow;
+    this.#access = new Access(monotonicNow);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -186,7 +189,7 @@ class CgminerRig implements Rig {
 
   /** What is asked once, or now and then; a read never fails for it. */
   async #ask(parts: Parts, sections: Sections, signal: AbortSignal): Promise<void> {
-    const until = performance.now() + questionTime;
+    const until = this.#now() + questionTime;
     try {
       if (this.#kind === undefined) {
         this.#kind = kindOf((await this.#question("version", signal)) ?? sections.stats, sections.stats);

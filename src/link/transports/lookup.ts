@@ -1,4 +1,4 @@
-import { lookup } from "node:dns";
+import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import { BlockList, isIPv4, type LookupFunction } from "node:net";
 
 /**
@@ -28,13 +28,25 @@ forbidden.addSubnet("2002:e000::", 20, "ipv6");
 export const isForbidden = (ip: string): boolean => forbidden.check(ip, isIPv4(ip) ? "ipv4" : "ipv6");
 
 /** A name's addresses without the forbidden ones, so that a name cannot lead where an address may not. */
-export const rigLookup: LookupFunction = (name, options, callback) => {
-  lookup(name, { ...options, all: true }, (error, found) => {
-    const allowed = error === null ? found.filter(({ address }) => !isForbidden(address)) : [];
-    const [first] = allowed;
-    if (error !== null) callback(error, []);
-    else if (first === undefined) callback(Object.assign(new Error("forbidden address"), { code: "EFORBIDDEN" }), []);
-    else if (options.all === true) callback(null, allowed);
-    else callback(null, first.address, first.family);
-  });
-};
+export const lookupThrough =
+  (resolve: LookupAll): LookupFunction =>
+  (name, options, callback) => {
+    resolve(name, { ...options, all: true }, (error, found) => {
+      const allowed = error === null ? found.filter(({ address }) => !isForbidden(address)) : [];
+      const [first] = allowed;
+      if (error !== null) callback(error, []);
+      else if (first === undefined) callback(Object.assign(new Error("forbidden address"), { code: "EFORBIDDEN" }), []);
+      else if (options.all === true) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+/** As `dns.lookup` with `all`. */
+export type LookupAll = (
+  name: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
+/** What the system resolves. */
+export const rigLookup = lookupThrough(lookup);

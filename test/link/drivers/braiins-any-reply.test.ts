@@ -1,5 +1,5 @@
-import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { expect, test } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import { braiins } from "../../../src/link/drivers/braiins.ts";
@@ -40,6 +40,7 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
     if (simulated === undefined) throw new Error("no rig");
     const link: Link = {
       credentials,
+      monotonicNow: () => performance.now(),
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
       rpc: {
         at: "rig:4028",
@@ -93,6 +94,7 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
   };
   return {
     credentials,
+    monotonicNow: () => performance.now(),
     frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
     rpc: {
       at: "rig:4028",

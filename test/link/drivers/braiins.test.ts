@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
@@ -6,7 +6,8 @@ import { braiins } from "../../../src/link/drivers/braiins.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
-import { objectOf, stoppedClock } from "../../simulator/ask.ts";
+import { stoppedClock } from "../../clock.ts";
+import { objectOf } from "../../simulator/ask.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";
 

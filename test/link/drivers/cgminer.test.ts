@@ -1,24 +1,27 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { cgminer } from "../../../src/link/drivers/cgminer.ts";
 import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { serve, type TinyServer } from "../servers.ts";
 
 let farm: Farm | undefined;
 let server: TinyServer | undefined;
 afterEach(async () => {
-  jest.restoreAllMocks();
   await farm?.close();
   await server?.close();
 });
 
-async function start(spec: Partial<CgminerSpec> = {}): Promise<{ rig: Rig; simulated: SimulatedRig }> {
+async function start(
+  spec: Partial<CgminerSpec> = {},
+  monotonicNow?: () => number,
+): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   farm = await startFarm({ rigs: [{ kind: "cgminer", warm: true, restartSeconds: 0, ...spec }], clock: () => 1.8e12 });
   const [simulated] = farm.rigs;
   if (simulated === undefined) throw new Error("no rig");
-  return { rig: rigAt(cgminer, simulated.address), simulated };
+  return { rig: rigAt(cgminer, simulated.address, {}, monotonicNow), simulated };
 }
 
 /** A rig that answers what is written for it, and that it knows nothing else. */
@@ -356,9 +359,8 @@ describe("what a rig allows", () => {
   });
 
   test("is asked on with the next reads when it answers slowly", async () => {
-    const { rig } = await start();
-    let now = performance.now();
-    jest.spyOn(performance, "now").mockImplementation(() => {
+    let now = 0;
+    const { rig } = await start({}, () => {
       now += 400;
       return now;
     });
@@ -370,12 +372,12 @@ describe("what a rig allows", () => {
   });
 
   test("is asked again after ten minutes", async () => {
-    const { rig, simulated } = await start();
+    const clock = stoppedClock();
+    const { rig, simulated } = await start({}, clock.now);
     await rig.read(deadline());
     simulated.fault = "denied";
     expect((await rig.read(deadline())).poolActions).not.toEqual([]);
-    const later = performance.now() + 600_000;
-    jest.spyOn(performance, "now").mockReturnValue(later);
+    clock.pass(600);
     expect((await rig.read(deadline())).poolActions).toEqual([]);
   });
 });

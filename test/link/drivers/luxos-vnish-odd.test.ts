@@ -1,5 +1,5 @@
-import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { expect, test } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import type { Driver, Reading } from "../../../src/link/driver.ts";

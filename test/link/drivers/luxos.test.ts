@@ -1,11 +1,12 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { Control, RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { luxos } from "../../../src/link/drivers/luxos.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Farm, type LuxosSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
-import { command, objectOf, records, stoppedClock } from "../../simulator/ask.ts";
+import { stoppedClock } from "../../clock.ts";
+import { command, objectOf, records } from "../../simulator/ask.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";
 

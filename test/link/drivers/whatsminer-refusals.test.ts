@@ -1,14 +1,16 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
 import type { Link } from "../../../src/link/link.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
-import { objectOf, send, stoppedClock } from "../../simulator/ask.ts";
+import { stoppedClock } from "../../clock.ts";
+import { objectOf, send } from "../../simulator/ask.ts";
+import { within } from "../../until.ts";
 import { deadline, rigAt, values } from "../rigs.ts";
 import { serve, type TinyServer } from "../servers.ts";
 
@@ -81,7 +83,7 @@ describe("a refusal has a code of its own and the device's words", () => {
 /** As anybody else takes one. */
 async function token({ host, port }: SimulatedRig): Promise<void> {
   const socket = await send({ host, port }, '{"cmd":"get_token"}');
-  for await (const _ of socket);
+  await within(once(socket.resume(), "end"), "the rig to give a token");
 }
 
 describe("the token of v2", () => {
@@ -188,10 +190,10 @@ test("a second connection is reset by the device, and the read says so", async (
   const { rig, simulated } = await start({ generation: "v2" }, { password: "admin" });
   const held = connect({ host: simulated.host, port: simulated.port, allowHalfOpen: true });
   held.write('{"cmd":"summary"}');
-  await once(held, "data");
+  await within(once(held, "data"), "the rig to answer the first connection");
   await expect(rig.read(deadline())).rejects.toMatchObject({ code: "rig.garbled" });
   held.destroy();
-  await once(held, "close");
+  await within(once(held, "close"), "the first connection to close");
   await expect(rig.read(deadline())).resolves.toMatchObject({ readings: { mining: true } });
 });
 
@@ -309,6 +311,7 @@ describe("whatever a device says", () => {
     const never = async () => Promise.reject(new RigbridgeError("rig.unreachable", "nothing"));
     return {
       credentials: { password: "x" },
+      monotonicNow: () => performance.now(),
       rpc: { at: "rig:4028", send: next(rpcAnswers), ask: next(rpcAnswers), close },
       frames: { at: "rig:4433", ask: next(frameAnswers), close },
       http: { at: "rig:80", getJson: never, send: never, call: never, close },

@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
-import { stoppedClock } from "../../simulator/ask.ts";
+import { stoppedClock } from "../../clock.ts";
 import { deadline, listed, rigAt, values } from "../rigs.ts";
 
 let farm: Farm | undefined;

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import { framed, frameTransport } from "../../../src/link/transports/frames.ts";
+import { within } from "../../until.ts";
 import { closedPort, serve, type TinyServer } from "../servers.ts";
 
 const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
@@ -53,7 +54,7 @@ describe("an answer", () => {
       socket.write(framed(json));
     });
     await expect(reply).resolves.toEqual({ value: sound, notes: [] });
-    await closed;
+    await within(closed, "the connection to be closed");
   });
 
   test("in pieces of one byte, its length and a character among what is split, is put together", async () => {

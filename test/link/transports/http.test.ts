@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "vitest";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
 

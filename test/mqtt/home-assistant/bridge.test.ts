@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import { type Bridge, startBridge } from "../../../src/mqtt/bridge.ts";
 import { specimens } from "../../docs/specimens.ts";
+import { until } from "../../until.ts";
 import { checkDevices, checkState } from "../home-assistant-checker.ts";
 import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
 import { type Families, openFamilies } from "./families.ts";
@@ -33,13 +34,13 @@ afterAll(async () => {
 
 test("every family is announced by a bridge, and what is said at the topics it names is what the entities take", async () => {
   const configs = new Map<string, string>();
-  // The farm, two groups, and the miners.
-  while (configs.size < specimens.length + 3) {
-    const { topic, payload } = await listening.until(
-      (heard) => heard.topic.endsWith("/config") && !configs.has(heard.topic),
-    );
-    configs.set(topic, payload);
-  }
+  const isComplete = (): boolean => {
+    for (const { topic, payload } of listening.heard)
+      if (topic.endsWith("/config") && !configs.has(topic)) configs.set(topic, payload);
+    // The farm, two groups, and the miners.
+    return configs.size >= specimens.length + 3;
+  };
+  await until(isComplete, "every family to be announced");
   expect(checkDevices(configs)).toEqual([]);
   for (const payload of configs.values()) {
     const { state_topic: state, availability, device } = JSON.parse(payload);

@@ -1,4 +1,4 @@
-import { afterEach } from "@jest/globals";
+import { onTestFinished } from "vitest";
 import type { z } from "zod";
 import { startTwin, type Twin, type TwinOptions } from "../../../src/simulator/index.ts";
 import { type Miner, MinerDetail, MinerList, minersIn, Summary } from "./shapes.ts";
@@ -23,15 +23,10 @@ export interface Answer {
   readonly text: string;
 }
 
-const open: Twin[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((twin) => twin.close()));
-});
-
 export async function bench(options: TwinOptions = {}): Promise<Bench> {
   let now = Date.UTC(2026, 5, 1, 12);
   const twin = await startTwin({ miners: 12, timeZone: "UTC", clock: () => now, ...options });
-  open.push(twin);
+  onTestFinished(() => twin.close());
   const ask: Bench["ask"] = async (method, path, body, headers = {}) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const type = body === undefined ? {} : { "content-type": "application/json" };

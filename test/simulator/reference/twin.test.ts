@@ -1,6 +1,7 @@
 import { connect } from "node:net";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "vitest";
 import { startTwin } from "../../../src/simulator/index.ts";
+import { within } from "../../until.ts";
 import { bench, first } from "./bench.ts";
 import { documented, MinerList, minersIn } from "./shapes.ts";
 
@@ -198,7 +199,7 @@ describe("what is not there", () => {
   test("a request target that is no path is refused", async () => {
     const { twin } = await bench();
     const { port, hostname } = new URL(twin.url);
-    const said = await new Promise<string>((resolve) => {
+    const saying = new Promise<string>((resolve) => {
       const socket = connect(Number(port), hostname, () => {
         socket.write("GET http://evil.example/api/summary HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
       });
@@ -208,6 +209,7 @@ describe("what is not there", () => {
       });
       socket.on("close", () => resolve(text));
     });
+    const said = await within(saying, "the server to close the connection");
     expect(said).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

@@ -1,0 +1,72 @@
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { configSchema } from "../../src/config/index.ts";
+import { parseConfig } from "../../src/config/read.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+
+const mqtt = "mqtt: {broker: embedded}\n";
+const read = (supply: string, broker = mqtt) =>
+  parseConfig(`${broker}miners: [{address: 127.0.0.1, supply: ${supply}}]`, "rigbridge.yaml", {}).config.miners[0]
+    ?.supply;
+
+function mistakes(supply: string, broker = mqtt): string[] {
+  try {
+    read(supply, broker);
+    return [];
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    return error.errors.map(({ path, message }) => `${path.replace(/^[^:]*:\d+: /, "")}: ${message}`);
+  }
+}
+
+describe("a plug over MQTT", () => {
+  test("needs a topic to switch it by and one that says how it is", () => {
+    expect(read("{type: mqtt, topics: {set: a/set, state: a/state}}")).toEqual({
+      type: "mqtt",
+      topics: { set: "a/set", state: "a/state" },
+      payloads: { on: "ON", off: "OFF" },
+      cutPower: false,
+      delay: 10,
+    });
+  });
+
+  test("may say in JSON what it measures, and counts kWh unless told otherwise", () => {
+    const topics =
+      "{set: a, state: {topic: b, path: POWER}, power: {topic: c, path: E.P}, energy: {topic: c, path: E.T}}";
+    expect(read(`{type: mqtt, topics: ${topics}}`)).toMatchObject({
+      topics: { state: { path: "POWER" }, energy: { topic: "c", path: "E.T", unit: "kWh" } },
+    });
+  });
+
+  test.each([
+    ["{type: mqtt}", "miners[0].supply.topics: is missing"],
+    ["{type: mqtt, topics: {set: a}}", "miners[0].supply.topics.state: "],
+    ["{type: mqtt, topics: {set: a/#, state: b}}", "miners[0].supply.topics.set: must be one topic, without + and #"],
+    ["{type: mqtt, topics: {set: $SYS/a, state: b}}", "miners[0].supply.topics.set: must not begin with $"],
+    ["{type: mqtt, topics: {set: a, state: b, volts: c}}", "miners[0].supply.topics.volts: is no known key"],
+    [
+      "{type: mqtt, topics: {set: a, state: b}, chanel: 1}",
+      'miners[0].supply.chanel: is no known key; did you mean "channel"?',
+    ],
+    ["{type: mqtt, topics: {set: a, state: {topic: b, path: .c}}}", "miners[0].supply.topics.state"],
+    ["{type: zwave, address: a}", "miners[0].supply.type: must be one of shelly, tasmota, mqtt"],
+    ["{type: shelly}", "miners[0].supply.address: is missing"],
+    ["{address: a}", "miners[0].supply.type: must be one of shelly, tasmota, mqtt"],
+    ["7", "miners[0].supply: must be a mapping of keys"],
+  ])("%s is a mistake", (supply, words) => {
+    expect(mistakes(supply).join("\n")).toContain(words);
+  });
+
+  test("needs a broker", () => {
+    expect(mistakes("{type: mqtt, topics: {set: a, state: b}}", "")).toEqual([
+      "miners[0].supply.type: needs the MQTT bridge: set mqtt in the configuration",
+    ]);
+  });
+
+  test("is known to editors", () => {
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());
+    const withSupply = (supply: unknown) => validate({ miners: [{ address: "a", supply }] });
+    expect(withSupply({ type: "mqtt", topics: { set: "a", state: "b" } })).toBe(true);
+    expect(withSupply({ type: "mqtt", address: "a" })).toBe(false);
+  });
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
+import { operations } from "../../src/contract/operations.ts";
+import { actionIn, settingIn, settingsIn } from "../../src/farm/index.ts";
+import { looseIn } from "../../src/mqtt/payloads.ts";
+import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
+
+// depends on: docs/mqtt.md
+
+const page = readFileSync(new URL("../../docs/mqtt.md", import.meta.url), "utf8");
+const base = "rigbridge";
+
+describe("the page on MQTT", () => {
+  test("names every key of the configuration", () => {
+    for (const key of [...Object.keys(MqttSettings.shape), ...Object.keys(HomeAssistantSettings.shape)])
+      expect(page).toContain(`\`${key}`);
+  });
+
+  const commands = [...page.matchAll(/^ +mosquitto_pub -t (\S+) -m '?(.*?)'?$/gm)].map(
+    ([, topic = "", payload = ""]) => [topic, payload] as const,
+  );
+
+  test.each(commands)("tells %s what the bridge takes: %s", (topic, payload) => {
+    const command = commandTopic(base, topic);
+    const value = looseIn(payload);
+    if (command?.kind === "request") {
+      expect(Object.keys(operations)).toContain(command.operation);
+      return;
+    }
+    expect(command).not.toBeNull();
+    if (command?.kind === "action") expect(actionIn(value)).toHaveLength(1);
+    else if (command?.property === null) expect(settingsIn(value)).toHaveLength(1);
+    else expect(settingIn(command?.property ?? "", value)).toHaveLength(1);
+  });
+
+  test("lists the topics that there are", () => {
+    const topics = topicsOf(base);
+    const miner = topics.miner("025100000001");
+    const listed = [...page.matchAll(/^\| `(rigbridge\/\S+)`/gm)].map(([, topic]) => topic);
+    expect(listed).toEqual([
+      ...[topics.state, topics.info, topics.summary],
+      ...[miner.state, miner.availability, miner.event, miner.response],
+      ...[topics.group(1).state, topics.notification, topics.notifications, topics.response("listMiners")],
+    ]);
+  });
+});

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Lane } from "../../src/fleet/lane.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Work that goes on until it is ended; `begun` lists what has begun, in order. */
+function workbench(): { begun: number[]; work(id: number): () => Promise<void>; end(id: number): Promise<void> } {
+  const begun: number[] = [];
+  const ends = new Map<number, () => void>();
+  return {
+    begun,
+    work: (id) => () => {
+      begun.push(id);
+      return new Promise((resolve) => ends.set(id, resolve));
+    },
+    end: async (id) => {
+      ends.get(id)?.();
+      await vi.advanceTimersByTimeAsync(0);
+    },
+  };
+}
+
+describe("a lane", () => {
+  test("runs as many at once as it has places, the others in the order in which they came", async () => {
+    const { begun, work, end } = workbench();
+    const lane = new Lane(2);
+    for (const id of [1, 2, 3, 4]) lane.enter(work(id));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(begun).toEqual([1, 2]);
+    await end(2);
+    await end(1);
+    expect(begun).toEqual([1, 2, 3, 4]);
+  });
+
+  test("starts none of those who wait once it is cleared", async () => {
+    const { begun, work, end } = workbench();
+    const lane = new Lane(1);
+    for (const id of [1, 2]) lane.enter(work(id));
+    lane.clear();
+    await end(1);
+    expect(begun).toEqual([1]);
+  });
+
+  test("with slack gives the place of slow work to another, as often as it has room beside", async () => {
+    const { begun, work, end } = workbench();
+    const lane = new Lane(1, { patience: 1_000, beside: 2 });
+    for (const id of [1, 2, 3, 4, 5, 6]) lane.enter(work(id));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(begun).toEqual([1]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toEqual([1, 2]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(begun).toEqual([1, 2, 3]);
+    // Work beside leaves no place behind when it ends, only room beside.
+    await end(1);
+    expect(begun).toEqual([1, 2, 3]);
+    await end(3);
+    expect(begun).toEqual([1, 2, 3, 4]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(begun).toEqual([1, 2, 3, 4, 5]);
+  });
+});

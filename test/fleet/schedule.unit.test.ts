@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Lane } from "../../src/fleet/lane.ts";
+import { DueQueue, longestBackOff, nextOnGrid, nextRead, phaseOf } from "../../src/fleet/schedule.ts";
+import { Turns } from "../../src/fleet/turns.ts";
+
+const phase = fc.double({ min: 0, max: 0.999, noNaN: true });
+const interval = fc.integer({ min: 1_000, max: 3_600_000 });
+const now = fc.double({ min: 0, max: 1e9, noNaN: true });
+
+describe("the grid of a rig", () => {
+  test("has its next place within one interval, never in the past", () => {
+    fc.assert(
+      fc.property(now, interval, phase, (at, every, place) => {
+        const next = nextOnGrid(at, every, place);
+        expect(next).toBeGreaterThanOrEqual(at);
+        expect(next - at).toBeLessThanOrEqual(every + 1e-3);
+      }),
+    );
+  });
+
+  test("stays where it is, however long the reads take", () => {
+    expect(nextOnGrid(10_000, 1_000, 0.25)).toBe(10_250);
+    expect(nextOnGrid(10_250, 1_000, 0.25)).toBe(11_250);
+    expect(nextOnGrid(10_900, 1_000, 0.25)).toBe(11_250);
+    expect(nextOnGrid(17_300, 1_000, 0.25)).toBe(18_250);
+  });
+
+  test("is spread evenly: a thousand rigs in a row are nowhere twice as dense as on average", () => {
+    const tenths = Array.from({ length: 1_000 }, (_, index) => Math.floor(phaseOf(1_000_000_001 + index) * 10));
+    for (let tenth = 0; tenth < 10; tenth += 1) {
+      const here = tenths.filter((each) => each === tenth).length;
+      expect(here).toBeGreaterThan(90);
+      expect(here).toBeLessThan(110);
+    }
+  });
+});
+
+describe("a rig that does not answer", () => {
+  test("is asked on its grid for the first misses, then ever later", () => {
+    const waits = [0, 1, 2, 3, 4, 5, 6].map((missed) => nextRead(0, 1_000, 0, missed));
+    expect(waits).toEqual([1_000, 1_000, 1_000, 1_600, 3_200, 6_400, 12_800]);
+  });
+
+  test("is tried again within a minute, or its interval if that is longer", () => {
+    fc.assert(
+      fc.property(now, interval, phase, fc.integer({ min: 3, max: 5_000 }), (at, every, place, missed) => {
+        const wait = nextRead(at, every, place, missed) - at;
+        expect(wait).toBeGreaterThanOrEqual(0);
+        expect(wait).toBeLessThanOrEqual(Math.max(longestBackOff, every) + 1e-3);
+      }),
+    );
+  });
+});
+
+test("the queue gives what a sorted list would give", () => {
+  const step = fc.oneof(
+    fc.record({ add: fc.integer({ min: 0, max: 100 }) }),
+    fc.record({ take: fc.integer({ min: 0, max: 100 }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const queue = new DueQueue<number>();
+      let sorted: number[] = [];
+      for (const each of steps) {
+        if ("add" in each) {
+          queue.add(each.add, each.add);
+          sorted = [...sorted, each.add].sort((a, b) => a - b);
+        } else {
+          const first = sorted[0];
+          const isDue = first !== undefined && first <= each.take;
+          expect(queue.take(each.take)).toBe(isDue ? sorted.shift() : undefined);
+        }
+        expect(queue.size).toBe(sorted.length);
+        expect(queue.nextAt).toBe(sorted[0] ?? Number.POSITIVE_INFINITY);
+      }
+    }),
+  );
+});
+
+/** Work that ends when it is told to. */
+function gate(): { work: () => Promise<void>; open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { work: () => promise, open: resolve };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a lane", () => {
+  test("never holds more than its places, and starts the others in order as places become free", async () => {
+    const lane = new Lane(3);
+    const gates = Array.from({ length: 2_500 }, gate);
+    const started: number[] = [];
+    for (const [index, { work }] of gates.entries())
+      lane.enter(() => {
+        started.push(index);
+        return work();
+      });
+    expect(started).toEqual([0, 1, 2]);
+    gates[1]?.open();
+    await settled();
+    expect(started).toEqual([0, 1, 2, 3]);
+    for (const { open } of gates) open();
+    await settled();
+    expect(started).toEqual(gates.map((_, index) => index));
+  });
+
+  test("forgets who waits when it is cleared, and still takes work afterwards", async () => {
+    const lane = new Lane(1);
+    const first = gate();
+    const started: string[] = [];
+    lane.enter(first.work);
+    lane.enter(async () => void started.push("cleared"));
+    lane.clear();
+    first.open();
+    await settled();
+    lane.enter(async () => void started.push("later"));
+    await settled();
+    expect(started).toEqual(["later"]);
+  });
+});
+
+describe("turns", () => {
+  test("are taken one at a time in the order of the calls, also after one that failed", async () => {
+    const turns = new Turns();
+    const said: string[] = [];
+    const turn = (name: string, end: Promise<void>) =>
+      turns.take(async () => {
+        said.push(`${name} begins`);
+        await end;
+        said.push(`${name} ends`);
+      });
+    const a = gate();
+    const first = turn("a", a.work());
+    const second = turn("b", Promise.reject(new Error("no")));
+    const third = turn("c", Promise.resolve());
+    expect(turns.busy).toBe(true);
+    a.open();
+    await expect(Promise.allSettled([first, second, third])).resolves.toMatchObject([
+      { status: "fulfilled" },
+      { status: "rejected" },
+      { status: "fulfilled" },
+    ]);
+    expect(said).toEqual(["a begins", "a ends", "b begins", "c begins", "c ends"]);
+    expect(turns.busy).toBe(false);
+  });
+});

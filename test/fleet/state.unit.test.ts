@@ -1,0 +1,211 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type RigReadings, unknownReadings } from "../../src/contract/readings.ts";
+import { addEnergy, startOf } from "../../src/fleet/energy.ts";
+import {
+  afterMiss,
+  afterRead,
+  afterRefusal,
+  beforeFirstRead,
+  type RigState,
+  sameButTime,
+  statusOf,
+  unknownRig,
+} from "../../src/fleet/state.ts";
+import { uidOf } from "../../src/fleet/uid.ts";
+import { toggle } from "../../src/link/controls.ts";
+import type { Reading } from "../../src/link/driver.ts";
+import { unknownIdentity } from "../../src/link/identity.ts";
+
+const hour = 3_600_000;
+const gap = 30_000;
+
+describe("energy", () => {
+  test("is the mean power of two reads over the time between them", () => {
+    expect(addEnergy(100, { at: 0, power: 1_000 }, { at: 18_000, power: 3_000 }, gap)).toBe(110);
+  });
+
+  test.each([
+    ["the first read", 100, null, { at: 0, power: 500 }, 100],
+    ["a rig that was never integrated before", null, null, { at: 0, power: 500 }, 0],
+    ["a gap", 100, { at: 0, power: 500 }, { at: gap + 1, power: 500 }, 100],
+    ["a clock that went back", 100, { at: 5_000, power: 500 }, { at: 0, power: 500 }, 100],
+    ["a clock that jumped ten years", 100, { at: 0, power: 500 }, { at: 87_600 * hour, power: 500 }, 100],
+    ["an unknown power now", 100, { at: 0, power: 500 }, { at: 1_000, power: null }, 100],
+    ["an unknown power before", 100, { at: 0, power: null }, { at: 1_000, power: 500 }, 100],
+    ["a power that was never known", null, { at: 0, power: null }, { at: 1_000, power: null }, null],
+  ])("is not guessed for %s", (_, energy, before, now, expected) => {
+    expect(addEnergy(energy, before, now, gap)).toBe(expected);
+  });
+
+  test("never falls", () => {
+    const read = fc.record({
+      at: fc.integer({ min: 0, max: hour }),
+      power: fc.option(fc.double({ min: -5_000, max: 5_000, noNaN: true })),
+    });
+    fc.assert(
+      fc.property(fc.array(read, { minLength: 2 }), (reads) => {
+        let energy: number | null = null;
+        let before: (typeof reads)[number] | null = null;
+        for (const now of reads) {
+          const next = addEnergy(energy, before, now, gap);
+          expect(next ?? 0).toBeGreaterThanOrEqual(energy ?? 0);
+          energy = next;
+          before = now;
+        }
+      }),
+    );
+  });
+});
+
+describe("the start of mining", () => {
+  const at = 1_800_000_000_000;
+  test.each([
+    ["is where the uptime says", null, at, 100, at - 100_000],
+    ["stays while uptime and clock differ a little", at - 100_000, at + 10_000, 105, at - 100_000],
+    [
+      "stays although a clock that is one in two hundred off has run for days",
+      at - hour * 100,
+      at,
+      361_800,
+      at - hour * 100,
+    ],
+    ["moves when the rig has restarted", at - hour, at, 5, at - 5_000],
+    ["is kept while the rig does not say", at - hour, at, null, at - hour],
+    ["is unknown while nobody said", null, at, null, null],
+    ["is not before there were rigs", at - hour, at, 9e18, at - hour],
+    ["is unknown when only nonsense was said", null, at, 1e14, null],
+  ])("%s", (_, known, now, uptime, expected) => expect(startOf(known, now, uptime, null)).toBe(expected));
+
+  const day = 86_400;
+  test.each([
+    [
+      "stays when this machine's clock is set an hour ahead",
+      at + hour,
+      day + 10,
+      { uptime: day, elapsed: 10_000 },
+      true,
+    ],
+    ["stays when it is set back by ten years", at - 87_600 * hour, day, { uptime: day, elapsed: 10_000 }, true],
+    ["stays when the rig's own clock is set ten years ahead", at, 315_360_000, { uptime: day, elapsed: 10_000 }, true],
+    ["moves when the uptime has fallen", at, 5, { uptime: day, elapsed: 10_000 }, false],
+    ["moves after a silence in which it restarted", at, 2 * day, { uptime: day, elapsed: 3 * day * 1000 }, false],
+  ])("%s", (_, now, uptime, before, stays) => {
+    const known = at - day * 1000;
+    expect(startOf(known, now, uptime, before) === known).toBe(stays);
+  });
+});
+
+const reading = (readings: Partial<RigReadings> = {}, rest: Partial<Reading> = {}): Reading => ({
+  identity: unknownIdentity,
+  readings: { ...unknownReadings(), ...readings },
+  pools: [],
+  devices: [],
+  controls: [],
+  poolActions: [],
+  software: null,
+  logInterval: null,
+  workUtility: null,
+  ...rest,
+});
+
+const context = { at: 1_800_000_000_000, nameplate: null, longestGap: gap, before: null };
+const fresh = beforeFirstRead(unknownRig);
+const read = (readings: Partial<RigReadings>, rest: Partial<Reading> = {}): RigState =>
+  afterRead(fresh, reading(readings, rest), context);
+const missed = (state: RigState, times: number, code = "rig.timeout", expected = false): RigState =>
+  Array.from({ length: times }).reduce<RigState>((now) => afterMiss(now, { code, message: "" }, expected), state);
+
+const mining = (on: boolean) => toggle("mining", on, { lasting: false, restartsMining: false, seconds: 5 });
+
+describe("the status of a miner", () => {
+  const working = read({ hashrate: 1e12, mining: true, uptime: 500 });
+  test.each<[string, RigState, string]>([
+    ["never read", fresh, "Disconnected"],
+    ["hashing", working, "Mining"],
+    ["hashing, one read missed", missed(working, 1), "Mining"],
+    ["hashing, two reads missed", missed(working, 2), "Mining"],
+    ["three reads missed", missed(working, 3), "Disconnected"],
+    ["silent while that is expected", missed(working, 9, "rig.timeout", true), "Mining"],
+    ["silent for longer than expected", missed(missed(working, 9, "rig.timeout", true), 1), "Disconnected"],
+    ["gone, and silence expected", missed(missed(working, 3), 1, "rig.timeout", true), "Disconnected"],
+    ["up, hashing 0", read({ hashrate: 0, mining: true, uptime: 500 }), "Idle"],
+    ["up, hash rate unknown", read({ uptime: 500 }), "Idle"],
+    ["up for a moment, hashing 0", read({ hashrate: 0, uptime: 5 }), "Starting"],
+    ["told to stop", read({ hashrate: 0, mining: false }, { controls: [mining(false)] }), "Stopped"],
+    ["told to stop, still hashing", read({ hashrate: 1e9, mining: false }, { controls: [mining(false)] }), "Stopped"],
+    ["not mining, but nobody could have told it so", read({ hashrate: 0, mining: false, uptime: 500 }), "Idle"],
+    ["another rig there", afterRefusal(working, { code: "rig.other", message: "" }), "Error"],
+    ["known elsewhere", afterRefusal(fresh, { code: "in.use", message: "" }), "Error"],
+    ["nothing there that is known", missed(fresh, 1, "rig.unknown-protocol"), "Error"],
+    ["wants other credentials", missed(fresh, 1, "rig.refused"), "Error"],
+    ["garbage for the third time", missed(working, 3, "rig.garbled"), "Disconnected"],
+  ])("%s", (_, state, status) => {
+    expect(statusOf(state, false)).toBe(status);
+    expect(statusOf(state, true)).toBe("Disabled");
+  });
+});
+
+describe("what is known of a rig", () => {
+  test("is kept where a later read leaves it out", () => {
+    const first = read({}, { identity: { ...unknownIdentity, model: "S19", mac: "02:00:00:00:00:01" }, software: "x" });
+    const second = afterRead(first, reading({}, { identity: { ...unknownIdentity, firmware: "2" } }), context);
+    expect(second.identity).toEqual({ ...unknownIdentity, model: "S19", mac: "02:00:00:00:00:01", firmware: "2" });
+    expect(second.software).toBe("x");
+  });
+
+  test("a nameplate's power stands in only for a rig that says none, and is 0 while it is stopped", () => {
+    const plated = { ...context, nameplate: 3_000 };
+    const power = (readings: Partial<RigReadings>) => {
+      const { reading: now } = afterRead(fresh, reading(readings), plated);
+      return [now?.readings.power, now?.readings.powerSource];
+    };
+    expect(power({})).toEqual([3_000, "nameplate"]);
+    expect(power({ mining: false })).toEqual([0, "nameplate"]);
+    expect(power({ power: 2_900, powerSource: "measured" })).toEqual([2_900, "measured"]);
+  });
+
+  test("missed reads keep the last readings twice and no longer", () => {
+    const state = read({ hashrate: 5 });
+    expect(missed(state, 2).reading).toBe(state.reading);
+    expect(missed(state, 3).reading).toBeNull();
+    expect(missed(state, 3).at).toBe(state.at);
+  });
+});
+
+describe("two reads", () => {
+  const one = reading({ hashrate: 5, uptime: 1, boards: [], fans: [{ rpm: 100, percent: null }] });
+  test("say the same when only time has passed", () => {
+    expect(sameButTime(one, reading({ hashrate: 5, uptime: 9, fans: [{ rpm: 100, percent: null }] }))).toBe(true);
+  });
+
+  test.each<[string, Reading]>([
+    ["a value", reading({ hashrate: 6, uptime: 1, fans: [{ rpm: 100, percent: null }] })],
+    ["a nested value", reading({ hashrate: 5, uptime: 1, fans: [{ rpm: 101, percent: null }] })],
+    ["the length of a list", reading({ hashrate: 5, uptime: 1 })],
+    ["what it can be told", { ...one, controls: [mining(true)] }],
+  ])("differ in %s", (_, other) => {
+    expect(sameButTime(one, other)).toBe(false);
+    expect(sameButTime(other, one)).toBe(false);
+  });
+});
+
+describe("a uid", () => {
+  const rig = { ...unknownIdentity, mac: "02:AB:00:00:00:01", serial: "SN 77/A" };
+  test.each([
+    ["the MAC", rig, "given", "02ab00000001"],
+    ["else the serial", { ...rig, mac: null }, "given", "sn-77-a"],
+    ["else what the configuration says", unknownIdentity, "given", "given"],
+    ["else the place", unknownIdentity, null, "10-0-0-7-4028"],
+    ["not a serial that has no letter or digit", { ...unknownIdentity, serial: "--" }, null, "10-0-0-7-4028"],
+  ])("is %s", (_, identity, configured, uid) => expect(uidOf(identity, configured, "10.0.0.7", 4028)).toBe(uid));
+
+  test("always has its form", () => {
+    const text = fc.option(fc.string({ unit: "grapheme", maxLength: 100 }));
+    fc.assert(
+      fc.property(text, fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$/), (serial, host) => {
+        expect(uidOf({ ...unknownIdentity, serial }, null, host, 4028)).toMatch(/^[a-z0-9-]{1,64}$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,322 @@
+import { describe, expect, test } from "vitest";
+import { whatAccessories } from "../../homebridge/src/homekit/accessories.ts";
+import { isAlarming } from "../../homebridge/src/homekit/alarm.ts";
+import type { CharacteristicPlan, ServicePlan } from "../../homebridge/src/homekit/plan.ts";
+import type { Miner } from "../../src/index.ts";
+import { control, farmOf, miner, off, readings, settings } from "./miners.ts";
+
+const unlisted = () => undefined;
+const accessoriesOf = (miners: readonly Miner[], given: object = {}) =>
+  whatAccessories(farmOf(miners), settings({ alarm: false, eve: false, ...given }), unlisted).accessories;
+
+/** The services of the accessory of one rig that are of a type. */
+const services = (rig: Miner, type: string, given: object = {}): readonly ServicePlan[] =>
+  (accessoriesOf([rig], given)[0]?.services ?? []).filter((each) => each.type === type);
+
+const characteristic = (service: ServicePlan | undefined, type: string): CharacteristicPlan | undefined =>
+  service?.characteristics.find((each) => (typeof each.type === "string" ? each.type : each.type.name) === type);
+
+const values = (service: ServicePlan | undefined): Record<string, unknown> =>
+  Object.fromEntries(
+    (service?.characteristics ?? []).map(({ type, value }) => [typeof type === "string" ? type : type.name, value]),
+  );
+
+const set = (property: string, value: string) => ({ miners: [1], orders: [{ kind: "set", property, value }] });
+const nothing = { miners: [1], orders: [] };
+
+const stopped: Partial<Miner> = {
+  statusInfo: { statusDisplay: "Stopped", statusLine3: "", secondsSinceStart: 0 },
+  readings: readings({ hashrate: 0, mining: false }),
+  controls: [control("mining", { kind: "switch", value: false })],
+};
+const den = { name: "Den", target: 21, room: 20.4, at: "2026-01-01T00:00:00.000Z", demand: 0.6, held: false };
+
+describe("a heater", () => {
+  const heater = { defaults: { as: "heater" } };
+  const shown = (changes: Partial<Miner>) =>
+    values(services(miner({ heating: den, ...changes }), "HeaterCooler", heater)[0]);
+  const heats = { TargetHeaterCoolerState: 1, CurrentTemperature: 20.4, HeatingThresholdTemperature: 21 };
+
+  test.each([
+    ["mines", {}, { ...heats, Active: 1, CurrentHeaterCoolerState: 2 }],
+    ["is stopped, since its room is warm", stopped, { ...heats, Active: 1, CurrentHeaterCoolerState: 1 }],
+    [
+      "somebody has stopped",
+      { ...stopped, heating: { ...den, held: true } },
+      { ...heats, Active: 0, CurrentHeaterCoolerState: 0 },
+    ],
+    [
+      "somebody has started, and does not hash yet",
+      { readings: readings({ mining: true }), heating: { ...den, held: true } },
+      { ...heats, Active: 1, CurrentHeaterCoolerState: 1 },
+    ],
+    [
+      "has a room of which nobody knows the temperature",
+      { heating: { ...den, room: null } },
+      { ...heats, Active: 1, CurrentHeaterCoolerState: 2, CurrentTemperature: null },
+    ],
+    ["is off", off({ heating: den }), { ...heats, Active: null, CurrentHeaterCoolerState: null }],
+  ])("that %s", (_, changes, expected) => {
+    expect(shown(changes)).toEqual(expected);
+  });
+
+  test("is stopped when it is switched off, and given back to its room when it is switched on", () => {
+    const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
+    const active = characteristic(service, "Active");
+    expect([active?.tell?.(0), active?.tell?.(1)]).toEqual([set("mining", "false"), set("room_target", "21")]);
+  });
+
+  test("takes the target of its room in halves of a degree, and only heats", () => {
+    const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
+    const threshold = characteristic(service, "HeatingThresholdTemperature");
+    expect(threshold?.props).toEqual({ minValue: 5, maxValue: 35, minStep: 0.5 });
+    expect(threshold?.tell?.(22.5)).toEqual(set("room_target", "22.5"));
+    expect(characteristic(service, "TargetHeaterCoolerState")).toMatchObject({ props: { validValues: [1] } });
+    expect(characteristic(service, "TargetHeaterCoolerState")?.tell?.(1)).toEqual(nothing);
+  });
+
+  test("without a room is an outlet, and it is said why", () => {
+    expect(services(miner(), "HeaterCooler", heater)).toEqual([]);
+    expect(services(miner(), "Outlet", heater)).toHaveLength(1);
+    const { notes } = whatAccessories(farmOf([miner()]), settings(heater), unlisted);
+    expect(notes).toEqual(["Rig 1 is no heater: it heats no room of the service"]);
+  });
+});
+
+describe("temperature sensors", () => {
+  const all = { defaults: { sensors: ["temperature", "temperature_in", "room_temperature"] } };
+  const hot = miner({ readings: readings({ hashrate: 1, temperature: 112.5 }), heating: den });
+  const shown = (rig: Miner) => services(rig, "TemperatureSensor", all).map((each) => [each.name, values(each)]);
+
+  test("are there only where they are wanted", () => {
+    expect(services(hot, "TemperatureSensor")).toEqual([]);
+  });
+
+  test("tell what the rig tells, beyond what HAP takes by itself, and are inactive where it tells nothing", () => {
+    const fine = { StatusFault: 0 };
+    expect(shown(hot)).toEqual([
+      ["Rig 1 temperature", { CurrentTemperature: 112.5, StatusActive: true, ...fine }],
+      ["Rig 1 temperature in", { CurrentTemperature: null, StatusActive: false, ...fine }],
+      ["Rig 1 room temperature", { CurrentTemperature: 20.4, StatusActive: true, ...fine }],
+    ]);
+    expect(characteristic(services(hot, "TemperatureSensor", all)[0], "CurrentTemperature")?.props?.maxValue).toBe(200);
+    expect(whatAccessories(farmOf([hot]), settings(all), unlisted).notes).toEqual([
+      "Rig 1 does not tell its temperature in",
+    ]);
+  });
+
+  test("of a rig that is off stay, and show no old number; its room has one still", () => {
+    expect(shown(off({ heating: den })).map(([, each]) => each)).toMatchObject([
+      { CurrentTemperature: null, StatusActive: false },
+      { CurrentTemperature: null, StatusActive: false },
+      { CurrentTemperature: 20.4, StatusActive: true },
+    ]);
+  });
+
+  test("show a fault while the rig has a problem", () => {
+    const sick = { ...hot, readings: { ...hot.readings, errors: [{ code: "1", text: "fan lost" }] } };
+    expect(shown(sick).map(([, each]) => each)).toMatchObject([
+      { StatusFault: 1 },
+      { StatusFault: 1 },
+      { StatusFault: 1 },
+    ]);
+  });
+
+  test("show no temperature that cannot be", () => {
+    const absurd = miner({ readings: readings({ hashrate: 1, temperature: 6000 }) });
+    expect(shown(absurd)[0]?.[1]).toMatchObject({ CurrentTemperature: null, StatusActive: false });
+  });
+});
+
+describe("a fan", () => {
+  const offered = { unit: "%", min: 0, max: 100, step: 1, options: ["auto"] } as const;
+  const turning = { hashrate: 1, mining: true, fans: [{ rpm: 3000, percent: 47 }] };
+  const fan = (value: string | number | null, changes: object = {}, read: object = {}) =>
+    miner({
+      readings: readings({ ...turning, ...read }),
+      controls: [control("fan", { ...offered, options: [...offered.options], value, ...changes })],
+    });
+  const only = (rig: Miner, given: object = {}) => services(rig, "Fanv2", given)[0];
+
+  test.each([
+    ["follows the temperature", fan("auto"), { Active: 1, TargetFanState: 1, RotationSpeed: 47 }],
+    ["is held at a speed", fan(60), { Active: 1, TargetFanState: 0, RotationSpeed: 60 }],
+    ["does not say whether it is held", fan(null), { Active: 1, RotationSpeed: 47 }],
+    [
+      "does not say how fast it turns",
+      fan("auto", {}, { fans: [{ rpm: 3000, percent: null }] }),
+      { Active: 1, TargetFanState: 1 },
+    ],
+    ["stands", fan("auto", {}, { fans: [{ rpm: 0, percent: 0 }] }), { Active: 0, TargetFanState: 1, RotationSpeed: 0 }],
+    [
+      "has no power",
+      fan(null, {}, { hashrate: null, mining: false, fans: [{ rpm: null, percent: null }] }),
+      { Active: 0, TargetFanState: 1, RotationSpeed: 0 },
+    ],
+    ["takes no automatic", fan(60, { options: null }), { Active: 1, RotationSpeed: 60 }],
+  ])("that %s", (_, rig, expected) => {
+    expect(values(only(rig))).toEqual(expected);
+  });
+
+  test("of a rig that is off is unknown", () => {
+    const { controls } = fan(null);
+    expect(values(only(off({ controls })))).toEqual({ Active: null, TargetFanState: null, RotationSpeed: null });
+  });
+
+  test("is switched neither on nor off, so that no scene lets a rig burn", () => {
+    const active = characteristic(only(fan(60)), "Active");
+    expect([active?.tell?.(0), active?.tell?.(1)]).toEqual([nothing, nothing]);
+    expect(active?.springsBack).toBe(true);
+  });
+
+  test.each([
+    [40, fan("auto"), "40"],
+    [0, fan(60), "auto"],
+    [10, fan(60, { min: 25 }), "25"],
+    [58, fan(60, { step: 5 }), "60"],
+    [0, fan(60, { options: null, min: 20 }), "20"],
+  ])("set to %d %% is held at what it takes, and at 0 given back to the rig", (value, rig, expected) => {
+    expect(characteristic(only(rig), "RotationSpeed")?.tell?.(value)).toEqual(set("fan", expected));
+  });
+
+  test.each([
+    [1, fan(60), "auto"],
+    [0, fan("auto"), "47"],
+    [0, fan("auto", {}, { fans: [] }), "100"],
+  ])("told to follow (1) or be held (0): %d", (value, rig, expected) => {
+    expect(characteristic(only(rig), "TargetFanState")?.tell?.(value)).toEqual(set("fan", expected));
+  });
+
+  test("is not there where it cannot be set, or nobody wants it", () => {
+    expect(only(miner())).toBeUndefined();
+    expect(only(fan(60), { defaults: { fan: false } })).toBeUndefined();
+  });
+});
+
+describe("an alarm", () => {
+  const status = (statusDisplay: Miner["statusInfo"]["statusDisplay"]) => ({
+    statusInfo: { statusDisplay, statusLine3: null, secondsSinceStart: 0 },
+  });
+  const sick = miner({ readings: readings({ hashrate: 1, errors: [{ code: "1", text: "fan lost" }] }) });
+  const unread = off({ readings: readings({ at: null }) });
+  const missed = off({ readings: { ...readings(), stale: true } });
+
+  test.each([
+    ["mines", miner(), false, false],
+    ["was stopped", miner(stopped), false, false],
+    [
+      "was cut from its power, and says so",
+      miner({ ...stopped, readings: readings({ mining: false, notes: ["cut"] }) }),
+      false,
+      false,
+    ],
+    ["idles", miner({ ...status("Idle"), readings: readings({ hashrate: 0, mining: true }) }), false, false],
+    ["is disabled", off(status("Disabled")), false, false],
+    ["has missed one read", miner({ readings: { ...readings({ hashrate: 1 }), stale: true } }), false, false],
+    ["says that something is wrong", sick, false, true],
+    ["says that something is wrong, and may be off", sick, true, true],
+    ["is not what it should be", off({ ...status("Error"), isOffline: false }), false, true],
+    ["is off", missed, false, true],
+    ["is off, and may be", missed, true, false],
+    ["was not asked yet", unread, false, null],
+    ["was not asked yet, and may be off", unread, true, false],
+    ["heats a room", miner({ heating: den }), false, false],
+    [
+      "heats a room of which nobody has heard yet",
+      miner({ heating: { ...den, room: null, demand: null } }),
+      false,
+      false,
+    ],
+    ["heats a room of which nobody knows any more", miner({ heating: { ...den, room: null, demand: 0 } }), false, true],
+  ])("of a rig that %s", (_, rig, offlineExpected, expected) => {
+    expect(isAlarming({ miner: rig, offlineExpected })).toBe(expected);
+  });
+
+  const farm = (rigs: readonly Miner[], given: object = {}) =>
+    values(accessoriesOf(rigs, { alarm: true, ...given }).find(({ key }) => key === "alarm")?.services[0]);
+
+  test("of all rigs is open while one of them has one, and unknown while one was not asked yet", () => {
+    expect(farm([miner(), miner({ id: 2 })])).toEqual({ ContactSensorState: 0 });
+    expect(farm([miner(), { ...sick, id: 2 }])).toEqual({ ContactSensorState: 1 });
+    expect(farm([unread, { ...sick, id: 2 }])).toEqual({ ContactSensorState: 1 });
+    expect(farm([unread, miner({ id: 2 })])).toEqual({ ContactSensorState: null });
+  });
+
+  test("of all rigs does not count those that are hidden", () => {
+    const hidden = () => settings({ rigs: [{ address: "a", as: "hidden" }] }).rigs[0];
+    const { accessories } = whatAccessories(farmOf([sick]), settings(), hidden);
+    expect(accessories).toEqual([]);
+  });
+
+  test("of a rig is there where it is wanted", () => {
+    expect(services(sick, "ContactSensor")).toEqual([]);
+    const [own] = services(sick, "ContactSensor", { defaults: { alarm: true } });
+    expect([own?.name, values(own)]).toEqual(["Rig 1 alarm", { ContactSensorState: 1 }]);
+  });
+});
+
+describe("momentary switches", () => {
+  const able = miner({ controls: [control("restart", { kind: "trigger" }), control("reboot", { kind: "trigger" })] });
+  const both = { defaults: { switches: ["restart", "reboot"] } };
+
+  test("of a rig are there where they are wanted and the rig takes them", () => {
+    expect(services(able, "Switch")).toEqual([]);
+    expect(services(able, "Switch", both).map(({ name }) => name)).toEqual(["Rig 1 restart mining", "Rig 1 reboot"]);
+    expect(services(miner(), "Switch", both)).toEqual([]);
+  });
+
+  test("tell the rig when they are switched on, nothing when off, and go back", () => {
+    const on = characteristic(services(able, "Switch", both)[1], "On");
+    expect(on).toMatchObject({ value: false, springsBack: true });
+    expect([on?.tell?.(true), on?.tell?.(false)]).toEqual([set("reboot", "true"), nothing]);
+    const unknown = services(off({ controls: able.controls }), "Switch", both)[0];
+    expect(values(unknown)).toEqual({ On: null });
+  });
+
+  test("run the manual rules that are named, through a rig that answers", () => {
+    const farm = { ...farmOf([off(), miner({ id: 2 })]), rules: [{ id: 4, name: "Restart all" }] };
+    const wanted = settings({ alarm: false, eve: false, rules: ["Restart all", "Nap"] });
+    const { accessories, notes } = whatAccessories(farm, wanted, unlisted);
+    const rule = accessories.find(({ key }) => key === "rule:4");
+    expect(rule?.name).toBe("Restart all");
+    expect(characteristic(rule?.services[0], "On")?.tell?.(true)).toEqual({
+      miners: [2],
+      orders: [{ kind: "action", action: { action: "rule", rule_id: 4 } }],
+    });
+    expect(notes).toEqual(['There is no manual rule "Nap" to show']);
+    expect(accessoriesOf([miner()]).map(({ key }) => key)).toEqual(["rig:025100000001"]);
+  });
+});
+
+describe("what Eve shows", () => {
+  const drawing = (id: number, power: number | null, energy: number | null) =>
+    miner({ id, groupId: 1, readings: { ...readings({ hashrate: 1, power }), energy } });
+  const eve = (miners: readonly Miner[], key: string, given: object = {}) => {
+    const farm = farmOf(miners, [{ id: 1, name: "Hall", parentId: 0 }]);
+    const { accessories } = whatAccessories(farm, settings({ alarm: false, ...given }), unlisted);
+    const own = accessories.find((each) => each.key === key)?.services.filter(({ type }) => typeof type !== "string");
+    return own?.map(values);
+  };
+  const rig = "rig:025100000001";
+
+  test("is watts and kWh of a rig; of one that is off only what was counted", () => {
+    expect(eve([drawing(1, 17.5, 1250)], rig)).toEqual([{ Consumption: 17.5, "Total Consumption": 1.25 }]);
+    const away = off({ readings: { ...readings(), energy: 1250 } });
+    expect(eve([drawing(1, 17.123456, 0)], rig)).toEqual([{ Consumption: 17.123, "Total Consumption": 0 }]);
+    expect(eve([away], rig)).toEqual([{ Consumption: null, "Total Consumption": 1.25 }]);
+    expect(eve([drawing(1, null, null)], rig)).toEqual([{ Consumption: null, "Total Consumption": null }]);
+  });
+
+  test("is the sum of a group", () => {
+    expect(eve([drawing(1, 17.5, 1250), drawing(2, null, null), drawing(3, 20, 250)], "group:1")).toEqual([
+      { Consumption: 37.5, "Total Consumption": 1.5 },
+    ]);
+  });
+
+  test("may be left out, and is never all that an accessory has", () => {
+    expect(eve([drawing(1, 17.5, 1250)], rig, { eve: false })).toEqual([]);
+    const unable = { ...drawing(1, 17.5, 1250), controls: [] };
+    expect(eve([unable], rig)).toBeUndefined();
+    expect(eve([unable], rig, { defaults: { sensors: ["temperature"] } })).toHaveLength(1);
+  });
+});

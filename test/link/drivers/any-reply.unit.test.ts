@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { RigbridgeError } from "../../../src/contract/problems.ts";
+import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
+import type { Driver } from "../../../src/link/driver.ts";
+import { axeos } from "../../../src/link/drivers/axeos.ts";
+import { cgminer } from "../../../src/link/drivers/cgminer.ts";
+import { xmrig } from "../../../src/link/drivers/xmrig.ts";
+import type { Link } from "../../../src/link/link.ts";
+import { deadline } from "../rigs.ts";
+
+const odd = fc.constantFrom<unknown>(
+  ...[null, true, "", "nan", "inf", "m-m", "0-0-255", "7.64G", "-1", "\u202e\u0000x", "DevFee", "GH", "MH"],
+  ...[0, -1, 255, 1.5, 1e308, 2 ** 63, Number.POSITIVE_INFINITY],
+  ...[[], {}, [null], [[]], [{}], { __proto__: null }],
+);
+const plain = fc.oneof(odd, fc.integer(), fc.double(), fc.string());
+
+/** An object with some of these keys, each with its own kind of value or any other. */
+const some = (keys: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> =>
+  fc.record(Object.fromEntries(Object.entries(keys).map(([key, own]) => [key, fc.oneof(own, odd)])), {
+    requiredKeys: [],
+  });
+const plains = (...keys: string[]): Record<string, fc.Arbitrary<unknown>> =>
+  Object.fromEntries(keys.map((key) => [key, plain]));
+const listOf = (each: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => fc.array(fc.oneof(each, odd), { maxLength: 4 });
+
+const status = fc.constantFrom<unknown>([{ STATUS: "S", Msg: "x" }], "S", [{ STATUS: "E", Code: 14, Msg: {} }], {}, []);
+const section = (name: string, keys: string[]): fc.Arbitrary<unknown> =>
+  some({ STATUS: status, [name]: listOf(some(plains(...keys))) });
+const rates = ["MHS 5s", "GHS 5s", "KHS 20s", "MHS av", "HS RT"];
+const sections = {
+  summary: section("SUMMARY", [
+    ...rates,
+    "Elapsed",
+    "Best Share",
+    "Accepted",
+    "Hardware Errors",
+    "Power",
+    "MAC",
+    "Work Utility",
+  ]),
+  pools: section("POOLS", ["POOL", "URL", "User", "Status", "Priority", "Quota", "Accepted", "Stratum Active"]),
+  devs: section("DEVS", [
+    ...rates,
+    "ASC",
+    "PGA",
+    "GPU",
+    "Name",
+    "ID",
+    "Enabled",
+    "Status",
+    "Temperature",
+    "Fan Speed",
+    "Intensity",
+  ]),
+  stats: section("STATS", [
+    "Type",
+    "chain_acn1",
+    "chain_acs1",
+    "chain_rate1",
+    "temp_pcb1",
+    "temp2_1",
+    "freq1",
+    "fan1",
+    "fan_num",
+    "rate_unit",
+    "chain_vol1",
+  ]),
+};
+const rpcAnswer = fc.oneof(
+  some(Object.fromEntries(Object.entries(sections).map(([name, each]) => [name, fc.array(each, { maxLength: 2 })]))),
+  ...Object.values(sections),
+  some({
+    STATUS: status,
+    VERSION: listOf(some(plains("CGMiner", "Miner", "Type", "MAC", "DNA"))),
+    COIN: listOf(some(plains("Hash Method"))),
+    CHECK: listOf(some({ Exists: fc.constant("Y"), Access: fc.constant("Y") })),
+  }),
+);
+
+const httpAnswer = fc.oneof(
+  some({
+    ...plains(
+      "hashRate",
+      "hashRate_1h",
+      "expectedHashrate",
+      "power",
+      "temp",
+      "temp2",
+      "vrTemp",
+      "fanspeed",
+      "fanrpm",
+      "fan2rpm",
+    ),
+    ...plains(
+      "frequency",
+      "coreVoltage",
+      "coreVoltageActual",
+      "voltage",
+      "bestDiff",
+      "uptimeSeconds",
+      "macAddr",
+      "ASICModel",
+    ),
+    ...plains(
+      "stratumURL",
+      "stratumPort",
+      "stratumUser",
+      "fallbackStratumURL",
+      "stratumTLS",
+      "miningPaused",
+      "autofanspeed",
+      "temptarget",
+    ),
+    frequencyOptions: listOf(plain),
+    hashrateMonitor: some({ asics: listOf(some(plains("errorCount"))) }),
+  }),
+  some({
+    ...plains("uptime", "worker_id", "id", "algo", "version", "kind"),
+    restricted: fc.boolean(),
+    paused: fc.boolean(),
+    hashrate: some({ total: listOf(plain) }),
+    results: some({ best: listOf(plain), shares_good: plain, shares_total: plain }),
+    connection: some(plains("pool", "tls", "accepted")),
+    pools: listOf(some(plains("url", "user", "enabled", "tls"))),
+  }),
+  listOf(
+    some({
+      type: fc.constantFrom("cpu", "cuda", "opencl"),
+      enabled: fc.boolean(),
+      threads: listOf(
+        some({
+          ...plains("name", "bus_id"),
+          hashrate: listOf(plain),
+          health: some({ ...plains("temperature", "clock", "rpm"), fan_speed: listOf(plain) }),
+        }),
+      ),
+    }),
+  ),
+);
+
+/** A link whose device says these things, one after the other, and the first again when they run out. */
+function linkSaying(answers: readonly unknown[]): Link {
+  let asked = 0;
+  const next = (): unknown => answers[asked++ % answers.length];
+  const reply = async () => ({ value: next(), notes: [] });
+  const http = async () => ({ status: 200, headers: {}, body: JSON.stringify(next()) ?? "null", notes: [] });
+  return {
+    credentials: {},
+    monotonicNow: () => performance.now(),
+    rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
+    frames: { at: "rig:4433", ask: reply, close: () => {} },
+    http: { at: "rig:80", getJson: reply, send: http, call: http, close: () => {} },
+  };
+}
+
+test.each<[string, Driver, fc.Arbitrary<unknown>]>([
+  ["cgminer", cgminer, rpcAnswer],
+  ["axeos", axeos, httpAnswer],
+  ["xmrig", xmrig, httpAnswer],
+])("whatever a device says, %s reads what fits the contract, or fails as documented", async (_, driver, answer) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), async (answers) => {
+      const rig = driver.connect(linkSaying(answers));
+      for (let reads = 0; reads < 2; reads += 1) {
+        const reading = await rig.read(deadline()).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(RigbridgeError);
+          return null;
+        });
+        if (reading === null) continue;
+        expect(RigReadings.safeParse(reading.readings).error).toBeUndefined();
+        expect(Control.array().safeParse(reading.controls).error).toBeUndefined();
+        expect(Identity.safeParse(reading.identity).error).toBeUndefined();
+        expect(reading.pools.filter(({ active }) => active).length).toBeLessThanOrEqual(1);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});

@@ -1,0 +1,347 @@
+import { describe, expect, test } from "vitest";
+import { Every } from "../../nodes/miner-in/every.ts";
+import { bases, judged, judgedNamed, measured } from "../../nodes/miner-in/judged.ts";
+import { Limits, type Tally, type Turn } from "../../nodes/miner-in/limits.ts";
+import { Statuses } from "../../nodes/miner-in/statuses.ts";
+import { those, Watched } from "../../nodes/miner-in/watched.ts";
+import type { Farm } from "../../nodes/shared/connection.ts";
+import type { Fault } from "../../nodes/shared/faults.ts";
+import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
+import type { Miner, MinerStatus } from "../../src/index.ts";
+import { miner, off, readings } from "../homebridge/miners.ts";
+import { english } from "./english.ts";
+import { HeldClock } from "./held-clock.ts";
+
+const hashing = (id: number, hashrate: number | null, changes: Partial<Miner["readings"]> = {}): Miner =>
+  miner({ id, readings: readings({ hashrate, hashrateExpected: 1e12, ...changes }) });
+const inStatus = (id: number, statusDisplay: MinerStatus, changes: Partial<Miner> = {}): Miner =>
+  miner({ id, statusInfo: { statusDisplay, statusLine3: null, secondsSinceStart: 0 }, ...changes });
+const gone = (id: number): Miner => off({ id, readings: readings({ stale: true }) });
+/** A rig that nobody has asked yet. */
+const unread = (id: number): Miner => off({ id, readings: readings({ at: null }) });
+
+describe("the state of a miner", () => {
+  test("is flat, in SI units, with null for what nobody knows", () => {
+    const group = { id: 3, name: "Hall", parentId: 0 };
+    const state = minerState({ ...hashing(1, 9e11), groupId: 3 }, [group]);
+    expect(state).toMatchObject({
+      ...{ id: 1, uid: "025100000001", name: "Rig 1", group: "Hall", online: true, stale: false, status: "mining" },
+      ...{ hashrate: 9e11, hashrate_expected: 1e12, power: null, mining: true },
+    });
+    expect(Object.values(state).every((value) => value === null || typeof value !== "object")).toBe(true);
+  });
+});
+
+describe("what is judged", () => {
+  const share = { key: "hashrate", basis: "expected", unit: "%" } as const;
+
+  test("is a figure in the unit of the limit", () => {
+    expect(measured(hashing(1, 9e11), { key: "hashrate", basis: "value", unit: "TH/s" }, "below")).toBe(0.9);
+    const hot = miner({ readings: readings({ temperature: 71 }) });
+    expect(measured(hot, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(71);
+  });
+
+  test("is a share of the expected or the average hash rate in per cent", () => {
+    expect(measured(hashing(1, 7.9e11), share, "below")).toBe(79);
+    const falling = hashing(1, 5e11, { hashrateAverage: 2e12 });
+    expect(measured(falling, { ...share, basis: "average" }, "below")).toBe(25);
+  });
+
+  test.each([
+    ["a rig that reports no expected hash rate", hashing(1, 1e12, { hashrateExpected: null })],
+    ["a rig that expects nothing", hashing(1, 0, { hashrateExpected: 0 })],
+    ["a rig that does not say its hash rate", hashing(1, null)],
+    ["a rig that cannot be reached", gone(1)],
+    ["a rig that was stopped", { ...hashing(1, 0), ...pick(inStatus(1, "Stopped")) }],
+    ["a rig that is disabled", { ...hashing(1, 0), ...pick(inStatus(1, "Disabled")) }],
+  ])("is not known of %s", (_, each) => {
+    expect(measured(each, share, "below")).toBe("unknown");
+  });
+
+  test("is the temperature also of a rig that was stopped", () => {
+    const stopped = { ...inStatus(1, "Stopped"), readings: readings({ temperature: 90 }) };
+    expect(measured(stopped, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(90);
+  });
+
+  test("is nothing new after a missed read", () => {
+    expect(measured(hashing(1, 1e12, { stale: true }), share, "below")).toBe("stale");
+  });
+
+  test("is the worst of several boards or fans", () => {
+    const fans = [
+      { rpm: 3000, percent: null },
+      { rpm: 400, percent: null },
+      { rpm: null, percent: null },
+    ];
+    const each = miner({ readings: readings({ fans }) });
+    const rpm = { key: "fan_rpm", basis: "value", unit: "rpm" } as const;
+    expect([measured(each, rpm, "below"), measured(each, rpm, "above")]).toEqual([400, 3000]);
+  });
+
+  test("is offered with a label for each property and each basis", () => {
+    expect(judged.length).toBeGreaterThan(20);
+    for (const { key } of judged) expect(english(`property.${key}`)).not.toBe(`property.${key}`);
+    for (const basis of bases.slice(1)) expect(english(`basis.${basis}`)).not.toBe(`basis.${basis}`);
+    expect(judgedNamed("hashrate")).toMatchObject({ bases: ["value", "expected", "average"] });
+    expect(judgedNamed("power")).toMatchObject({ units: ["W", "kW"], bases: ["value"] });
+    expect([judgedNamed("status"), judgedNamed("toString"), judgedNamed("")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+function pick({ statusInfo }: Miner): Pick<Miner, "statusInfo"> {
+  return { statusInfo };
+}
+
+describe("a limit", () => {
+  function open(hold = 600) {
+    const clock = new HeldClock();
+    const turns: Turn[] = [];
+    const tallies: Tally[] = [];
+    const limits = new Limits({
+      threshold: { is: "below", limit: 80, hysteresis: 5, hold: hold * 1000 },
+      clock,
+      measure: (each) => measured(each, { key: "hashrate", basis: "expected", unit: "%" }, "below"),
+      turned: (turn) => turns.push(turn),
+      counted: (tally) => tallies.push(tally),
+    });
+    const told = () => turns.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
+    return { clock, limits, told, tally: () => tallies.at(-1) };
+  }
+
+  test("is told once after the hold time, though the rig says the same all the time, and once when it is over", () => {
+    const { clock, limits, told } = open();
+    limits.miner(hashing(1, 5e11));
+    clock.pass(599);
+    expect(told()).toEqual([]);
+    clock.pass(1);
+    expect(told()).toEqual([[1, "begun", 50, 600]]);
+    clock.pass(6000);
+    limits.miner(hashing(1, 4e11));
+    limits.miner(hashing(1, 8.2e11));
+    expect(told()).toHaveLength(1);
+    limits.miner(hashing(1, 9e11));
+    expect(told().slice(1)).toEqual([[1, "over", 90, 6600]]);
+  });
+
+  test("is not told of a rig that recovers in between, and each rig counts alone", () => {
+    const { clock, limits, told, tally } = open();
+    limits.miner(hashing(1, 5e11));
+    limits.miner(hashing(2, 5e11));
+    clock.pass(300);
+    limits.miner(hashing(1, 8e11));
+    limits.miner(hashing(1, 5e11));
+    clock.pass(300);
+    expect(told()).toEqual([[2, "begun", 50, 600]]);
+    expect(tally()).toEqual({ total: 2, begun: 1, unknown: 0 });
+  });
+
+  test("begins its hold time anew after nobody knew, and keeps what has begun", () => {
+    const { clock, limits, told, tally } = open();
+    limits.miner(hashing(1, 5e11));
+    limits.miner(hashing(2, 5e11));
+    clock.pass(300);
+    limits.miner(gone(1));
+    clock.pass(300);
+    expect(told()).toEqual([[2, "begun", 50, 600]]);
+    limits.lost();
+    clock.pass(6000);
+    expect(told()).toHaveLength(1);
+    expect(tally()).toEqual({ total: 2, begun: 1, unknown: 2 });
+    limits.miner(hashing(1, 5e11));
+    limits.miner(hashing(2, 5e11));
+    clock.pass(599);
+    expect(told()).toHaveLength(1);
+    clock.pass(1);
+    expect(told().slice(1)).toEqual([[1, "begun", 50, 600]]);
+  });
+
+  test("waits for the next read that succeeds after one that was missed", () => {
+    const { clock, limits, told } = open();
+    limits.miner(hashing(1, 5e11));
+    clock.pass(590);
+    limits.miner(hashing(1, 5e11, { stale: true }));
+    clock.pass(20);
+    expect(told()).toEqual([]);
+    limits.miner(hashing(1, 5e11));
+    expect(told()).toEqual([[1, "begun", 50, 610]]);
+  });
+
+  test("leaves nothing that waits when a miner is gone, or the node closes", () => {
+    const { clock, limits, tally } = open();
+    limits.miner(hashing(1, 5e11));
+    limits.miner(hashing(2, 5e11));
+    limits.forget(1);
+    expect([clock.waiting, tally()?.total]).toEqual([1, 1]);
+    limits.close();
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("an interval", () => {
+  function open(changes: { readonly repeat?: boolean; readonly together?: boolean } = {}) {
+    const clock = new HeldClock();
+    const sent: [number, number | null][][] = [];
+    const every = new Every({
+      ...{ interval: 30_000, repeat: false, together: false, clock, ...changes },
+      message: (each) => minerMessage(each, []),
+      send: (messages) => sent.push(messages.map(({ miner: { id, readings } }) => [id, readings.hashrate])),
+    });
+    return { clock, every, sent };
+  }
+
+  test("sends at once what is first known, and then only what has changed", () => {
+    const { clock, every, sent } = open();
+    every.miner(unread(1));
+    expect(sent).toEqual([]);
+    every.miner(hashing(1, 5));
+    every.miner(hashing(2, 7));
+    expect(sent).toEqual([[[1, 5]], [[2, 7]]]);
+    clock.pass(30);
+    every.miner(hashing(2, 8));
+    every.miner(hashing(1, 5, { at: "2026-02-02T00:00:00.000Z" }));
+    expect(sent).toHaveLength(2);
+    clock.pass(30);
+    expect(sent.slice(2)).toEqual([[[2, 8]]]);
+    clock.pass(300);
+    expect(sent).toHaveLength(3);
+  });
+
+  test("sends everything each time where that is wanted", () => {
+    const { clock, every, sent } = open({ repeat: true });
+    every.miner(hashing(1, 5));
+    clock.pass(90);
+    expect(sent).toEqual(Array.from({ length: 4 }, () => [[1, 5]]));
+  });
+
+  test("sends all of them together when one has changed", () => {
+    const { clock, every, sent } = open({ together: true });
+    every.miner(hashing(1, 5));
+    every.miner(hashing(2, 7));
+    clock.pass(29);
+    expect(sent).toEqual([
+      [
+        [1, 5],
+        [2, 7],
+      ],
+    ]);
+    every.miner(hashing(2, 8));
+    clock.pass(120);
+    expect(sent.slice(1)).toEqual([
+      [
+        [1, 5],
+        [2, 8],
+      ],
+    ]);
+  });
+
+  test("sends nothing while the service is lost, and nothing of a miner that is gone", () => {
+    const { clock, every, sent } = open({ repeat: true });
+    every.miner(hashing(1, 5));
+    every.lost();
+    clock.pass(60);
+    expect(sent).toHaveLength(1);
+    every.miner(hashing(1, 6));
+    every.miner(hashing(2, 7));
+    every.forget(1);
+    clock.pass(30);
+    expect(sent.slice(1)).toEqual([[[2, 7]], [[2, 7]]]);
+    every.close();
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("a change of the status", () => {
+  test("is told with the status before, though not the first one that is known", () => {
+    const told: unknown[] = [];
+    const statuses = new Statuses(({ id, statusInfo }, before) => told.push([id, before, statusInfo.statusDisplay]));
+    statuses.miner(unread(1));
+    statuses.miner(inStatus(1, "Mining"));
+    statuses.miner(inStatus(1, "Mining"));
+    statuses.lost();
+    statuses.miner(gone(1));
+    statuses.miner(inStatus(1, "Mining"));
+    statuses.forget(1);
+    statuses.miner(inStatus(1, "Stopped"));
+    expect(told).toEqual([
+      [1, "Mining", "Disconnected"],
+      [1, "Disconnected", "Mining"],
+    ]);
+  });
+});
+
+describe("who is watched", () => {
+  const farmOf = (...miners: readonly Miner[]): Farm & { readonly miners: Map<number, Miner> } => ({
+    miners: new Map(miners.map((each) => [each.id, each])),
+    groups: [{ id: 3, name: "Hall", parentId: 0 }],
+    summary: {
+      ...{ runningCount: 0, totalCount: 0, gpuCount: 0, pgaCount: 0, asicCount: 0, exchangeRate: "" },
+      ...{ revenuePerDay: "", revenuePerMonth: "", coinList: [], algorithmList: [] },
+      metaData: { updated: "", edition: "", version: "", infoList: [], warningList: [] },
+    },
+    features: new Set(),
+  });
+
+  function open(choice: ConstructorParameters<typeof Watched>[0]) {
+    const told: string[] = [];
+    const faults: (Fault | null)[] = [];
+    const watcher = {
+      miner: ({ id }: Miner) => told.push(`${id}`),
+      forget: (id: number) => told.push(`-${id}`),
+      lost: () => told.push("lost"),
+      close: () => undefined,
+    };
+    const farm = farmOf();
+    const present = () => farm;
+    const watched = new Watched(choice, watcher, { present, mistaken: (fault) => faults.push(fault) });
+    return { watched: watched.member, told, faults, farm };
+  }
+
+  test("follows miners into a group and out of it", () => {
+    const { watched, told } = open({ scope: "group", group: "hall" });
+    const farm = farmOf(miner({ id: 1, groupId: 3 }), miner({ id: 2 }));
+    watched.read?.(farm);
+    const moved = miner({ id: 2, groupId: 3 });
+    farm.miners.set(2, moved);
+    watched.miner?.(moved);
+    const out = miner({ id: 1 });
+    farm.miners.set(1, out);
+    watched.miner?.(out);
+    watched.miner?.(moved);
+    farm.miners.delete(2);
+    watched.removed?.(2);
+    expect(told).toEqual(["1", "2", "-1", "2", "-2"]);
+  });
+
+  test("are those that are there, and the mistake is told", () => {
+    const farm = farmOf(miner({ id: 1 }));
+    const { miners, fault } = those(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
+    expect([miners.map(({ id }) => id), fault?.words.name]).toEqual([[1], "Rig 2"]);
+    const { watched, told, faults } = open({ scope: "miners", miners: ["Rig 1", "Rig 2"] });
+    watched.read?.(farm);
+    const found = miner({ id: 2 });
+    farm.miners.set(2, found);
+    watched.miner?.(found);
+    expect(told).toEqual(["1", "2"]);
+    expect(faults.map((each) => each?.code ?? null)).toEqual(["not.found", null]);
+  });
+
+  test("are told of once more after the service was lost, and of nothing that was guessed meanwhile", () => {
+    const { watched, told, farm } = open({ scope: "all" });
+    watched.phase?.({ kind: "connecting" });
+    farm.miners.set(1, miner({ id: 1 }));
+    watched.phase?.({ kind: "connected" });
+    watched.read?.(farm);
+    watched.phase?.({ kind: "connecting" });
+    watched.phase?.({ kind: "idle" });
+    watched.miner?.(gone(1));
+    watched.removed?.(1);
+    expect(told).toEqual(["1", "lost"]);
+    watched.phase?.({ kind: "connected" });
+    watched.miner?.(miner({ id: 1 }));
+    expect(told).toEqual(["1", "lost", "1", "1"]);
+  });
+});

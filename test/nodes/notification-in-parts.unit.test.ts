@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { Allowance } from "../../nodes/notification-in/allowance.ts";
+import { type Change, changesSince, seenWith } from "../../nodes/notification-in/changes.ts";
+import { textFilter } from "../../nodes/notification-in/filters.ts";
+import { Looks } from "../../nodes/notification-in/looks.ts";
+import { Telling } from "../../nodes/notification-in/telling.ts";
+import type { Notification } from "../../src/contract/resources.ts";
+import { english } from "./english.ts";
+import { HeldClock } from "./held-clock.ts";
+
+const notification = (id: number, changed: Partial<Notification> = {}): Notification => ({
+  ...{ id, minerId: null, minerName: "Rig A", title: null, source: "System", message: `Message ${id}` },
+  timeUtc: new Date(1_700_000_000_000 + id * 1000).toISOString(),
+  time: `2026-01-01 00:00:${String(id).padStart(2, "0")}`,
+  isAcknowledged: false,
+  isWarning: false,
+  ...changed,
+});
+
+const words = (changes: readonly Change[]): string[] =>
+  changes.map(({ event, notification: { id, message } }) => `${event} ${id} ${message}`);
+
+describe("what became of notifications", () => {
+  const before = seenWith(null, [notification(3), notification(2)]);
+
+  test("is nothing while the list says the same, whatever it does with times", () => {
+    const list = [notification(3), notification(2, { timeUtc: new Date(0).toISOString() })];
+    expect(changesSince(before, list, [])).toEqual([]);
+  });
+
+  test("is told the oldest first", () => {
+    const list = [notification(5), notification(4), notification(3, { isAcknowledged: true })];
+    expect(words(changesSince(before, list, []))).toEqual([
+      "closed 2 Message 2",
+      "changed 3 Message 3",
+      "new 4 Message 4",
+      "new 5 Message 5",
+    ]);
+  });
+
+  test("is told of one that came and went between two looks, once", () => {
+    const list = [notification(3), notification(2)];
+    const heard = [notification(4), notification(4)];
+    expect(words(changesSince(before, list, heard))).toEqual(["new 4 Message 4", "closed 4 Message 4"]);
+    expect(changesSince(seenWith(before, list, heard), list, heard)).toEqual([]);
+  });
+
+  test("is not told again of one that was told, whose event comes late", () => {
+    expect(changesSince(seenWith(before, [notification(3)]), [notification(3)], [notification(2)])).toEqual([]);
+  });
+
+  test("is told of another one under the same id, as a server has it that counts from the beginning again", () => {
+    const other = notification(2, { message: "Another", time: "2026-02-02 00:00:00", timeUtc: "2026-02-02T00:00:00Z" });
+    expect(words(changesSince(before, [notification(3), other], []))).toEqual(["closed 2 Message 2", "new 2 Another"]);
+  });
+});
+
+describe("an allowance", () => {
+  test("has room for so many in any minute", () => {
+    let now = 0;
+    const allowance = new Allowance(2, () => now);
+    expect([allowance.take(), allowance.take(), allowance.take()]).toEqual([true, true, false]);
+    now = 20_000;
+    expect([allowance.take(), allowance.wait()]).toEqual([false, 40_000]);
+    now = 60_000;
+    expect([allowance.wait(), allowance.take(), allowance.take(), allowance.take()]).toEqual([0, true, true, false]);
+  });
+});
+
+describe("a text filter", () => {
+  test("looks into title and message, without regard to case", () => {
+    const contains = textFilter("contains", "OFFLINE");
+    expect([contains(notification(1, { title: "Miner offline" })), contains(notification(1))]).toEqual([true, false]);
+    const fits = textFilter("regex", "^message \\d$");
+    expect([fits(notification(1)), fits(notification(12))]).toEqual([true, false]);
+  });
+
+  test("refuses an expression that takes for ever", () => {
+    const fits = textFilter("regex", "^(a+)+$");
+    expect(() => fits(notification(1, { message: `${"a".repeat(60)}!` }))).toThrow(/slow-regex/);
+    expect(fits(notification(1, { message: "aaa" }))).toBe(true);
+  });
+});
+
+describe("what is over the limit", () => {
+  const farm = { miners: new Map() };
+  const changes = (count: number): Change[] =>
+    Array.from({ length: count }, (_, index) => ({ event: "new", notification: notification(index + 1) }));
+
+  function open() {
+    const clock = new HeldClock();
+    const sent: unknown[] = [];
+    const shown: string[] = [];
+    const warned: string[] = [];
+    const status = { done: (text: string) => shown.push(text), failed: (text: string) => shown.push(`! ${text}`) };
+    const telling = new Telling({
+      ...{ limit: 2, clock, say: english, status },
+      send: (msg) => sent.push(msg),
+      warn: (text) => warned.push(text),
+    });
+    return { clock, sent, shown, warned, telling };
+  }
+
+  test("is told in one message as soon as there is room, and never sent itself", () => {
+    const { clock, sent, shown, telling } = open();
+    expect(words(telling.tell(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
+    clock.pass(30);
+    telling.tell([{ event: "closed", notification: notification(1) }], farm);
+    expect(sent).toHaveLength(2);
+    clock.pass(30);
+    const message = "3 more notifications, over the limit of 2 in a minute";
+    expect(sent.slice(2)).toEqual([
+      { event: "held-back", topic: "", miner: null, payload: { message, count: 3, new: 2, changed: 0, closed: 1 } },
+    ]);
+    expect(shown.slice(-2)).toEqual([`! ${message}`, message]);
+    expect(clock.waiting).toBe(0);
+    telling.tell(changes(1), farm);
+    expect(sent).toHaveLength(4);
+  });
+
+  test("is said in the log when the node is closed before", () => {
+    const { clock, warned, telling } = open();
+    telling.tell(changes(3), farm);
+    telling.close();
+    expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 in a minute"]]);
+  });
+});
+
+describe("looks at the list", () => {
+  test("come when asked for, paced, one after the other, and by themselves after a while", async () => {
+    const clock = new HeldClock();
+    const looks: PromiseWithResolvers<void>[] = [];
+    const look = (): Promise<void> => {
+      const next = Promise.withResolvers<void>();
+      looks.push(next);
+      return next.promise;
+    };
+    const looking = new Looks({ look, clock, interval: 30_000, pace: 500 });
+    const end = async (): Promise<void> => {
+      looks.at(-1)?.resolve();
+      await new Promise(setImmediate);
+    };
+    looking.soon();
+    looking.soon();
+    clock.pass(0);
+    expect(looks).toHaveLength(1);
+    looking.soon();
+    clock.pass(60);
+    expect(looks).toHaveLength(1);
+    await end();
+    clock.pass(0.5);
+    expect(looks).toHaveLength(2);
+    await end();
+    clock.pass(29);
+    expect(looks).toHaveLength(2);
+    clock.pass(1);
+    expect(looks).toHaveLength(3);
+    await end();
+    looking.pause();
+    clock.pass(60);
+    expect([looks.length, clock.waiting]).toEqual([3, 0]);
+    looking.soon();
+    clock.pass(0);
+    expect(looks).toHaveLength(4);
+  });
+});

@@ -1,0 +1,251 @@
+import { type Group, type Miner, RigbridgeError } from "rigbridge";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { count, figure, readConfig, required } from "../../nodes/shared/config.ts";
+import { spoken } from "../../nodes/shared/faults.ts";
+import { chosenMiners, groupPath } from "../../nodes/shared/miner-choice.ts";
+import { NodeStatus } from "../../nodes/shared/node-status.ts";
+import { seldom } from "../../nodes/shared/seldom.ts";
+import { Slots, Turns } from "../../nodes/shared/turns.ts";
+import { within } from "../until.ts";
+import { english } from "./english.ts";
+
+describe("the configuration of a node", () => {
+  const schema = z.object({
+    service: required,
+    seconds: figure(1, 60, 30),
+    rigs: z.array(z.object({ address: required })),
+  });
+  const kind = { version: 3, migrations: [], schema };
+  const mistake = (raw: object): string => {
+    try {
+      readConfig(kind, { version: 3, service: "s", rigs: [], ...raw });
+    } catch (error) {
+      return spoken(error, english).message;
+    }
+    return "";
+  };
+
+  test("is brought up to date step by step from the version that made it", () => {
+    const migrations = [
+      ({ host, ...raw }: Readonly<Record<string, unknown>>) => ({ ...raw, url: `http://${host}` }),
+      ({ url, ...raw }: Readonly<Record<string, unknown>>) => ({ ...raw, url: `${url}:17790` }),
+    ];
+    const versioned = { version: 3, migrations, schema: z.object({ url: z.string() }) };
+    expect(readConfig(versioned, { version: 1, host: "a" })).toEqual({ url: "http://a:17790" });
+    expect(readConfig(versioned, { host: "a" })).toEqual({ url: "http://a:17790" });
+    expect(readConfig(versioned, { version: 2, url: "http://b" })).toEqual({ url: "http://b:17790" });
+    expect(readConfig(versioned, { version: 3, url: "c" })).toEqual({ url: "c" });
+  });
+
+  test("has numbers as the editor writes them", () => {
+    const numbers = z.object({ a: figure(0, 9, 5), b: count(0, 9, 5), c: count(0, 9, 5) });
+    expect(readConfig({ version: 1, migrations: [], schema: numbers }, { a: "1.5", b: "", c: 7 })).toEqual({
+      a: 1.5,
+      b: 5,
+      c: 7,
+    });
+  });
+
+  test("that is a mistake names its field", () => {
+    expect(mistake({ service: " " })).toBe("Service: is missing");
+    expect(mistake({ service: 7 })).toBe("Service: is not of the right kind");
+    expect(mistake({ rigs: [{ address: "a" }, { address: "" }] })).toBe("Rigs 2: is missing");
+    expect(mistake({ version: 4 })).toMatch(/made by a newer version/);
+    expect(mistake({ seconds: "61" })).toMatch(/is no number in the allowed range$/);
+  });
+});
+
+const miner = (id: number, name: string, more: Partial<Miner> = {}): Miner => {
+  const known = { id, uid: `uid-${id}`, name, hostDescription: `10.0.0.${id}:4028`, groupId: 0, ...more };
+  return Object.assign(Object.create(null), known);
+};
+const group = (id: number, name: string, parentId = 0): Group => ({ id, name, parentId });
+
+describe("the miners that are meant", () => {
+  const miners = [
+    miner(1, "Rig A"),
+    miner(2, "rig b", { groupId: 5 }),
+    miner(3, "Twin"),
+    miner(4, "Twin", { groupId: 6 }),
+    miner(5, "3"),
+    miner(6, "Left, right"),
+  ];
+  const groups = [group(5, "Site"), group(6, "Hall", 5), group(7, "Barn"), group(8, "Hall", 7)];
+  const farm = { miners: new Map(miners.map((each) => [each.id, each])), groups };
+  const ids = (given: unknown): readonly number[] =>
+    chosenMiners(farm, { scope: "miners", miners: given }).map(({ id }) => id);
+  const inGroup = (given: unknown): readonly number[] =>
+    chosenMiners(farm, { scope: "group", group: given }).map(({ id }) => id);
+
+  test.each([
+    ["Rig A", [1]],
+    ["RIG B", [2]],
+    ["uid-3", [3]],
+    ["UID-3", [3]],
+    [3, [3]],
+    ["3", [3]],
+    ["10.0.0.4:4028", [4]],
+    ["10.0.0.4", [4]],
+    ["Rig A, rig b", [1, 2]],
+    ["Left, right", [6]],
+    [
+      ["Left, right", 1],
+      [6, 1],
+    ],
+    ["Rig A, uid-1", [1]],
+    [{ id: 4, uid: "uid-4", name: "Twin" }, [4]],
+    [{ id: 4, uid: null }, [4]],
+    [
+      [{ id: 1, uid: "uid-1" }, "rig b"],
+      [1, 2],
+    ],
+  ])("by %j are %j", (given, expected) => expect(ids(given)).toEqual(expected));
+
+  test.each([
+    ["Nobody", "not.found", 'Miners: there is no miner "Nobody"'],
+    ["Rig A, Nobody", "not.found", 'Miners: there is no miner "Nobody"'],
+    ["Twin", "input.invalid", 'Miners: 2 miners are called "Twin"; say which by its uid: uid-3, uid-4'],
+    ["", "input.invalid", "Miners: is empty"],
+    [" , ", "input.invalid", "Miners: is empty"],
+    [[], "input.invalid", "Miners: is empty"],
+    [undefined, "input.invalid", "Miners: must be a name, id or uid, or a list of them"],
+    [{ name: "Rig A" }, "input.invalid", "Miners: must be a name, id or uid, or a list of them"],
+    [true, "input.invalid", "Miners: must be a name, id or uid, or a list of them"],
+  ])("by %j are refused as %s", (given, code, message) => {
+    expect(refusal(() => ids(given))).toEqual({ code, message });
+  });
+
+  test("by a group are those inside it too", () => {
+    expect(inGroup("Site")).toEqual([2, 4]);
+    expect(inGroup(6)).toEqual([4]);
+    expect(inGroup("site / hall")).toEqual([4]);
+    expect(refusal(() => inGroup("Hall")).message).toBe(
+      'Group: several groups are called "Hall"; say which: Site / Hall (6), Barn / Hall (8)',
+    );
+    expect(refusal(() => inGroup("Attic"))).toEqual({ code: "not.found", message: 'Group: there is no group "Attic"' });
+    expect(refusal(() => inGroup("Barn"))).toEqual({
+      code: "not.found",
+      message: 'There is no miner in the group "Barn"',
+    });
+  });
+
+  test("of groups that stand in each other are told without end", () => {
+    expect(groupPath([group(1, "A", 2), group(2, "B", 1)], group(1, "A", 2))).toBe("B / A");
+  });
+});
+
+function refusal(work: () => unknown): { code: string; message: string } {
+  try {
+    work();
+  } catch (error) {
+    const { code, message } = spoken(error, english);
+    return { code, message };
+  }
+  throw new Error("It was not refused");
+}
+
+describe("the status of a node", () => {
+  const shown: string[] = [];
+  const status = new NodeStatus({
+    show: (each) => shown.push(typeof each === "string" ? each : `${each.fill} ${each.shape} ${each.text}`),
+    say: english,
+    now: () => new Date(2026, 0, 1, 14, 5).getTime(),
+  });
+
+  test("shows trouble with the service first, then what is under way, then what came last; and nothing twice", async () => {
+    status.phase({ kind: "connecting" });
+    status.phase({ kind: "connecting" });
+    status.phase({ kind: "connected" });
+    await status.during(async () => status.done("Rig A: restarted"));
+    status.phase({ kind: "lost", error: new RigbridgeError("service.unreachable", "a long story") });
+    status.waiting(2);
+    status.waiting(0);
+    status.phase({ kind: "connected" });
+    status.failed("no\nmore");
+    expect(shown).toEqual([
+      "yellow ring connecting",
+      "green dot connected",
+      "blue dot working",
+      "green dot Rig A: restarted · 14:05",
+      "red ring no connection: nothing answers",
+      "red ring no connection: nothing answers · 2 waiting",
+      "red ring no connection: nothing answers",
+      "green dot Rig A: restarted · 14:05",
+      "red dot no · 14:05",
+    ]);
+  });
+});
+
+test("a warning is said once in a while, with how often it was held back", () => {
+  const said: string[] = [];
+  let now = 0;
+  const warn = seldom(
+    (text) => said.push(text),
+    60,
+    () => now,
+  );
+  for (const at of [0, 10, 59, 60, 61]) {
+    now = at;
+    warn("busy");
+    if (at === 10) warn("other");
+  }
+  expect(said).toEqual(["busy", "other", "busy (+2)"]);
+});
+
+describe("turns and slots", () => {
+  test("work of one key goes on one after the other, also after a failure", async () => {
+    const turns = new Turns<string>();
+    const log: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const a = turns.run("rig", async () => {
+      await first.promise;
+      log.push("a");
+      throw new Error("a failed");
+    });
+    const b = turns.run("rig", async () => log.push("b"));
+    await turns.run("other", async () => log.push("other"));
+    first.resolve();
+    await expect(a).rejects.toThrow("a failed");
+    await b;
+    expect(log).toEqual(["other", "a", "b"]);
+  });
+
+  test("what waited for more than a minute is not done", async () => {
+    const turns = new Turns<string>();
+    const first = Promise.withResolvers<void>();
+    const now = vi.spyOn(Date, "now");
+    try {
+      const begun = Promise.withResolvers<void>();
+      const a = turns.run("rig", () => {
+        begun.resolve();
+        return first.promise;
+      });
+      await within(begun.promise, "the first work to begin");
+      const late = expect(turns.run("rig", async () => "done")).rejects.toMatchObject({
+        code: "rig.busy",
+        key: "waited",
+      });
+      now.mockReturnValue(Date.now() + 61_000);
+      first.resolve();
+      await a;
+      await late;
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  test("no more goes on at once than there are slots", async () => {
+    const slots = new Slots(2);
+    let underWay = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await Promise.resolve();
+      underWay -= 1;
+    };
+    await Promise.all(Array.from({ length: 9 }, () => slots.run(work)));
+    expect([most, underWay]).toEqual([2, 0]);
+  });
+});

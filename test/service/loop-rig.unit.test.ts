@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { heldBy, highestWithin, targetValue, wordOf } from "../../src/service/loop-rig.ts";
+import type { StoredCommand } from "../../src/store/index.ts";
+import { stoppedClock } from "../clock.ts";
+import { type Making, PureRig } from "./power-rigs.ts";
+
+const minute = 60_000;
+const at = 1_800_000_000_000;
+
+describe("a rig is left alone", () => {
+  const person = { at, open: false, ours: false, stops: false };
+  const stop = { ...person, stops: true };
+  const loop = { ...person, ours: true };
+
+  test.each([
+    ["whom nobody told anything", null, false, 0, null],
+    ["whom a person has stopped", stop, false, 100_000, "person"],
+    ["whom a person has stopped, and somebody has started at the rig", stop, true, 61, null],
+    ["whom a person has set", person, true, 59, "person"],
+    ["whom a person has set an hour ago", person, true, 60, null],
+    ["whom the loop has stopped", { ...loop, stops: true }, false, 100_000, null],
+    ["whom the loop has started just now", loop, false, 10, null],
+    ["whom the loop has started, and who stands", loop, false, 11, "rig"],
+    ["whom a person has started long ago, and who stands", person, false, 61, "rig"],
+    ["who mines as the loop has said", loop, true, 100_000, null],
+  ] as const)("or not: one %s", (_, word, mining, minutes, by) => {
+    expect(heldBy(word, mining, at + minutes * minute)).toBe(by);
+  });
+});
+
+describe("a command is a word about a rig's power", () => {
+  const command = (action: string, parameters = {}, more: Partial<StoredCommand> = {}): StoredCommand => ({
+    id: 1,
+    minerId: 1,
+    minerName: "rig",
+    actor: "http",
+    action,
+    parameters,
+    state: "done",
+    message: "",
+    time: at,
+    updated: at,
+    ...more,
+  });
+
+  test.each([
+    ["stop", {}, true],
+    ["start", {}, false],
+    ["set_mode", { mode: "eco" }, false],
+    ["set_power_limit", { watts: 900 }, false],
+    ["set", { property: "mining", value: "Off" }, true],
+    ["set", { property: "power_target", value: "0" }, true],
+    ["set", { property: "power_target", value: "700" }, false],
+    ["set", { property: "throttle", value: "0" }, false],
+  ])("%s %j", (action, parameters, stops) => {
+    expect(wordOf(command(action, parameters))).toEqual({ at, open: false, ours: false, stops });
+  });
+
+  test.each([
+    ["reboot", {}],
+    ["set", { property: "fan", value: "0" }],
+    ["set_target_temperature", { temperature: 20 }],
+    ["pool_switch", { pool: 1 }],
+  ])("but not %s %j", (action, parameters) => {
+    expect(wordOf(command(action, parameters))).toBeNull();
+  });
+
+  test("but not when it was not done, and it is nobody's own when a loop says it", () => {
+    expect(wordOf(command("stop", {}, { state: "failed" }))).toBeNull();
+    expect(wordOf(command("stop", {}, { state: "sent" }))?.open).toBe(true);
+    expect(wordOf(command("stop", {}, { actor: "service for Den" }))?.ours).toBe(true);
+    expect(wordOf(command("stop", {}, { actor: "http for Den" }))?.ours).toBe(false);
+  });
+});
+
+test("a power is said so that the rig's ladder takes the same setting for it", () => {
+  const makings: Making[] = [
+    { full: 3217, throttle: { min: 30 } },
+    { full: 17, throttle: { min: 10 } },
+    { full: 3200, limit: { min: 1000, step: 50 } },
+    { full: 1500, modes: [600, 1000, 1500] },
+    { full: 17 },
+  ];
+  const rules = { minOn: 0, minOff: 0, changesPerHour: 6 };
+  const ladders = makings.map((making) => new PureRig(1, making, rules, stoppedClock().now).follower().ladder);
+  fc.assert(
+    fc.property(fc.constantFrom(...ladders), fc.double({ min: 0, max: 4000, noNaN: true }), (ladder, watts) => {
+      const setting = highestWithin(ladder, watts);
+      expect(setting).toBeLessThanOrEqual(watts + 1e-6);
+      if (setting > 0) expect(ladder.choose(targetValue(ladder, setting)).watts).toBe(setting);
+      expect(targetValue(ladder, setting)).toBeLessThanOrEqual(Math.ceil(ladder.highest));
+    }),
+  );
+});

@@ -1,0 +1,54 @@
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { dependsOn } from "./test/depends-on.ts";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+
+/** Modules are loaded once per process, not once per file: loading took longer than most tests. */
+const shared = { pool: "forks", isolate: false } as const;
+
+export default defineConfig({
+  // The front ends import the package by its name; tests run on its source.
+  resolve: {
+    alias: [
+      { find: /^rigbridge$/, replacement: `${root}src/index.ts` },
+      { find: /^rigbridge\/([a-z]+)$/, replacement: `${root}src/$1/index.ts` },
+    ],
+  },
+  plugins: [dependsOn(root)],
+  test: {
+    // What --changed cannot trace: settings of everything.
+    forceRerunTriggers: ["**/package.json", "**/package-lock.json", "**/tsconfig.json", "**/vitest.config.ts"],
+    env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["test/**/*.unit.test.ts"],
+          setupFiles: ["test/unit-guard.ts"],
+          testTimeout: 10_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: "integration",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/**/*.unit.test.ts"],
+          // Only against hanging: what a test waits for has a limit of its own (test/until.ts).
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          // Most of them wait for sockets, timers and processes.
+          maxWorkers: 3 * availableParallelism(),
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
