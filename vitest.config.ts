@@ -45,7 +45,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // Most of them wait for sockets, timers and processes.
-          maxWorkers: 3 * availableParallelism(),
+          maxWorkers: 4 * availableParallelism(),
           sequence: { groupOrder: 1 },
         },
       },

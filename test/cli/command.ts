@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { within } from "../until.ts";
 
 // depends on: src/**
@@ -22,9 +20,6 @@ interface Place {
   readonly program?: string;
 }
 
-/** What Node has compiled once, so that every further start takes a third of the time. */
-const compiled = join(tmpdir(), "rigbridge-test-compiled");
-
 interface Started {
   readonly child: ChildProcess;
   /** What it has printed so far. */
@@ -39,7 +34,7 @@ function start(args: readonly string[], { cwd, env = {}, program = main }: Place
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name));
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
     cwd,
-    env: { ...Object.fromEntries(base), NODE_COMPILE_CACHE: compiled, ...env },
+    env: { ...Object.fromEntries(base), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const printed = { stdout: "", stderr: "" };

@@ -106,9 +106,6 @@ async function run(
   };
 }
 
-/** What Node has compiled once, so that every further start takes less time. */
-const compiled = join(tmpdir(), "rigbridge-test-compiled");
-
 function start(
   folder: string,
   { node = process.execPath, plugin = ofWorkspace }: Pick<HomebridgeOptions, "node" | "plugin">,
@@ -116,7 +113,7 @@ function start(
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|NODE_OPTIONS|DEBUG)/.test(name));
   const args = ["-U", folder, "-P", plugin, "--strict-plugin-resolution", "-Q", "-T"];
   return spawn(node, [program, ...args], {
-    env: { ...Object.fromEntries(base), NODE_COMPILE_CACHE: compiled, FORCE_COLOR: "0" },
+    env: { ...Object.fromEntries(base), FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

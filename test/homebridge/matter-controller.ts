@@ -63,6 +63,12 @@ async function freeMatterPort(): Promise<number> {
 export const failuresOf = ({ lines }: RunningHomebridge): readonly string[] =>
   lines.filter((line) => /Failed to (?!notify)|not shown in Matter|not removed from Matter/.test(line));
 
+/**
+ * A list of devices that changes while the controller is reading it, as it may on a busy machine, is told with the next
+ * regular report only, up to a minute later.
+ */
+export const nextReport = { timeoutMs: 90_000 };
+
 /** A controller of Matter, as a home's hub. */
 export class MatterController {
   readonly #node: ServerNode;
