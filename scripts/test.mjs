@@ -24,7 +24,11 @@ const systemParts = [
 /** Every check, in order; arguments go to Vitest: `npm test -- test/link`, `npm test -- --changed`. */
 const checks = [
   { name: "Format and lint", command: ["@biomejs/biome", "biome"], args: ["ci", "."] },
-  { name: "Types", command: ["typescript", "tsc"], args: ["-p", "."] },
+  {
+    name: "Types",
+    command: ["typescript", "tsc"],
+    args: ["-p", ".", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.tsbuildinfo"],
+  },
   {
     name: "Tests",
     command: ["vitest", "vitest"],

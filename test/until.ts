@@ -2,7 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /** Far beyond what anything takes, also on a machine that is several times slower. */
 const defaultTimeoutMs = 30_000;
-const longestPauseMs = 50;
+const shortestPauseMs = 2;
+const longestPauseMs = 250;
 
 export interface UntilOptions {
   readonly timeoutMs?: number;
@@ -19,10 +20,12 @@ export async function until(
   awaited: string,
   { timeoutMs = defaultTimeoutMs, details }: UntilOptions = {},
 ): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  for (let pauseMs = 2; !(await condition()); pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    if (Date.now() > end) throw new Error(timedOut(awaited, timeoutMs, details));
-    await pause(pauseMs);
+  const start = Date.now();
+  while (!(await condition())) {
+    const waitedMs = Date.now() - start;
+    if (waitedMs > timeoutMs) throw new Error(timedOut(awaited, timeoutMs, details));
+    // What comes soon is seen at once; what takes long is not asked for all the time.
+    await pause(Math.min(longestPauseMs, Math.max(shortestPauseMs, waitedMs / 10)));
   }
 }
 

@@ -1,18 +1,12 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../until.ts";
-import { type NodeRed, type NodeRedOptions, startNodeRed, type Version, versions } from "./real-node-red.ts";
+import { type NodeRed, startNodeRed, versions } from "./real-node-red.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds } from "./service-kinds.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
-
-async function start(version: Version, options: NodeRedOptions = {}): Promise<NodeRed> {
-  const red = await startNodeRed(version, options);
-  closers.push(() => red.close());
-  return red;
-}
 
 async function openService<T extends OpenedForNodes>(kind: { open(): Promise<T> }): Promise<T> {
   const service = await kind.open();
@@ -60,12 +54,19 @@ const flowFor = (service: OpenedForNodes, fields: Readonly<Record<string, unknow
 const connected = (red: NodeRed) =>
   until(() => red.status("action")?.text === "connected", "the miner action node to connect", { details: red.log });
 
-describe.each(versions.flatMap((version) => serviceKinds.map((kind) => ({ version, kind, name: kind.name }))))(
-  "Node-RED $version with $name",
-  ({ version, kind }) => {
-    test("loads the nodes, tells a miner, and sends a refusal with its code to Catch", async () => {
+describe.each(versions)("Node-RED %s", (version) => {
+  let red: NodeRed;
+  beforeAll(async () => {
+    red = await startNodeRed(version);
+  });
+  // Its flow ends before the services that the flow uses.
+  afterEach(() => red.deploy([]));
+  afterAll(() => red.close());
+
+  test.each(serviceKinds)(
+    "with $name loads the nodes, tells a miner, and sends a refusal with its code to Catch",
+    async (kind) => {
       const service = await openService(kind);
-      const red = await start(version);
       const fields = { scope: "miners", miners: "who", minersType: "msg", action: "restart" };
       await red.deploy(flowFor(service, fields), service.credentials);
       await connected(red);
@@ -86,13 +87,10 @@ describe.each(versions.flatMap((version) => serviceKinds.map((kind) => ({ versio
       });
       await red.deploy(flowFor(service, { ...fields, action: "stop" }), {}, "nodes");
       await connected(red);
-    });
-  },
-);
+    },
+  );
 
-describe.each(versions)("Node-RED %s", (version) => {
   test("loads every set of nodes without an error, in both languages", async () => {
-    const red = await start(version);
     const sets = await (await red.request("/nodes", { headers: { accept: "application/json" } })).json();
     const ours = sets.filter(({ module }: { module: string }) => module === "@rigbridge/node-red");
     expect(ours.length).toBeGreaterThan(1);
@@ -111,13 +109,14 @@ describe.each(versions)("Node-RED %s", (version) => {
       type: "credentials", users: [],
       tokens: async (token) => ({ "token-all": { username: "all", permissions: "*" }, "token-none": { username: "none", permissions: "flows.read" }, "token-read": { username: "read", permissions: "read" } })[token] ?? null,
     },`;
-    const red = await start(version, { settings, token: "token-all" });
-    await red.deploy(flowFor(service, { scope: "all", action: "stop" }), service.credentials);
-    await connected(red);
+    const guarded = await startNodeRed(version, { settings, token: "token-all" });
+    closers.push(() => guarded.close());
+    await guarded.deploy(flowFor(service, { scope: "all", action: "stop" }), service.credentials);
+    await connected(guarded);
     const paths = ["/rigbridge/found", "/rigbridge/services/service/miners", "/rigbridge/actions/service"];
     const ask = async (path: string, token: string) =>
       (
-        await red.request(path, {
+        await guarded.request(path, {
           headers: token === "" ? { authorization: "" } : { authorization: `Bearer ${token}` },
         })
       ).status;
@@ -125,7 +124,7 @@ describe.each(versions)("Node-RED %s", (version) => {
     for (const path of paths)
       for (const token of ["", "token-none", "token-invented"])
         expect([path, token, await ask(path, token)]).toEqual([path, token, 401]);
-    const trial = await red.request("/rigbridge/test", {
+    const trial = await guarded.request("/rigbridge/test", {
       method: "POST",
       headers: { authorization: "Bearer token-read" },
     });
@@ -136,7 +135,6 @@ describe.each(versions)("Node-RED %s", (version) => {
     const [inside] = serviceKinds;
     if (inside === undefined) throw new Error("there is one");
     const service = await openService(inside);
-    const red = await start(version);
     for (const action of ["stop", "start"]) {
       await red.deploy(flowFor(service, { scope: "all", action }));
       await connected(red);

@@ -153,7 +153,7 @@ describe("an error says what happened at which address", () => {
     const failure = ask((socket) => {
       const timer = setInterval(() => socket.write(heartbeat), 5);
       socket.once("close", () => clearInterval(timer));
-    }, deadline(80));
+    }, deadline(500));
     await expect(failure).rejects.toMatchObject({ code: "rig.timeout", message: expect.stringContaining("bytes had") });
   });
 
