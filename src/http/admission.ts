@@ -48,10 +48,12 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
   };
 }
 
+/** The host name with and without its domain, as `<host name>.local`, and what the configuration names. */
 function ownNames(settings: HttpSettings): readonly string[] {
   const own = hostname().toLowerCase();
-  const names = [own, own.split(".", 1)[0], settings.host, ...settings.hosts];
-  return names.flatMap((name) => hostName(name ?? "") ?? []);
+  const [short = own] = own.split(".", 1);
+  const names = [own, short, `${short}.local`, settings.host, ...settings.hosts];
+  return names.flatMap((name) => hostName(name) ?? []);
 }
 
 function checkHost(request: FastifyRequest, names: readonly string[]): void {

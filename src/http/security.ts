@@ -48,12 +48,13 @@ export function hostName(host: string): string | undefined {
 
 /**
  * Against DNS rebinding: a web page under a name of its own that resolves to this machine. Addresses and names that no
- * stranger can give out pass: IP addresses, localhost, `.local`, the own host name, and the configured ones.
+ * stranger can give out pass: IP addresses, localhost, and the given names. Any device in the network can give itself
+ * a name that ends with `.local`.
  */
 export function hostAllowed(host: string, names: readonly string[]): boolean {
   const name = hostName(host);
   if (name === undefined) return false;
-  return isIP(name) !== 0 || name === "localhost" || name.endsWith(".local") || names.includes(name);
+  return isIP(name) !== 0 || name === "localhost" || names.includes(name);
 }
 
 /** The host of an absolute-form target (`GET http://host/path`), undefined for the usual form. */

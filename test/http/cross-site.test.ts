@@ -33,6 +33,7 @@ const attacks: readonly Case[] = [
   ["a script that sends nothing", { headers: { ...site, "content-length": "0" } }],
   ["a rebound name", { headers: { host: "attacker.rebind.example" } }],
   ["a rebound name, as its own origin", { headers: { host: "evil.example", origin: "http://evil.example" } }],
+  ["another device's .local name, as its own origin", { headers: { host: "tv.local", origin: "http://tv.local" } }],
   ["a rebound name in an absolute target", { headers: { host: "127.0.0.1" } }, "http://evil.example"],
   ["a listed origin that is only the beginning", { headers: { origin: "https://panel.example.evil" } }],
 ];

@@ -15,13 +15,17 @@ forbidden.addSubnet("fe80::", 10, "ipv6");
 forbidden.addSubnet("ff00::", 8, "ipv6");
 // Clouds answer here as they do at 169.254.169.254.
 forbidden.addAddress("100.100.100.200", "ipv4");
+forbidden.addAddress("192.0.0.192", "ipv4");
 forbidden.addAddress("fd00:ec2::254", "ipv6");
+forbidden.addAddress("fd20:ce::254", "ipv6");
 // Link-local and multicast IPv4 addresses behind a translator (RFC 6052, RFC 2765), in the old compatible form, and 6to4.
 for (const prefix of ["64:ff9b::", "::ffff:0:", "::"]) {
   forbidden.addSubnet(`${prefix}169.254.0.0`, 112, "ipv6");
   forbidden.addSubnet(`${prefix}224.0.0.0`, 100, "ipv6");
 }
 forbidden.addSubnet("64:ff9b::", 104, "ipv6");
+// A network's own translator (RFC 8215) may place the IPv4 address anywhere in it.
+forbidden.addSubnet("64:ff9b:1::", 48, "ipv6");
 forbidden.addSubnet("2002:a9fe::", 32, "ipv6");
 forbidden.addSubnet("2002:e000::", 20, "ipv6");
 

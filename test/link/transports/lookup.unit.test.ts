@@ -16,8 +16,11 @@ const v6 = (address: string) => ({ address, family: 6 });
 
 test.each([
   ["link-local", [v4("169.254.169.254")]],
-  ["link-local in IPv6 clothes", [v6("::ffff:a9fe:a9fe"), v6("64:ff9b::a9fe:a9fe")]],
-  ["multicast, unspecified and a cloud's own", [v4("224.0.0.1"), v4("0.0.0.0"), v6("fd00:ec2::254")]],
+  ["link-local in IPv6 clothes", [v6("::ffff:a9fe:a9fe"), v6("64:ff9b::a9fe:a9fe"), v6("64:ff9b:1:a9fe:a9:fe00::")]],
+  [
+    "multicast, unspecified and a cloud's own",
+    [v4("224.0.0.1"), v4("0.0.0.0"), v6("fd00:ec2::254"), v6("fd20:ce::254"), v4("192.0.0.192")],
+  ],
   ["nothing", []],
 ])("a name that stands for %s leads nowhere", async (_what, found) => {
   const resolved = named(found, found);
