@@ -386,7 +386,8 @@ export const BulkAction = z.object({
   dryRun: z.boolean(),
   total: int,
   done: int.describe("miners that have taken it, or would"),
-  failed: int.describe("miners that have not, or of which it is not known"),
+  failed: int.describe("miners that have not"),
+  unknown: int.describe("miners that may have taken it: it was sent, and nothing shows the result"),
   results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's words") })),
 });
 export type BulkAction = z.infer<typeof BulkAction>;

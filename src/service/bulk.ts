@@ -273,6 +273,12 @@ const messageOf = (error: unknown): string =>
 function shown({ id, action, state, dryRun }: StoredBulkAction, results: BulkResult[]): BulkAction {
   const count = (...states: readonly BulkResult["state"][]) =>
     results.filter((result) => states.includes(result.state)).length;
-  const figures = { total: results.length, done: count("done", "possible"), failed: count("failed", "unknown") };
-  return { id, action, state, dryRun, ...figures, results };
+  return {
+    ...{ id, action, state, dryRun },
+    total: results.length,
+    done: count("done", "possible"),
+    failed: count("failed"),
+    unknown: count("unknown"),
+    results,
+  };
 }

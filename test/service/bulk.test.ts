@@ -373,7 +373,7 @@ describe("after a restart of the service", () => {
     await bench.restart();
     const over = await ended(bench, job);
     expect(states(over)).toEqual(["done", "unknown", "done"]);
-    expect(over).toMatchObject({ state: "done", done: 2, failed: 1 });
+    expect(over).toMatchObject({ state: "done", done: 2, failed: 0, unknown: 1 });
     expect(bench.farm.rigs.map(({ requests }) => requests.writes.length)).toEqual([1, 1, 1]);
   });
 
