@@ -15,7 +15,7 @@ export function sendSplit(socket: Socket, bytes: Buffer): void {
 
 /** "Go on", for ever, and never an answer. */
 export function sendContinue(socket: Socket): void {
-  const timer = setInterval(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"), 50);
+  const timer = setInterval(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"), 10);
   socket.once("close", () => clearInterval(timer));
 }
 
