@@ -172,6 +172,18 @@ describe("the settings page", () => {
     ]);
   });
 
+  testInBrowser("keeps open what was opened a moment before it was drawn anew", async () => {
+    const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
+    await opened.inside.locator(".rb-rig").evaluate((rig) => {
+      rig.querySelector("summary")?.click();
+      const select = rig.querySelector<HTMLSelectElement>('[data-path="rigs[0].as"] select');
+      if (select === null) throw new Error("there is no choice of what it is shown as");
+      select.value = "heater";
+      select.dispatchEvent(new Event("change"));
+    });
+    await saidAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+  });
+
   testInBrowser("offers services first that were found, and takes one over", async () => {
     const services = [{ url: "http://127.0.0.1:17790", name: "pi", version: "1.2.3", kind: "rigbridge" }];
     const opened = await openPage({ answers: { "/services": services } });

@@ -25,11 +25,18 @@ export function section(title, ...children) {
 }
 
 /** A part that opens and closes; the page remembers which are open by `key`. */
-export function folding(page, key, title, attributes, ...children) {
-  const element = make("details", { ...attributes, open: page.open.has(key) }, make("summary", {}, title), ...children);
-  element.addEventListener("toggle", () => {
-    if (element.open) page.open.add(key);
-    else page.open.delete(key);
-  });
-  return element;
+export const folding = (page, key, title, attributes, ...children) =>
+  make(
+    "details",
+    { ...attributes, "data-fold": key, open: page.open.has(key) },
+    make("summary", {}, title),
+    ...children,
+  );
+
+/** Which parts stand open. Read before they are drawn anew, since a browser says only later that one was opened. */
+export function rememberOpen(page) {
+  for (const { open, dataset } of page.root.querySelectorAll("details[data-fold]")) {
+    if (open) page.open.add(dataset.fold);
+    else page.open.delete(dataset.fold);
+  }
 }

@@ -1,4 +1,4 @@
-import { button, folding, make, section } from "./elements.js";
+import { button, folding, make, rememberOpen, section } from "./elements.js";
 import { field } from "./fields.js";
 import { lastRun } from "./last-run.js";
 import { showMistakes } from "./mistakes.js";
@@ -76,13 +76,13 @@ class Page {
     this.settings = structuredClone(this.blocks[index] ?? { name: "Rigbridge" });
     this.mode = this.settings.service === undefined ? "inside" : "elsewhere";
     this.putAside.clear();
-    this.open = new Set();
     this.tried = null;
     this.mistakes = null;
     this.summary.replaceChildren();
     // Where nothing is set up, what once was is not "now".
     const isSetUp = this.blocks[index] !== undefined;
     this.status = isSetUp ? await this.request("/status", { name: this.settings.name }).catch(() => null) : null;
+    for (const part of this.root.querySelectorAll("details")) part.open = false;
     this.draw();
     await this.#check(false);
   }
@@ -152,6 +152,7 @@ class Page {
   }
 
   draw() {
+    rememberOpen(this);
     const focused = document.activeElement?.id;
     this.root.replaceChildren(
       ...this.#blockChoice(),
