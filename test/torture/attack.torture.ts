@@ -13,7 +13,9 @@ export interface Attack {
 
 const folder = new URL("./attacks/", import.meta.url);
 const verdict = new Verdict();
-for (const file of readdirSync(folder).filter((name) => name.endsWith(".ts")).sort()) {
+for (const file of readdirSync(folder)
+  .filter((name) => name.endsWith(".ts"))
+  .sort()) {
   const { attack }: { attack?: Attack } = await import(new URL(file, folder).href);
   if (attack === undefined) continue;
   say(`\n-- ${attack.name}`);
