@@ -8,17 +8,21 @@ const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
     data,
   });
 
+/** Named, since generators of clients need a name for each shape. */
+export const RemovedMiner = z.object({ id: z.int(), uid: Uid.nullable() });
+export const ResetData = z.object({});
+
 /**
  * What a service tells without being asked (`additions` of the API, GET /api/events). Passing time alone is no event.
  * `reset`: what was missed is no longer known, or another set of miners is to be seen; read the lists anew.
  */
 export const ServiceEvent = z.discriminatedUnion("type", [
   event("miner", Miner),
-  event("miner-removed", z.object({ id: z.int(), uid: Uid.nullable() })),
+  event("miner-removed", RemovedMiner),
   event("summary", Summary),
   event("notification", Notification),
   event("command", Command),
-  event("reset", z.object({})),
+  event("reset", ResetData),
 ]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
 export type EventType = ServiceEvent["type"];

@@ -8,6 +8,13 @@ import { Supply } from "./supply.ts";
  * "0x10" and "1,5" are mistakes and not numbers. Bodies are tolerant of null where text is empty, as real clients send it.
  */
 
+/** A parameter of a path or query: what it is, and a value that it may have. */
+export const parameter = <const T extends z.ZodType>(
+  type: T,
+  description: string,
+  example: string | number | boolean,
+) => type.meta({ description, examples: [example] });
+
 const digits = (most: number) =>
   z.codec(
     z.string().regex(new RegExp(`^[0-9]{1,${most}}$`), `must be a whole number of 1 to ${most} digits`),
@@ -49,12 +56,12 @@ export const Flag = z.codec(z.enum(["true", "false"]), z.boolean(), {
   encode: (flag) => (flag ? "true" : "false"),
 });
 
+/** Spelled out, since not every language that a client is written in knows \p{Cc}; nor what turns text around. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const oneLine = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/;
+
 /** A line of text that people read: no control characters. */
-export const Line = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u, "must be one line without control characters");
+export const Line = (max: number) => z.string().max(max).regex(oneLine, "must be one line without control characters");
 
 /** Text of a body that a client may send as null when it is empty; absent means "leave as it is". */
 const optionalLine = (max: number) =>
@@ -111,28 +118,40 @@ const needed = {
 } as const satisfies Record<MinerAction, readonly string[]>;
 
 const actionParameters = {
-  pool_id: Id.optional().describe("Static ID of the pool, for add_pool and change_pool"),
-  pool_type: z.enum(["single", "group"]).optional(),
-  template_id: Id.optional(),
-  rule_id: Id.optional(),
-  property: z.string().max(40).optional().describe("a control's key, for set (ours)"),
-  value: z.string().max(200).optional().describe("for set (ours)"),
-  watts: Decimal.optional().describe("for set_power_limit (ours)"),
-  mode: z.string().max(100).optional().describe("for set_mode (ours)"),
-  on: Flag.optional().describe("for locate (ours)"),
-  temperature: Signed.optional().describe(
+  pool_id: parameter(Id, "for add_pool and change_pool: Static ID of the pool or pool group", 3).optional(),
+  pool_type: parameter(
+    z.enum(["single", "group"]),
+    "for add_pool and change_pool: what pool_id names",
+    "single",
+  ).optional(),
+  template_id: parameter(Id, "for apply_template: id of the managed template", 2).optional(),
+  rule_id: parameter(Id, "for rule: id of the rule, as in manualActionList", 4).optional(),
+  property: parameter(
+    z.string().max(40),
+    "for set: a control's key, as in `controls` of the miner (ours)",
+    "fan",
+  ).optional(),
+  value: parameter(z.string().max(200), "for set: what the control is set to, as text (ours)", "60").optional(),
+  watts: parameter(Decimal, "W, for set_power_limit (ours)", 2400).optional(),
+  mode: parameter(z.string().max(100), "for set_mode: one of the control's `options` (ours)", "low").optional(),
+  on: parameter(Flag, "for locate: whether the rig shows where it is (ours)", true).optional(),
+  temperature: parameter(
+    Signed,
     "°C, for set_target_temperature (5 to 35: what the room that this miner heats should have; survives a restart) and " +
       "set_room_temperature (-40 to 60: what it has, where the configuration leaves that to the API) (ours)",
-  ),
-  surplus: Signed.optional().describe(
+    21.5,
+  ).optional(),
+  surplus: parameter(
+    Signed,
     "W, for set_surplus: what there is for the group that this miner follows the sun with, negative = drawn from the " +
       "grid; said to any miner of the group it is for all of it (ours)",
-  ),
+    1500,
+  ).optional(),
 };
 
 /** Each missing parameter is a mistake of its own, beside whatever else is wrong. */
 export const MinerActionQuery = z
-  .object({ action: z.enum(minerActions), ...actionParameters })
+  .object({ action: parameter(z.enum(minerActions), "what is done", "restart"), ...actionParameters })
   .check(...Object.entries(actionParameters).map(([name]) => isThereWhenNeeded(name)));
 
 function isThereWhenNeeded(name: string) {
@@ -150,9 +169,13 @@ function actionsThatNeed(name: string): MinerAction[] {
   return minerActions.filter((action) => needed[action].some((parameter) => parameter === name));
 }
 
-export const PoolActionQuery = z.object({ action: z.enum(["remove", "disable", "enable", "prioritize"]) });
-export const AllNotificationsQuery = z.object({ action: z.enum(["ack_all", "clear_all"]) });
-export const NotificationQuery = z.object({ action: z.enum(["ack", "clear"]) });
+export const PoolActionQuery = z.object({
+  action: parameter(z.enum(["remove", "disable", "enable", "prioritize"]), "what is done", "prioritize"),
+});
+export const AllNotificationsQuery = z.object({
+  action: parameter(z.enum(["ack_all", "clear_all"]), "what is done", "ack_all"),
+});
+export const NotificationQuery = z.object({ action: parameter(z.enum(["ack", "clear"]), "what is done", "ack") });
 
 /** Schemes that a pool URL may have; everything else could make a rig, or us, call somewhere it should not. */
 const poolSchemes =
@@ -212,13 +235,13 @@ export const ManagedMinerBody = z.object({
 export const TemplateBody = z.object({ id: BodyId, name: Line(200).min(1) });
 
 export const CoinQuery = z.object({
-  profit: Decimal.optional().describe("BTC per MH/s per day"),
-  name: Line(100).optional(),
-  algorithm: z.string().max(64).optional(),
-  difficulty: Decimal.optional(),
-  reward: Decimal.optional(),
-  btc: Decimal.optional(),
-  usd: Decimal.optional(),
+  profit: parameter(Decimal, "BTC per MH/s per day", 0.00000042).optional(),
+  name: parameter(Line(100), "for a user-defined coin", "Invented coin").optional(),
+  algorithm: parameter(z.string().max(64), "for a user-defined coin; by id or name", "SHA-256").optional(),
+  difficulty: parameter(Decimal, "of the network, for a user-defined coin", 120_000).optional(),
+  reward: parameter(Decimal, "of a block, in coins, for a user-defined coin", 3.125).optional(),
+  btc: parameter(Decimal, "price of one coin in BTC, for a user-defined coin", 0.00002).optional(),
+  usd: parameter(Decimal, "price of one coin in US dollars, for a user-defined coin", 1.35).optional(),
 });
 
 const place = Line(64).nullable();
@@ -269,23 +292,25 @@ export const ChangeGroupBody = z
   .refine((body) => body.name !== undefined || body.parentId !== undefined, "names nothing to change");
 
 /** An ISO 8601 time with zone, or epoch milliseconds. */
-export const Instant = z
-  .union(
-    [
-      z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
-      z
-        .string()
-        .regex(/^\d{1,15}$/)
-        .transform(Number),
-    ],
-    "must be a time like 2026-01-31T12:00:00Z, or epoch milliseconds",
-  )
-  .describe("ISO 8601 with zone, or epoch milliseconds");
+export const Instant = z.union(
+  [
+    z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+    z
+      .string()
+      .regex(/^\d{1,15}$/)
+      .transform(Number),
+  ],
+  "must be a time like 2026-01-31T12:00:00Z, or epoch milliseconds",
+);
 
 export const CommandsQuery = z.object({
-  miner: z.union([Id, Uid]).optional().describe("id or uid"),
-  actor: z.string().max(200).optional(),
-  since: Instant.optional(),
+  miner: parameter(z.union([Id, Uid]), "id or uid", 1).optional(),
+  actor: parameter(
+    z.string().max(200),
+    "the user's name, or a front end: http, mqtt, node-red, homebridge, service",
+    "anna",
+  ).optional(),
+  since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
 });
 
 const Key = z
@@ -327,15 +352,21 @@ export const UserBody = z.object({
 });
 
 export const HistoryQuery = z.object({
-  from: Instant.optional().describe("default: 24 hours before `to`"),
-  to: Instant.optional().describe("default: now"),
-  step: Decimal.optional().describe(
+  from: parameter(
+    Instant,
+    "ISO 8601 with zone, or epoch milliseconds; default: 24 hours before `to`",
+    "2026-01-31T12:00:00Z",
+  ).optional(),
+  to: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds; default: now", "2026-02-01T12:00:00Z").optional(),
+  step: parameter(
+    Decimal,
     "seconds between two points, counted from 1970 and each given whole; 0 = every reading; default: some 500 points",
-  ),
+    3600,
+  ).optional(),
 });
 
 export const EventsQuery = z.object({
-  after: EventId.optional().describe("resume behind this event, as the header Last-Event-ID does"),
+  after: parameter(EventId, "resume behind this event, as the header Last-Event-ID does", 1204).optional(),
 });
 
 export const DiscoveryBody = z.object({

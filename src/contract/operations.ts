@@ -21,6 +21,7 @@ import {
   PoolActionQuery,
   PoolBody,
   PoolGroupBody,
+  parameter,
   TemplateBody,
   UserBody,
 } from "./inputs.ts";
@@ -83,7 +84,12 @@ const remove = <const T extends Rest>(path: string, rest: T) => ({ kind, method:
 const stream = <const T extends Rest>(path: string, rest: T) =>
   ({ kind: "stream", method: "GET", path, ...rest }) as const;
 
-const byId = { id: Id } as const;
+const byIdOf = (resource: string) => ({ id: parameter(Id, `id of the ${resource}`, 1) }) as const;
+const poolOfMiner = {
+  ...byIdOf("miner"),
+  poolId: parameter(Id, "id of the active pool, as in the miner's pools", 2),
+} as const;
+const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const ours = true as const;
 
 /** The table of operations: the 28 of the API document in its order, then ours. */
@@ -91,48 +97,56 @@ export const operations = {
   listMiners: get("/api/miners", { summary: "All miners, by group", reply: MinerList }),
   getMiner: get("/api/miners/:id", {
     summary: "One miner, with its pools and devices",
-    params: byId,
+    params: byIdOf("miner"),
     reply: MinerDetail,
   }),
   minerAction: post("/api/miners/:id", {
     summary: "Reboots, stops, starts, restarts a miner, changes its pool, or sets one of its controls",
-    params: byId,
+    params: byIdOf("miner"),
     query: MinerActionQuery,
     reply: ActionReply,
     needs: "control",
   }),
   listAddPools: get("/api/miners/:id/pools", {
     summary: "The pools that can be added to a miner or changed to",
-    params: byId,
+    params: byIdOf("miner"),
     reply: z.object({ addPoolList: z.array(AddPoolEntry) }),
   }),
   getMinerPool: get("/api/miners/:id/pools/:poolId", {
     summary: "One active pool of a miner",
-    params: { id: Id, poolId: Id },
+    params: poolOfMiner,
     reply: MinerPool,
   }),
   minerPoolAction: post("/api/miners/:id/pools/:poolId", {
     summary: "Removes, disables, enables or prioritizes a pool of a miner",
-    params: { id: Id, poolId: Id },
+    params: poolOfMiner,
     query: PoolActionQuery,
     reply: ActionReply,
     needs: "control",
   }),
   listPools: get("/api/pools", { summary: "All pool definitions", reply: PoolList }),
-  getPool: get("/api/pools/:id", { summary: "One pool definition", params: byId, reply: Pool }),
+  getPool: get("/api/pools/:id", { summary: "One pool definition", params: byIdOf("pool"), reply: Pool }),
   savePool: post("/api/pools", { summary: "Adds or updates a pool definition", body: PoolBody, reply: Pool }),
-  deletePool: remove("/api/pools/:id", { summary: "Removes a pool definition", params: byId, reply: ActionReply }),
+  deletePool: remove("/api/pools/:id", {
+    summary: "Removes a pool definition",
+    params: byIdOf("pool"),
+    reply: ActionReply,
+  }),
   listPoolGroups: get("/api/poolgroups", { summary: "All pool groups", reply: z.array(PoolGroup) }),
   listHosts: get("/api/hosts", { summary: "All hosts", reply: z.array(Host) }),
-  getHost: get("/api/hosts/:id", { summary: "One host", params: byId, reply: Host }),
+  getHost: get("/api/hosts/:id", { summary: "One host", params: byIdOf("host"), reply: Host }),
   saveHost: post("/api/hosts", { summary: "Adds or updates a host", body: HostBody, reply: Host }),
   getHostSystemInfo: get("/api/hosts/:id/systeminfo", {
     summary: "The GPUs of a host",
-    params: byId,
+    params: byIdOf("host"),
     reply: z.object({ gpuStatusList: z.array(GpuStatus) }),
   }),
   listManagedMiners: get("/api/managedminers", { summary: "All managed miners", reply: z.array(ManagedMiner) }),
-  getManagedMiner: get("/api/managedminers/:id", { summary: "One managed miner", params: byId, reply: ManagedMiner }),
+  getManagedMiner: get("/api/managedminers/:id", {
+    summary: "One managed miner",
+    params: byIdOf("managed miner"),
+    reply: ManagedMiner,
+  }),
   saveManagedMiner: post("/api/managedminers", {
     summary: "Adds or updates a managed miner",
     body: ManagedMinerBody,
@@ -149,7 +163,7 @@ export const operations = {
   }),
   notificationAction: post("/api/notifications/:id", {
     summary: "Acknowledges or removes one notification",
-    params: byId,
+    params: byIdOf("notification"),
     query: NotificationQuery,
     reply: ActionReply,
     needs: "control",
@@ -158,18 +172,18 @@ export const operations = {
   getSummary: get("/api/summary", { summary: "The dashboard's figures", reply: Summary }),
   saveCoin: post("/api/coins/:shortName", {
     summary: "Sets a coin's profitability, or adds a user-defined coin",
-    params: { shortName: CoinName },
+    params: coin,
     query: CoinQuery,
     reply: ActionReply,
   }),
   deleteCoin: remove("/api/coins/:shortName", {
     summary: "Removes a user-defined coin",
-    params: { shortName: CoinName },
+    params: coin,
     reply: ActionReply,
   }),
   getUser: get("/api/user/:username", {
     summary: "The id of a user",
-    params: { username: z.string().min(1).max(200) },
+    params: { username: parameter(z.string().min(1).max(200), "the user's name", "anna") },
     reply: z.object({ userId: z.int() }),
   }),
 
@@ -182,20 +196,20 @@ export const operations = {
   }),
   changeMiner: patch("/api/miners/:id", {
     summary: "Changes what was said of a miner",
-    params: byId,
+    params: byIdOf("miner"),
     body: ChangeMinerBody,
     reply: MinerDetail,
     ours,
   }),
   deleteMiner: remove("/api/miners/:id", {
     summary: "Forgets a miner and its history",
-    params: byId,
+    params: byIdOf("miner"),
     reply: ActionReply,
     ours,
   }),
   pollMiner: post("/api/miners/:id/poll", {
     summary: "Reads a miner now",
-    params: byId,
+    params: byIdOf("miner"),
     reply: MinerDetail,
     needs: "control",
     ours,
@@ -204,14 +218,14 @@ export const operations = {
   addGroup: post("/api/groups", { summary: "Adds a group", body: GroupBody, reply: Group, status: 201, ours }),
   changeGroup: patch("/api/groups/:id", {
     summary: "Renames or moves a group",
-    params: byId,
+    params: byIdOf("group"),
     body: ChangeGroupBody,
     reply: Group,
     ours,
   }),
   deleteGroup: remove("/api/groups/:id", {
     summary: "Removes a group; its miners and groups go to its parent",
-    params: byId,
+    params: byIdOf("group"),
     reply: ActionReply,
     ours,
   }),
@@ -229,14 +243,14 @@ export const operations = {
   }),
   deletePoolGroup: remove("/api/poolgroups/:id", {
     summary: "Removes a pool group",
-    params: byId,
+    params: byIdOf("pool group"),
     reply: ActionReply,
     ours,
   }),
-  deleteHost: remove("/api/hosts/:id", { summary: "Removes a host", params: byId, reply: ActionReply, ours }),
+  deleteHost: remove("/api/hosts/:id", { summary: "Removes a host", params: byIdOf("host"), reply: ActionReply, ours }),
   deleteManagedMiner: remove("/api/managedminers/:id", {
     summary: "Removes a managed miner",
-    params: byId,
+    params: byIdOf("managed miner"),
     reply: ActionReply,
     ours,
   }),
@@ -248,7 +262,7 @@ export const operations = {
   }),
   deleteManagedTemplate: remove("/api/managedtemplates/:id", {
     summary: "Removes a managed template",
-    params: byId,
+    params: byIdOf("managed template"),
     reply: ActionReply,
     ours,
   }),
@@ -259,7 +273,7 @@ export const operations = {
     ours,
   }),
   saveUser: post("/api/users", { summary: "Adds or updates a user", body: UserBody, reply: User, ours }),
-  deleteUser: remove("/api/users/:id", { summary: "Removes a user", params: byId, reply: ActionReply, ours }),
+  deleteUser: remove("/api/users/:id", { summary: "Removes a user", params: byIdOf("user"), reply: ActionReply, ours }),
   startDiscovery: post("/api/discovery", {
     summary: "Looks for rigs in networks; one search at a time",
     body: DiscoveryBody,
@@ -269,12 +283,17 @@ export const operations = {
   }),
   getDiscovery: get("/api/discovery/:id", {
     summary: "How far a search is, and what it has found; forgotten an hour after its end, and by a restart",
-    params: byId,
+    params: byIdOf("search"),
     reply: Discovery,
     needs: "administrator",
     ours,
   }),
-  cancelDiscovery: remove("/api/discovery/:id", { summary: "Ends a search", params: byId, reply: ActionReply, ours }),
+  cancelDiscovery: remove("/api/discovery/:id", {
+    summary: "Ends a search",
+    params: byIdOf("search"),
+    reply: ActionReply,
+    ours,
+  }),
   startBulkAction: post("/api/actions", {
     summary: "Does one action to many miners, as a job that survives a restart; at most 20 run at once",
     body: BulkBody,
@@ -285,13 +304,13 @@ export const operations = {
   }),
   getBulkAction: get("/api/actions/:id", {
     summary: "How far an action for many miners is; of those that have ended the last 1,000 are kept, for 30 days",
-    params: byId,
+    params: byIdOf("job"),
     reply: BulkAction,
     ours,
   }),
   cancelBulkAction: remove("/api/actions/:id", {
     summary: "Cancels what has not been sent yet",
-    params: byId,
+    params: byIdOf("job"),
     reply: ActionReply,
     needs: "control",
     ours,
@@ -304,7 +323,7 @@ export const operations = {
   }),
   getHistory: get("/api/miners/:id/history", {
     summary: "A miner's hash rate, power, temperature and energy over time",
-    params: byId,
+    params: byIdOf("miner"),
     query: HistoryQuery,
     reply: History,
     ours,

@@ -40,6 +40,9 @@ export function parameterSchemas(schema: z.ZodType): { properties: Json; require
         for (const key of ["pattern", "maxLength", "enum"] as const) delete jsonSchema[key];
         Object.assign(jsonSchema, withoutMeta(z.toJSONSchema(zodSchema.def.out)));
       }
+      // Of what is transformed zod leaves them out, since they might be examples of the result.
+      const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+      if (examples !== undefined) Object.assign(jsonSchema, { examples });
       withoutNoise(context);
     },
   });
@@ -51,7 +54,24 @@ const withoutNoise: NonNullable<Override> = ({ jsonSchema }) => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   // The calendar as a regular expression.
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+  forGenerators(jsonSchema);
 };
+
+/** What generators of clients do not read, said as they read it. */
+function forGenerators(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.const !== undefined) {
+    if (typeof schema.const === "string") schema.enum = [schema.const];
+    delete schema.const;
+  }
+  // A row of values, each of its own type: of so many values, of any of these types.
+  if (schema.prefixItems !== undefined) {
+    const kinds = schema.prefixItems.flatMap((item) => (typeof item === "boolean" ? [] : (item.anyOf ?? [item])));
+    const types = new Set(kinds.flatMap((kind) => (typeof kind === "boolean" ? [] : (kind.type ?? []))));
+    if (types.has("number")) types.delete("integer");
+    schema.items = { type: [...types] };
+    delete schema.prefixItems;
+  }
+}
 
 const generated = (names: Names, io: "input" | "output", override: NonNullable<Override>): Json =>
   Object.fromEntries(

@@ -49,6 +49,9 @@ export function openApiDocument(version: string): Json {
 /** Operations that wait for a rig's answer. */
 const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolAction", "pollMiner"]);
 
+/** Reads whose answer cannot be had yet. */
+const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo"]);
+
 function entry(name: OperationName, operation: Operation): Json {
   const { kind, method, ours, summary, body } = operation;
   const needs = privilegeFor(operation);
@@ -77,10 +80,7 @@ function entry(name: OperationName, operation: Operation): Json {
     responses: {
       ...(isStream ? streamed(operation) : answered(operation, atTheRig.has(name))),
       ...Object.fromEntries(
-        statusesOf(operation, atTheRig.has(name)).map((status) => [
-          status,
-          { $ref: `#/components/responses/Problem${status}` },
-        ]),
+        statusesOf(name, operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
       ),
       default: problemResponse("Any other problem"),
     },
@@ -113,7 +113,7 @@ const userIdParameter: Json = {
   in: "query",
   required: false,
   description: userIdDescription,
-  schema: parameterSchemas(z.object({ id: Id })).properties.id,
+  schema: parameterSchemas(z.object({ id: Id.meta({ examples: [1] }) })).properties.id,
 };
 
 const ifNoneMatch: Json = {
@@ -121,15 +121,15 @@ const ifNoneMatch: Json = {
   in: "header",
   required: false,
   description: "The `ETag` of what the client holds",
-  schema: { type: "string" },
+  schema: { type: "string", examples: ['"2f1c"'] },
 };
 
 const lastEventId: Json = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "Resume behind this event; what browsers send by themselves",
-  schema: { type: "integer", minimum: 0 },
+  description: "Resume behind this event; what browsers send automatically",
+  schema: { type: "integer", minimum: 0, examples: [1204] },
 };
 
 /** What a call answers when all is well. */
@@ -160,13 +160,13 @@ const streamed = ({ reply }: Operation): Json => ({
 });
 
 /** The statuses of failures that this operation itself may end in. */
-function statusesOf({ method, body }: Operation, atRig: boolean): number[] {
+function statusesOf(name: OperationName, { method, body }: Operation): number[] {
   return [
     ...[400, 401, 403, 404],
-    ...(method === "GET" ? [] : [409]),
+    ...(method === "GET" && !conflicting.has(name) ? [] : [409]),
     ...(body === undefined ? [] : [413, 415]),
     429,
-    ...(atRig ? [502, 504] : []),
+    ...(atTheRig.has(name) ? [502, 504] : []),
     ...(method === "GET" ? [] : [507]),
   ];
 }
@@ -222,7 +222,7 @@ const pages: Json = {
     "application/json",
     {
       type: "object",
-      properties: { status: { const: "ok" }, version: { type: "string" } },
+      properties: { status: { type: "string", enum: ["ok"] }, version: { type: "string" } },
       required: ["status", "version"],
     },
     { security: [] },

@@ -71,10 +71,38 @@ describe("the OpenAPI document", () => {
         expect(parameter(name, key)).toMatchObject({ in: "path", required: true });
   });
 
+  test("describes every parameter and gives an example of it", () => {
+    const parameters = operationNames.flatMap((name) => {
+      const { parameters: all } = entry(name);
+      return Array.isArray(all) ? all.filter((each) => isJson(each) && each.$ref === undefined) : [];
+    });
+    expect(parameters.length).toBeGreaterThan(operationNames.length);
+    for (const each of [...parameters, at("components", "parameters", "user_id")]) {
+      expect(each).toMatchObject({ description: expect.stringMatching(/\w/) });
+      expect([each.name, each.schema.examples]).toEqual([each.name, [expect.anything()]]);
+    }
+  });
+
+  test("says nothing that generators of clients stumble over", () => {
+    const faults: string[] = [];
+    const look = (value: unknown, path: string): void => {
+      if (!isJson(value)) return;
+      // Python's and Java's regular expressions know no \\p{Cc}.
+      if (typeof value.pattern === "string" && value.pattern.includes("\\p{")) faults.push(`${path} pattern`);
+      if ("const" in value || "prefixItems" in value || value.items === false) faults.push(path);
+      for (const [key, inner] of Object.entries(value)) look(inner, `${path}/${key}`);
+    };
+    look(document, "");
+    expect(faults).toEqual([]);
+    expect(at("components", "schemas", "History", "properties", "points", "items", "items")).toEqual({
+      type: ["number", "null"],
+    });
+  });
+
   test("shows numbers of the query as numbers, and the actions by name", () => {
-    expect(parameter("getMiner", "id").schema).toEqual({ type: "integer", minimum: 0, maximum: 9_999_999_999 });
-    expect(parameter("saveCoin", "profit").schema).toEqual({ type: "number", minimum: 0 });
-    expect(parameter("minerAction", "on").schema).toEqual({ type: "boolean" });
+    expect(parameter("getMiner", "id").schema).toMatchObject({ type: "integer", minimum: 0, maximum: 9_999_999_999 });
+    expect(parameter("saveCoin", "profit").schema).toMatchObject({ type: "number", minimum: 0 });
+    expect(parameter("minerAction", "on").schema).toMatchObject({ type: "boolean" });
     expect(parameter("minerPoolAction", "action")).toMatchObject({
       required: true,
       schema: { enum: ["remove", "disable", "enable", "prioritize"] },
@@ -102,6 +130,7 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(at("paths", "/api/miners", "get", "responses"))).toEqual(
       expect.arrayContaining(["200", "304", "404"]),
     );
+    expect(Object.keys(at("paths", "/api/hosts/{id}/systeminfo", "get", "responses"))).toContain("409");
     expect(Object.keys(at("paths", "/api/pools", "post", "responses"))).toEqual(expect.arrayContaining(["413", "415"]));
     expect(Object.keys(at("paths", "/api/miners", "post", "responses"))).toContain("201");
     expect(at("components", "schemas", "Problem", "properties", "code").enum).toEqual(Object.keys(problems));
