@@ -21,11 +21,17 @@ export interface GraphqlAnswer {
 
 const Request = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()).default({}) });
 
-/** The web interface of BOSminer: a login, queries of what it shows, and mutations. */
+/** What everybody may ask for: public programs tell models and versions of the firmware apart by it. */
+const open =
+  /^\s*(query\s*)?\{\s*(bosminer\s*\{\s*info\s*\{\s*modelName|bos\s*\{\s*info\s*\{\s*version\s*\{\s*full\s*\})\s*\}\s*\}\s*\}\s*$/;
+
+/** The web interface of BOSminer: a login, queries of what it shows, and mutations. BOSer has what is open of it. */
 export function graphql(rig: BraiinsRig, text: string, known: boolean): GraphqlAnswer {
   const request = Request.safeParse(parsed(text));
   if (!request.success) return failed("Invalid request");
   const { query, variables } = request.data;
+  if (open.test(query)) return ask(rig, query);
+  if (rig.options.generation === "boser") return failed("Unauthorized");
   if (query.includes("login(")) return logIn(rig, variables);
   if (!known) return failed("Unauthorized");
   return query.startsWith("mutation") ? mutate(rig, query, variables) : ask(rig, query);
@@ -96,6 +102,11 @@ function chosen(selection: Selection, value: unknown): unknown {
   return Object.fromEntries(picked);
 }
 
+const versions = {
+  bosminer: "2022-09-13-0-0a1b2c3d-22.08-plus",
+  boser: "2025-07-29-0-0a1b2c3d-25.07-plus",
+} as const;
+
 const mhs = (rate: number): number => rate / 1e6;
 
 function shown(rig: BraiinsRig): unknown {
@@ -106,7 +117,7 @@ function shown(rig: BraiinsRig): unknown {
     bos: {
       hostname: name,
       faultLight: rig.locate,
-      info: { version: { full: "2022-09-13-0-0a1b2c3d-22.08-plus" } },
+      info: { version: { full: versions[rig.options.generation] } },
       uptime: { durationS: Math.floor(model.elapsed) + 40 },
     },
     bosminer: {

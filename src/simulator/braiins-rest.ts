@@ -27,7 +27,8 @@ const root = "/api/v1/";
 /** The REST API of BOSer, 25.07 and later; undefined for what is none of it. */
 export function rest(rig: BraiinsRig, { method, path, headers, body }: HttpRequest): RestAnswer | undefined {
   if (rig.options.generation !== "boser" || !path.startsWith(root)) return undefined;
-  const page = path.slice(root.length);
+  // It takes the list of pools with and without the slash; public programs ask without.
+  const page = path.slice(root.length).replace(/^pools$/, "pools/");
   if (page === "version/") return ok({ major: 1, minor: 7, patch: 0 });
   if (method === "POST" && page === "auth/login") return logIn(rig, body);
   if (!knows(rig, headers.get("authorization"))) return { status: 401, body: { message: "Unauthorized" } };

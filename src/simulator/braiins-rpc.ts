@@ -138,6 +138,7 @@ function devs(rig: BraiinsRig): Report {
     Enabled: "Y",
     ID: id,
     "MHS 5s": mega(model.hashrate(5) * boardShare(rig, index)),
+    "MHS 1m": mega(model.hashrate(60) * boardShare(rig, index)),
     "MHS av": mega(model.averageHashrate * boardShare(rig, index)),
     Name: "",
     "Nominal MHS": mega(model.ratedHashrate * boardShare(rig, index)),

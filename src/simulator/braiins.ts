@@ -22,16 +22,14 @@ function http(rig: BraiinsRig, request: HttpRequest): Reply {
   rig.body.model.advance();
   const api = rest(rig, request);
   if (api !== undefined) return api.body === undefined ? reply(api.status, [], null) : json(api.status, api.body);
-  if (rig.options.generation === "bosminer") {
-    const session = /session_id=([^;]+)/.exec(headers.get("cookie") ?? "")?.[1];
-    if (method === "POST" && path === "/graphql") {
-      const answer = graphql(rig, body, knows(rig, session));
-      const cookies =
-        answer.session === undefined ? [] : [`Set-Cookie: session_id=${answer.session}; HttpOnly; Path=/`];
-      return json(200, answer.body, cookies);
-    }
-    if (path.startsWith("/cgi-bin/luci/")) return luci(rig, path, knows(rig, session));
+  const session = /session_id=([^;]+)/.exec(headers.get("cookie") ?? "")?.[1];
+  if (method === "POST" && path === "/graphql") {
+    const answer = graphql(rig, body, knows(rig, session));
+    const cookies = answer.session === undefined ? [] : [`Set-Cookie: session_id=${answer.session}; HttpOnly; Path=/`];
+    return json(200, answer.body, cookies);
   }
+  if (rig.options.generation === "bosminer" && path.startsWith("/cgi-bin/luci/"))
+    return luci(rig, path, knows(rig, session));
   // A page for whatever else is asked for, as web interfaces of one page do.
   return reply(path.startsWith("/api/") ? 404 : 200, ["Content-Type: text/html"], page);
 }

@@ -122,7 +122,15 @@ const stats = (rig: LuxosRig): Sections => {
   return {
     STATS: [
       { Miner: version, Type: model.hardware.model },
-      { ID: "BTM_SOC0", Elapsed: Math.floor(model.elapsed), rate_unit: "GH", ...Object.fromEntries(chains) },
+      {
+        ID: "BTM_SOC0",
+        Elapsed: Math.floor(model.elapsed),
+        "GHS 5s": round(model.hashrate(5) / 1e9),
+        "GHS av": round(model.averageHashrate / 1e9),
+        rate_unit: "GH",
+        total_rateideal: round(model.ratedHashrate / 1e9),
+        ...Object.fromEntries(chains),
+      },
     ],
   };
 };
@@ -194,6 +202,14 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
   ["devs", { code: 9, message: counted(({ model }) => model.hardware.boards, "ASC"), sections: devs }],
   ["stats", { code: 70, message: said("LUXminer stats"), sections: stats }],
   ["pools", { code: 7, message: counted(({ model }) => model.pools.length, "Pool"), sections: pools }],
+  [
+    "groups",
+    {
+      code: 327,
+      message: said("1 Group(s)"),
+      sections: ({ model }) => ({ GROUPS: [{ GROUP: 0, Name: "Default", Pools: model.pools.length, Quota: 1 }] }),
+    },
+  ],
   ["fans", { code: 202, message: counted(({ model }) => model.hardware.fans, "Fan"), sections: fans }],
   ["temps", { code: 201, message: counted(({ model }) => model.hardware.boards, "Temp"), sections: temps }],
   [
