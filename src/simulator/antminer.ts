@@ -21,7 +21,6 @@ export function antminer(body: RigBody, options: AntminerOptions): Conversation 
   };
   const usual = cgminer(body, { dialect, privileged: false }).rpc ?? (() => null);
   return {
-    oneRpc: true,
     ...(options.speaks === "web" ? {} : { rpc: (request: string) => answerRpc(rig, request, usual) }),
     ...(options.speaks === "rpc" ? {} : { http: (request) => answerWeb(settled(rig), request) }),
   };

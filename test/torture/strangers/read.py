@@ -14,11 +14,21 @@ async def by_asic_rs(address):
     miner = await pyasic_rs.MinerFactory().get_miner(address)
     if miner is None:
         return None
-    data = await miner.get_data()
-    hashrate = data.hashrate
+    # It asks on several connections at once, of which a WhatsMiner drops all but one: some figures come with a later read.
+    seen = {}
+    for _ in range(10):
+        for figure, value in figures(await miner.get_data()).items():
+            if not seen.get(figure):
+                seen[figure] = value
+        if all(seen.values()):
+            break
+    return seen
+
+
+def figures(data):
     return {
         "as": f"{data.device_info.make} {data.device_info.model}, {data.device_info.firmware}",
-        "hashrate": None if hashrate is None else terahash(hashrate.value, str(hashrate.unit)),
+        "hashrate": None if data.hashrate is None else terahash(data.hashrate.value, str(data.hashrate.unit)),
         "power": data.wattage,
         "fans": [fan.rpm for fan in data.fans if fan.rpm is not None],
         "boards": [terahash(b.hashrate.value, str(b.hashrate.unit)) for b in data.hashboards if b.hashrate is not None],
