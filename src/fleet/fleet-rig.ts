@@ -51,13 +51,6 @@ export interface RigContext {
 /** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew: with an answer, and without. */
 const doubtAfter = 3;
 const doubtSilenceAfter = 10;
-/** ms that a read takes from which on a rig is slow: one read more before each command would be felt. */
-const slow = 500;
-/**
- * ms for which a slow rig that has said who it is may be told something without asking again: nobody unplugs one, plugs
- * in another and has it answer at the same address sooner. Longer than the usual interval between two reads.
- */
-const knownFor = 15_000;
 /** Answers that another device, or other firmware, may have given. */
 const doubtful: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.login"]);
 
@@ -90,10 +83,10 @@ export class FleetRig {
   #anew = false;
   /** Whether the next read has to say which rig answers. */
   #doubted = false;
+  /** Whether the next read is a command's. */
+  #commanded = false;
   /** What the last good read said of the uptime, and when by the monotonic clock. */
   #uptime: { readonly seconds: number; readonly at: number } | null = null;
-  /** When the last good read ended, by the monotonic clock, and the ms that it took. */
-  #lastRead = { at: Number.NEGATIVE_INFINITY, took: 0 };
   /** Of the read under way, if that one yields. */
   #yielding: AbortController | null = null;
   #closed = false;
@@ -119,18 +112,6 @@ export class FleetRig {
     return this.#turns.busy;
   }
 
-  /**
-   * What a slow rig has said a moment ago, where its driver can switch it without a read before; else null: any other is
-   * read before it is told anything, so that nothing is sent to one that is away or is another by now.
-   */
-  get justRead(): Reading | null {
-    const { at, took } = this.#lastRead;
-    const { reading, trouble, identity } = this.#state;
-    if (!this.#rig?.quick || took < slow || reading === null || trouble !== null) return null;
-    const hasSaidWho = identity === null || !isNamed(identity) || isNamed(reading.identity);
-    return hasSaidWho && this.#context.monotonicNow() - at < knownFor ? reading : null;
-  }
-
   /** Runs work while nothing else speaks to the rig, in the order of the calls. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
@@ -140,7 +121,6 @@ export class FleetRig {
   async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
     const limit = new AbortController();
     this.#yielding = yields ? limit : null;
-    const started = this.#context.monotonicNow();
     try {
       this.#checkOpen();
       const reading = await this.#readOnce(limit);
@@ -151,19 +131,20 @@ export class FleetRig {
         this.#checkIdentity(reading.identity);
         await this.#name(reading.identity);
       }
-      this.#take(reading, started);
+      this.#take(reading);
       this.#doubts = 0;
       await this.#rememberShape();
     } catch (error) {
       if (limit.signal.reason !== madeWay) this.#miss(error, silence);
     } finally {
       this.#yielding = null;
+      this.#commanded = false;
     }
   }
 
-  /** Cuts the read under way, if that one yields. */
+  /** Cuts the read under way, if that one yields: a command reads the rig itself, and need not wait for two reads. */
   makeWay(): void {
-    this.#yielding?.abort(madeWay);
+    if (this.#rig?.quick) this.#yielding?.abort(madeWay);
   }
 
   /**
@@ -179,6 +160,7 @@ export class FleetRig {
   /** The next read makes sure that it is still the rig that is known: for what is sent after it. */
   doubt(): void {
     this.#doubted = true;
+    this.#commanded = true;
     this.#rig?.doubt?.();
   }
 
@@ -189,10 +171,8 @@ export class FleetRig {
     this.#plug?.close();
   }
 
-  /** `started`: when the read began, by the monotonic clock. */
-  #take(reading: Reading, started: number): void {
+  #take(reading: Reading): void {
     const ticks = this.#context.monotonicNow();
-    this.#lastRead = { at: ticks, took: ticks - started };
     const before = this.#uptime === null ? null : { uptime: this.#uptime.seconds, elapsed: ticks - this.#uptime.at };
     this.#state = afterRead(this.#state, reading, {
       at: this.#context.now(),
@@ -255,19 +235,29 @@ export class FleetRig {
 
   /** The device may have been swapped by DHCP: what is known of one rig is never shown of another. */
   #checkIdentity(read: Identity): void {
+    const address = formatAddress(this.declared.address);
     const known = this.#state.uid === null ? null : this.#state.identity;
     if (known !== null && (differ(known.mac, read.mac) || differ(known.serial, read.serial))) {
-      const address = formatAddress(this.declared.address);
       throw new RigbridgeError(
         "rig.other",
         `Another rig answers at ${address}: ${read.mac ?? read.serial} instead of ${known.mac ?? known.serial}`,
       );
     }
-    if (this.#doubted && known !== null && isNamed(known) && !isNamed(read)) {
-      const address = formatAddress(this.declared.address);
+    if (this.#doubted && known !== null && isNamed(known) && !isSameName(known, read))
       throw new RigbridgeError("rig.garbled", `What answers at ${address} does not say which rig it is`);
-    }
     this.#doubted = false;
+    if (this.#commanded && known !== null && !isNamed(known)) this.#checkTraits(known, read);
+  }
+
+  /** For a command only: any other read takes it as it is, for such a rig may be renamed, or get other firmware. */
+  #checkTraits(known: Identity, read: Identity): void {
+    const trait = traits.find((each) => differ(known[each], read[each]));
+    if (trait === undefined) return;
+    throw new RigbridgeError(
+      "rig.other",
+      `Another rig answers at ${formatAddress(this.declared.address)}: ` +
+        `its ${trait} is ${read[trait]} instead of ${known[trait]}`,
+    );
   }
 
   async #name(read: Identity): Promise<void> {
@@ -319,6 +309,13 @@ export class FleetRig {
 
 const differ = (known: string | null, read: string | null): boolean =>
   known !== null && read !== null && known !== read;
+
+/** Another firmware on another rig may say a serial where the known one said a MAC: neither contradicts the other. */
+const isSameName = (known: Identity, read: Identity): boolean =>
+  (known.mac !== null && known.mac === read.mac) || (known.serial !== null && known.serial === read.serial);
+
+/** What tells rigs apart that say neither MAC nor serial. */
+const traits = ["hostname", "make", "model"] as const;
 
 const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;
 

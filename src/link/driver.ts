@@ -61,15 +61,13 @@ export interface Rig {
   read(signal: AbortSignal): Promise<Reading>;
   /**
    * Tells the device one thing, once, never twice. Resolves with the device's own words.
-   * Throws `rig.refused` with the device's words, `control.absent`, `rig.unreachable` or `rig.timeout`.
+   * Throws `rig.refused` with the device's words, `control.absent`, `rig.unreachable` or `rig.timeout`; and
+   * `SessionEnded` when the device no longer takes the session that was kept, and did nothing.
    */
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string>;
   /** What can be done to pools; `Reading.poolActions` says which of it the device allows now. */
   readonly pools: PoolControls;
-  /**
-   * Every read says which rig answers; and a switch that `set` throws `rig.unreachable` for was not heard of by the
-   * rig. So it may be switched without being read first.
-   */
+  /** A read is one exchange that can be cut for a command: nothing is lost with it. */
   readonly quick?: true;
   /** The next read asks anew what the device has once said of itself: another may have its address by now. */
   doubt?(): void;

@@ -7,6 +7,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import type { RigState } from "../fleet/state.ts";
 import type { Reading } from "../link/driver.ts";
+import { SessionEnded } from "../link/session-ended.ts";
 import type { Store, StoredCommand } from "../store/index.ts";
 import { joined, type Step, type Telling } from "./steps.ts";
 
@@ -90,7 +91,7 @@ export class Steering {
       this.#moved(await this.#store.commands.move(id, next, message));
       if (next === "sent") begun.sent = true;
     };
-    if (tellableUnread(rig, steps) !== null) rig.makeWay();
+    rig.makeWay();
     const ended = rig.exclusively(() => this.#execute(rig, steps, begun, move));
     const settled = ended
       .catch((error: unknown) => {
@@ -163,8 +164,6 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-const isUnreachable = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "rig.unreachable";
-
 /** How far a command is, for its row. */
 interface Marks {
   /** Before a byte of a write leaves. */
@@ -173,21 +172,7 @@ interface Marks {
   unsent(): void;
 }
 
-/**
- * What the rig can be told without being read first; null where it has to be read. Nothing is refused or left undone
- * for what it said a moment ago.
- */
-function tellableUnread({ justRead }: FleetRig, [step, ...more]: readonly Step[]): Telling | null {
-  if (justRead === null || step === undefined || more.length > 0) return null;
-  try {
-    const telling = step(justRead);
-    return typeof telling !== "string" && telling.absolute ? telling : null;
-  } catch {
-    return null;
-  }
-}
-
-/** One command's time with a rig. Before anything is sent it is known which rig answers. */
+/** One command's time with a rig. Before each write, and before one is repeated, the rig says which one it is. */
 class Session {
   readonly #fleet: Fleet;
   readonly #rig: FleetRig;
@@ -210,40 +195,44 @@ class Session {
 
   /** Takes each step when the one before is done; resolves with the rig's words. */
   async take(steps: readonly Step[]): Promise<string> {
-    const unread = tellableUnread(this.#rig, steps);
-    if (unread !== null) {
-      try {
-        return await this.#send(unread, true);
-      } catch (error) {
-        if (!isUnreachable(error)) throw error;
-        // It has heard nothing, so it is read now, and told if it is there after all.
-        this.#marks.unsent();
-      }
-    }
-    this.#rig.doubt();
-    await this.#fleet.read(this.#rig);
-    let reading = steerable(this.#rig.state);
     const said: string[] = [];
-    for (const step of steps) {
+    let reading = await this.#identified();
+    for (const [index, step] of steps.entries()) {
       const telling = step(reading);
-      said.push(typeof telling === "string" ? telling : await this.#send(telling));
-      reading = this.#rig.state.reading ?? reading;
+      said.push(typeof telling === "string" ? telling : await this.#tell(telling, step));
+      // A step may take minutes, for the rig restarts: whoever answers then is asked anew.
+      if (typeof telling !== "string" && index < steps.length - 1) reading = await this.#identified();
     }
     return joined(said);
   }
 
-  /**
-   * Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. `unread`: throws
-   * `rig.unreachable` at once, since it has heard nothing then.
-   */
-  async #send({ write, seconds, isDone, isDoneUnanswered }: Telling, unread = false): Promise<string> {
+  /** Reads the rig now. Throws when it does not answer, or does not say that it is the one that it should be. */
+  async #identified(): Promise<Reading> {
+    this.#rig.doubt();
+    await this.#fleet.read(this.#rig);
+    return steerable(this.#rig.state);
+  }
+
+  async #tell(telling: Telling, step: Step): Promise<string> {
+    try {
+      return await this.#send(telling);
+    } catch (error) {
+      if (!(error instanceof SessionEnded)) throw error;
+      this.#marks.unsent();
+      const again = step(await this.#identified());
+      return typeof again === "string" ? again : this.#send(again);
+    }
+  }
+
+  /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
+  async #send({ write, seconds, isDone, isDoneUnanswered }: Telling): Promise<string> {
     await this.#marks.sent();
     let words: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
       words = await write(this.#rig.rig(), signal);
     } catch (error) {
-      if (isRefusal(error) || (unread && isUnreachable(error))) throw error;
+      if (isRefusal(error)) throw error;
       if (await this.#comesTrue(isDoneUnanswered, seconds)) return "The rig gave no answer, but reports the change";
       throw error;
     }

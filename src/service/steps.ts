@@ -12,8 +12,6 @@ export interface Telling {
   readonly isDone: ((reading: Reading) => boolean) | null;
   /** The same when the rig gave no answer. */
   readonly isDoneUnanswered: (reading: Reading) => boolean;
-  /** It says all that is wanted, whatever the rig has been told since it was read. */
-  readonly absolute: boolean;
 }
 
 /**
@@ -50,14 +48,14 @@ export const setControl =
     // What is done once is taken when the rig says so: it may be away for minutes now.
     if (control.kind === "trigger") {
       const isDoneUnanswered = (now: Reading) => restarted(readings.uptime, now.readings.uptime);
-      return { write, seconds: control.seconds, isDone: null, isDoneUnanswered, absolute: false };
+      return { write, seconds: control.seconds, isDone: null, isDoneUnanswered };
     }
     const isDone = (now: Reading) =>
       reports(
         now.controls.find((each) => each.key === control.key),
         value,
       );
-    return { ...telling(write, control.seconds, isDone), absolute: control.kind === "switch" };
+    return telling(write, control.seconds, isDone);
   };
 
 /** Stops or starts. Refused when it is so already, as `canStop` and `canStart` say. */
@@ -137,7 +135,6 @@ const telling = (write: Telling["write"], seconds: number, isDone: (reading: Rea
   seconds,
   isDone,
   isDoneUnanswered: isDone,
-  absolute: false,
 });
 
 /** The pool of the rig that such a login has made. */

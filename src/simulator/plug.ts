@@ -12,6 +12,8 @@ export interface PlugOptions {
   readonly host?: string;
   /** Of the user admin; without it the plug is open. */
   readonly password?: string;
+  /** As 12 hex digits; of its kind when left out. */
+  readonly mac?: string;
   /** Epoch ms; the machine's clock when left out. */
   readonly clock?: () => number;
 }
@@ -28,8 +30,8 @@ export interface VirtualPlug {
 
 /** A plug with a meter, as Shelly (generations 1 and 2) and Tasmota serve it over HTTP; it cuts and powers its rig. */
 export async function startPlug(options: PlugOptions): Promise<VirtualPlug> {
-  const plug = new PlugModel(options.rig, options.clock ?? Date.now);
-  const { kind, password } = options;
+  const { kind, password, mac = macs[kind] } = options;
+  const plug = new PlugModel(options.rig, mac, options.clock ?? Date.now);
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://plug");
     const { method = "GET", headers } = request;
@@ -62,6 +64,7 @@ export async function startPlug(options: PlugOptions): Promise<VirtualPlug> {
 }
 
 class PlugModel {
+  readonly mac: string;
   readonly #rig: SimulatedRig;
   readonly #now: () => number;
   on = true;
@@ -70,8 +73,9 @@ class PlugModel {
   #energy = 0;
   #at: number;
 
-  constructor(rig: SimulatedRig, now: () => number) {
+  constructor(rig: SimulatedRig, mac: string, now: () => number) {
     this.#rig = rig;
+    this.mac = mac;
     this.#now = now;
     this.#at = now();
   }
@@ -119,6 +123,12 @@ function isDigest(password: string, { method, path, authorization }: Asked): boo
   return said("response") === hash(secret, nonce, said("nc"), said("cnonce"), "auth", hash(method, path));
 }
 
+const macs: Readonly<Record<PlugKind, string>> = {
+  shelly1: "025150000001",
+  shelly2: "025150000002",
+  tasmota: "025150000003",
+};
+
 const isLogin = { shelly1: isBasic, shelly2: isDigest, tasmota: isBasic };
 
 type Answer = readonly [status: number, body: unknown];
@@ -132,7 +142,7 @@ const refusals: Readonly<Record<PlugKind, Answer>> = {
 const answers: Readonly<Record<PlugKind, (plug: PlugModel, url: URL) => Promise<Answer>>> = {
   shelly1: async (plug, { pathname, searchParams }) => {
     const turn = searchParams.get("turn");
-    if (pathname === "/shelly") return [200, { type: "SHPLG-S", mac: "025150000001", auth: false, fw: "v1.14.0" }];
+    if (pathname === "/shelly") return [200, { type: "SHPLG-S", mac: plug.mac, auth: false, fw: "v1.14.0" }];
     if (pathname === "/relay/0" && turn !== null) await plug.turn(turn === "on");
     if (pathname === "/relay/0") return [200, { ison: plug.on, has_timer: false, overpower: false }];
     if (pathname !== "/status") return [404, "Not Found"];
@@ -140,7 +150,8 @@ const answers: Readonly<Record<PlugKind, (plug: PlugModel, url: URL) => Promise<
     return [200, { relays: [{ ison: plug.on }], meters: [meter], temperature: 31.2 }];
   },
   shelly2: async (plug, { pathname, searchParams }) => {
-    if (pathname === "/shelly") return [200, { id: "shellyplugsg3-025150000002", gen: 3, auth_en: false }];
+    if (pathname === "/shelly")
+      return [200, { id: `shellyplugsg3-${plug.mac}`, mac: plug.mac, gen: 3, auth_en: false }];
     if (searchParams.get("id") !== "0") return [500, { code: -105, message: "Argument 'id', value not found!" }];
     if (pathname === "/rpc/Switch.Set") {
       const before = plug.on;
@@ -157,6 +168,8 @@ const answers: Readonly<Record<PlugKind, (plug: PlugModel, url: URL) => Promise<
       await plug.turn(words.endsWith("on"));
       return [200, { POWER: plug.on ? "ON" : "OFF" }];
     }
+    const network = { Hostname: "tasmota", Mac: plug.mac.replace(/..(?=.)/g, "$&:") };
+    if (words === "status 5") return [200, { StatusNET: network }];
     if (words !== "status 0") return [200, { Command: "Unknown" }];
     const energy = { Power: Math.round(plug.power), Total: Number((plug.energy / 1000).toFixed(6)), Voltage: 231 };
     return [200, { StatusSTS: { POWER: plug.on ? "ON" : "OFF" }, StatusSNS: { ENERGY: energy } }];

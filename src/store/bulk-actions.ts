@@ -1,13 +1,20 @@
 import { type Selectable, sql } from "kysely";
 import type { bulkStates } from "../contract/resources.ts";
+import { notKnown } from "./commands.ts";
 import type { Connection } from "./connection.ts";
+import { isOneOf } from "./one-of.ts";
 import { CommandParameters } from "./resources.ts";
+import type { RunMark } from "./run-mark.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long ended jobs are kept: so many ms, so many of them, and so many results in all of them. */
 const keptFor = 30 * 86_400_000;
 const keptJobs = 1_000;
 const keptResults = 1_000_000;
+
+/** ms, beside the job's own delay between two starts, within which a job goes on after the service was away. */
+const resumedWithin = 3_600_000;
+const awayForLong = "the service stopped before it was sent, and was away for more than an hour";
 
 type BulkState = (typeof bulkStates)[number];
 
@@ -61,25 +68,44 @@ export interface BulkActionLog {
 
 /**
  * Opens the log and settles what the last run left open: what a command has become is taken over, and what no byte has
- * left for is queued again. Open it before the commands are, which end all that is left of theirs.
+ * left for is queued again. In a store that is not as the last run left it (a restored backup) all that was open is
+ * unknown, and what was left open long ago is given up: nobody expects it any more. Open it before the commands are,
+ * which end all that is left of theirs.
  */
-export const openBulkActions = async (connection: Connection, now: () => number): Promise<BulkActionLog> => {
+export const openBulkActions = async (
+  connection: Connection,
+  mark: RunMark,
+  now: () => number,
+): Promise<BulkActionLog> => {
   const { tables } = connection;
+  const { isKnown, sentAt } = mark.last;
   connection.write((run) => {
-    const left = tables.updateTable("bulk_result").where("state", "=", "sent");
+    const results = tables.updateTable("bulk_result");
+    const left = results.where("state", "=", "sent");
+    const queued = results.where("state", "=", "queued");
+    const running = tables.updateTable("bulk_action").where("state", "=", "running");
     const command = (columns: string) =>
       sql.raw<string>(`(select ${columns} from command where command.id = bulk_result.command_id)`);
-    const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
-    run(left.set({ state: "queued", command_id: null }).where(isQueued));
     const ended = sql<boolean>`${command("state")} in ('done', 'failed', 'unknown')`;
     run(left.set({ state: sql<BulkState>`${command("state")}`, message: command("message") }).where(ended));
-    run(left.set({ state: "unknown", message: "the service stopped before the rig answered" }));
+    if (isKnown) {
+      const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
+      run(left.set({ state: "queued", command_id: null }).where(isQueued));
+      run(left.set({ state: "unknown", message: "the service stopped before the rig answered" }));
+      // Clocks also go backwards.
+      const away = sql<number>`abs(${now()} - max(time, ${sentAt ?? 0}))`;
+      const old = sql<boolean>`${away} > ${resumedWithin} + delay * 1000`;
+      const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
+      run(queued.set({ state: "cancelled", message: awayForLong }).where("bulk_action_id", "in", tooOld));
+      run(running.set({ state: "cancelled" }).where(old));
+    } else {
+      run(results.set({ state: "unknown", message: notKnown }).where("state", "in", ["queued", "sent"]));
+      run(running.set({ state: "cancelled" }));
+    }
     const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
     run(
-      tables
-        .updateTable("bulk_result")
+      queued
         .set({ state: "cancelled", message: "the service stopped before it was sent" })
-        .where("state", "=", "queued")
         .where("bulk_action_id", "in", cancelled),
     );
   });
@@ -101,8 +127,8 @@ export const openBulkActions = async (connection: Connection, now: () => number)
     const dropped = ended.slice(kept).map(({ id }) => id);
     if (dropped.length === 0) return;
     connection.write((run) => {
-      run(tables.deleteFrom("bulk_result").where("bulk_action_id", "in", dropped));
-      run(tables.deleteFrom("bulk_action").where("id", "in", dropped));
+      run(tables.deleteFrom("bulk_result").where(isOneOf("bulk_action_id", dropped)));
+      run(tables.deleteFrom("bulk_action").where(isOneOf("id", dropped)));
     });
   };
   await prune();
@@ -160,10 +186,15 @@ export const openBulkActions = async (connection: Connection, now: () => number)
       return rows.map((row) => row.miner_id);
     },
 
-    claim: async (id, minerId) =>
-      connection.write((run) =>
-        run(ofMiner(id, minerId).set({ state: "sent", command_id: null }).where("state", "=", "queued")),
-      ).changes > 0,
+    claim: async (id, minerId) => {
+      mark.sending();
+      const { changes } = connection.write((run) => {
+        mark.save(run);
+        return run(ofMiner(id, minerId).set({ state: "sent", command_id: null }).where("state", "=", "queued"));
+      });
+      mark.publish(true);
+      return changes > 0;
+    },
 
     bind: async (id, minerId, commandId) => {
       connection.write((run) => run(ofMiner(id, minerId).set({ command_id: commandId })));

@@ -4,6 +4,7 @@ import type { CommandState } from "../contract/resources.ts";
 import type { Connection, Run } from "./connection.ts";
 import { unlessFull } from "./forgetting.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
+import type { RunMark } from "./run-mark.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long commands are kept: so many ms, and so many of them; the newest whatever the clock says. */
@@ -40,17 +41,21 @@ export interface CommandLog {
   flush(): void;
 }
 
+/** What is open in a store that is not as the last run left it. */
+export const notKnown =
+  "whether the rig was told is not known: the store was restored from a backup, or was last used by an older version";
+
 /** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
-export const openCommands = async (connection: Connection, now: () => number): Promise<CommandLog> => {
+export const openCommands = async (connection: Connection, mark: RunMark, now: () => number): Promise<CommandLog> => {
   const { tables } = connection;
   connection.write((run) => {
     const end = (left: CommandState, state: CommandState, message: string) =>
       run(tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", left));
     end("sent", "unknown", "the service stopped before the rig answered");
-    end("queued", "failed", "the service stopped before it was sent");
+    if (mark.last.isKnown) end("queued", "failed", "the service stopped before it was sent");
+    else end("queued", "unknown", notKnown);
   });
-  const given = connection.prepare("select seq from sqlite_sequence where name = 'command'").get()?.seq;
-  let last = typeof given === "number" ? given : 0;
+  let last = mark.last.lastId("command");
   /** Up to this id every row is on disk, if not as it is now. */
   let onDisk = last;
   const waiting = new Map<number, Row>();
@@ -68,9 +73,11 @@ export const openCommands = async (connection: Connection, now: () => number): P
     if (waiting.size === 0) return;
     connection.write((run) => {
       for (const row of waiting.values()) save(run, row);
+      mark.save(run);
     });
     onDisk = last;
     waiting.clear();
+    mark.publish(true);
   };
 
   const save = (run: Run, { id, ...columns }: Row): void => {
@@ -90,16 +97,19 @@ export const openCommands = async (connection: Connection, now: () => number): P
     return row;
   };
 
-  const write = (row: Row): void => {
+  /** Whether it is on disk. */
+  const write = (row: Row): boolean => {
     const written = unlessFull(() => {
       flush();
       connection.write((run) => {
         save(run, row);
+        mark.save(run);
         if (row.id % pruneEvery === 0 && row.state === "queued") prune();
       });
     });
     if (written) onDisk = Math.max(onDisk, row.id);
     else waiting.set(row.id, row);
+    return written;
   };
 
   const pageOf = async ({ minerId, actor, since }: CommandFilter, below?: number): Promise<StoredCommand[]> => {
@@ -145,14 +155,16 @@ export const openCommands = async (connection: Connection, now: () => number): P
         state: "queued",
         message: "",
       };
-      write(row);
+      if (!write(row)) mark.gave("command", row.id);
       last = row.id;
       return fromRow(row);
     },
 
     move: async (id, state, message) => {
       const row = { ...(await find(id)), state, message, updated: now() };
-      write(row);
+      if (state === "sent") mark.sending();
+      const written = write(row);
+      if (state === "sent") mark.publish(written);
       return fromRow(row);
     },
 

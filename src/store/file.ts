@@ -1,4 +1,14 @@
-import { accessSync, chmodSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -29,7 +39,10 @@ const allows = (path: string, mode: number): boolean => {
   }
 };
 
-/** The one true path of a store file, in a folder that can be written. Throws store.refused; touches nothing. */
+/**
+ * The one true path of a store file, in a folder that can be written. One file has one path: the lock lies beside it,
+ * and so does SQLite's write-ahead log. Throws store.refused; touches nothing.
+ */
 export const locate = (file: string): string => {
   const path = resolve(file);
   const folder = dirname(path);
@@ -44,8 +57,34 @@ export const locate = (file: string): string => {
   if (!existing.isFile()) return refuse(`${path} is no file, so it cannot be the store.`);
   if (!allows(path, constants.R_OK | constants.W_OK))
     return refuse(`The store ${path} cannot be read and written by this user.`);
-  return realpathSync(path);
+  const real = realpathSync(path);
+  if (existing.nlink > 1)
+    return refuse(
+      `The store ${real} has ${existing.nlink} names (hard links), and under another one a second Rigbridge would not ` +
+        `see this one and damage it; remove the others (find / -xdev -samefile ${real}), or copy the file.`,
+    );
+  if (isMountedAlone(real))
+    return refuse(
+      `The store ${real} is mounted by itself, and SQLite keeps files beside it that would not be; mount its folder.`,
+    );
+  return real;
 };
+
+/** Whether the file itself is a mount point; only Linux says so. */
+const isMountedAlone = (file: string): boolean => {
+  try {
+    return mountPoints(readFileSync("/proc/self/mountinfo", "utf8")).includes(file);
+  } catch {
+    return false;
+  }
+};
+
+/** Spaces and their like stand there as octal numbers. Source: proc_pid_mountinfo(5). */
+export const mountPoints = (mountinfo: string): string[] =>
+  mountinfo.split("\n").flatMap((line) => {
+    const point = line.split(" ")[4];
+    return point?.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8))) ?? [];
+  });
 
 /**
  * Refuses what is no store of ours, or of a newer version, without touching it. Call it only while holding the lock:

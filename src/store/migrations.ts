@@ -113,6 +113,14 @@ const steps: readonly (readonly string[])[] = [
     "create index bulk_result_open on bulk_result (state) where state in ('queued', 'sent')",
   ],
   ["create table power_memory (miner_id integer primary key, value text not null) strict"],
+  [
+    `create table run (
+      only integer primary key check (only = 1),
+      id text not null,
+      sent integer not null,
+      time integer not null
+    ) strict`,
+  ],
 ];
 
 /** What this release reads and writes; a store with a higher number is of a newer one. */

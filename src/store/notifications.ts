@@ -1,6 +1,8 @@
 import type { Connection } from "./connection.ts";
 import { unlessFull } from "./forgetting.ts";
+import { isOneOf } from "./one-of.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
+import type { RunMark } from "./run-mark.ts";
 
 /** How many are kept; the oldest go first, on disk too. */
 export const notificationLimit = 10_000;
@@ -18,7 +20,11 @@ export interface NotificationLog {
   flush(): void;
 }
 
-export const openNotifications = async (connection: Connection, now: () => number): Promise<NotificationLog> => {
+export const openNotifications = async (
+  connection: Connection,
+  mark: RunMark,
+  now: () => number,
+): Promise<NotificationLog> => {
   const { tables } = connection;
   const rows = await tables
     .selectFrom("notification")
@@ -38,8 +44,7 @@ export const openNotifications = async (connection: Connection, now: () => numbe
     isAcknowledged: row.is_acknowledged === 1,
   }));
 
-  const given = connection.prepare("select seq from sqlite_sequence where name = 'notification'").get()?.seq;
-  let last = typeof given === "number" ? given : 0;
+  let last = mark.last.lastId("notification");
   /** Up to this id every one is on disk. */
   let onDisk = last;
 
@@ -61,21 +66,21 @@ export const openNotifications = async (connection: Connection, now: () => numbe
       last += 1;
       const added = { ...notification, id: last, time: now(), isAcknowledged: false };
       list = [added, ...list.slice(0, notificationLimit - 1)];
-      unlessFull(flush);
+      if (!unlessFull(flush)) mark.gave("notification", last);
       return added;
     },
 
     acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
       flush();
-      connection.write((run) => run(ids === "all" ? update : update.where("id", "in", ids)));
+      connection.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
       const named = ids === "all" ? null : new Set(ids);
       list = list.map((each) => (named?.has(each.id) === false ? each : { ...each, isAcknowledged: true }));
     },
 
     clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
-      connection.free((run) => run(ids === "all" ? removal : removal.where("id", "in", ids)));
+      connection.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
       const named = ids === "all" ? null : new Set(ids);
       list = named === null ? [] : list.filter((each) => !named.has(each.id));
     },

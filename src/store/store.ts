@@ -25,6 +25,7 @@ import {
   StoredUser,
 } from "./resources.ts";
 import { openRigMemories, type RigMemories } from "./rig-memories.ts";
+import { openRunMark } from "./run-mark.ts";
 import { openSamples, type Samples } from "./samples.ts";
 
 export type { ActivePools } from "./active-pools.ts";
@@ -134,14 +135,16 @@ const assemble = async (
 ): Promise<Store> => {
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
     openCollection(declared, { name, schema, after });
+  const mark = await openRunMark(noted, noted.file === ":memory:" ? null : `${noted.file}.run`, now);
   const activePools = await openActivePools(noted);
   const memory = await openRigMemories(noted);
   const power = await openPowerMemories(noted);
   const samples = openSamples(noted);
   // Before the commands are opened: it looks at what the last run left of them.
-  const bulkActions = await openBulkActions(noted, now);
-  const notifications = await openNotifications(noted, now);
-  const commands = await openCommands(noted, now);
+  const bulkActions = await openBulkActions(noted, mark, now);
+  const notifications = await openNotifications(noted, mark, now);
+  const commands = await openCommands(noted, mark, now);
+  mark.begin();
   const flush = (): void => {
     for (const part of [activePools, memory, power, samples, notifications, commands]) part.flush();
   };
@@ -169,6 +172,7 @@ const assemble = async (
       try {
         flush();
       } finally {
+        mark.close();
         close();
       }
     },

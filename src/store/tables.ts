@@ -19,6 +19,8 @@ export interface Tables {
   };
   /** What was learnt of a rig's power, and what its rules need to know; JSON. */
   power_memory: { miner_id: number; value: string };
+  /** The run of the service that last had the store, and what it has sent (run-mark.ts). One row. */
+  run: { only: number; id: string; sent: number; time: number };
   /** The last id a collection gave out, so that none is given twice. */
   sequence: { collection: string; last: number };
   notification: {

@@ -46,8 +46,9 @@ test("a scene tells all its slow rigs at once, and each is confirmed by the next
   const statuses = await homebridge.controller.writeAll(switches.map((each) => [each, false] as const));
   expect(statuses.every((status) => status === 0)).toBe(true);
   expect(doors.mostAtOnce).toBe(count);
-  // Two answers of a second each are waited for, whatever was asked when the scene began.
-  expect(doors.answered.map((methods) => methods.slice(0, 2).join())).toEqual(Array(count).fill("POST,GET"));
+  // Three answers of a second each are waited for: which rig it is, the switch, and that it did; whatever was asked when
+  // the scene began.
+  expect(doors.answered.map((methods) => methods.slice(0, 3).join())).toEqual(Array(count).fill("GET,POST,GET"));
   expect(farm.rigs.every(({ model }) => !model.mining)).toBe(true);
   for (const each of switches) expect((await homebridge.controller.read(each)).value).toBe(0);
 });

@@ -1,6 +1,8 @@
+import { expect } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
 import type { Driver, PoolReading, Reading, Rig } from "../../src/link/driver.ts";
 import { type Credentials, openLink } from "../../src/link/link.ts";
+import { SessionEnded } from "../../src/link/session-ended.ts";
 
 export const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
 
@@ -32,3 +34,11 @@ export const listed = (reading: Reading): string[] =>
       ({ url, active, status }) =>
         `${active ? "*" : ""}${status === "disabled" ? "-" : ""}${url.replace(/^.*:\/\//, "")}`,
     );
+
+/** A write that met a lost session: it has done nothing, and is done again once the rig was asked which one it is. */
+export async function renewed<T>(rig: Rig, write: () => Promise<T>): Promise<T> {
+  await expect(write()).rejects.toBeInstanceOf(SessionEnded);
+  rig.doubt?.();
+  await rig.read(deadline());
+  return write();
+}

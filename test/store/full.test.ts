@@ -1,14 +1,22 @@
-import { existsSync, statSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { openCommands } from "../../src/store/commands.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { migrate } from "../../src/store/migrations.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
 import { openReserve, reserveSize } from "../../src/store/reserve.ts";
+import { openRunMark } from "../../src/store/run-mark.ts";
 import { openSamples } from "../../src/store/samples.ts";
+import { openStore } from "../../src/store/store.ts";
+import { within } from "../until.ts";
 import { folders } from "./folder.ts";
+
+// depends on: src/store/**, test/store/filled.ts
 
 const folder = folders();
 const now = () => 1_750_000_000_000;
@@ -33,8 +41,9 @@ async function fullStore() {
     },
   });
   await migrate(connection.tables);
-  const commands = await openCommands(connection, now);
-  const notifications = await openNotifications(connection, now);
+  const mark = await openRunMark(connection, null, now);
+  const commands = await openCommands(connection, mark, now);
+  const notifications = await openNotifications(connection, mark, now);
   const samples = openSamples(connection);
   const setPages = (count: number) => sql.raw(`pragma max_page_count = ${count}`).execute(connection.tables);
   await commands.add(command);
@@ -42,6 +51,7 @@ async function fullStore() {
   await setPages(1);
   return {
     connection,
+    mark,
     commands,
     notifications,
     samples,
@@ -77,13 +87,13 @@ describe("while the disk is full", () => {
   });
 
   test("notifications are listed, and written when there is space", async () => {
-    const { connection, notifications, message, hasSpace } = await fullStore();
+    const { connection, mark, notifications, message, hasSpace } = await fullStore();
     await notifications.add({ ...notice, message });
     await notifications.add(notice);
     expect(notifications.list().map(({ id }) => id)).toEqual([2, 1]);
     await hasSpace();
     notifications.flush();
-    const again = await openNotifications(connection, now);
+    const again = await openNotifications(connection, mark, now);
     expect(again.list()).toEqual(notifications.list());
     connection.close();
   });
@@ -140,3 +150,44 @@ test("without space for a reserve the store is written all the same", () => {
   expect(reserve.giveUp()).toBe(false);
   expect(reserve.ready(() => undefined)).toBe(true);
 });
+
+test("ids that were given on a full disk are not given again after the process was killed", async () => {
+  const file = join(folder(), "rigbridge.db");
+  await (await openStore({ file, now })).close();
+  const all: { commands: number[]; notifications: number[] } = { commands: [], notifications: [] };
+  for (let times = 0; times < 2; times += 1) {
+    const child = spawn(process.execPath, [join(import.meta.dirname, "filled.ts"), file], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    const [said] = await within(once(child.stdout, "data"), "the other process to give ids");
+    child.kill("SIGKILL");
+    await within(ended, "the other process to end");
+    const given = Given.parse(JSON.parse(String(said)));
+    all.commands.push(...given.commands);
+    all.notifications.push(...given.notifications);
+  }
+  const store = await openStore({ file, now });
+  all.commands.push((await store.commands.add(command)).id);
+  all.notifications.push((await store.notifications.add(notice)).id);
+  const rows = await store.commands.list();
+  await store.close();
+  // Most of them were never on disk, and those that were are there.
+  expect(rows.map(({ id }) => id)).toEqual([11, 7, 6, 2, 1]);
+  const consecutive = Array.from({ length: 11 }, (_, index) => index + 1);
+  expect(all).toEqual({ commands: consecutive, notifications: consecutive });
+});
+
+test("without the file that knows them, ids that may have been given are passed over", async () => {
+  const file = join(folder(), "rigbridge.db");
+  const first = await openStore({ file, now });
+  const { id } = await first.commands.add(command);
+  await first.close();
+  rmSync(`${file}.run`);
+  const second = await openStore({ file, now });
+  // As many as may have waited in memory.
+  expect((await second.commands.add(command)).id).toBeGreaterThan(id + 10_000);
+  await second.close();
+});
+
+const Given = z.object({ commands: z.array(z.int()), notifications: z.array(z.int()) });

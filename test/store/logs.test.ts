@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { notificationLimit } from "../../src/store/notifications.ts";
 import { openStore } from "../../src/store/store.ts";
 import { folders } from "./folder.ts";
@@ -26,6 +26,24 @@ const command = {
 };
 
 describe("notifications", () => {
+  test("are named in any number, by statements that do not grow in number", async () => {
+    const store = await openStore({ file: ":memory:", now });
+    const { id } = await store.notifications.add(notice("one"));
+    const prepared = vi.spyOn(DatabaseSync.prototype, "prepare");
+    onTestFinished(() => prepared.mockRestore());
+    for (const count of [1, 2, 3, 500, 40_000]) {
+      const ids = Array.from({ length: count }, (_, index) => id + index);
+      await store.notifications.acknowledge(ids);
+      await store.notifications.clear(ids.slice(1));
+    }
+    const statements = new Set(prepared.mock.calls.map(([sql]) => sql));
+    expect([...statements].filter((sql) => sql.includes("notification"))).toHaveLength(2);
+    expect(store.notifications.list()).toMatchObject([{ id, isAcknowledged: true }]);
+    await store.notifications.clear([id]);
+    expect(store.notifications.list()).toEqual([]);
+    await store.close();
+  });
+
   test("are newest first, acknowledged and cleared, and survive a restart", async () => {
     const file = newFile();
     const first = await openStore({ file, now });

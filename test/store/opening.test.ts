@@ -3,9 +3,11 @@ import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -52,7 +54,7 @@ describe("a new store", () => {
     const store = await openStore({ file, now });
     await store.miners.add(miner("10.0.0.1"));
     const names = readdirSync(join(file, ".."));
-    const beside = ["-shm", "-wal", ".lock", ".reserve"].map((end) => `rigbridge.db${end}`);
+    const beside = ["-shm", "-wal", ".lock", ".reserve", ".run"].map((end) => `rigbridge.db${end}`);
     expect(names.sort()).toEqual(["rigbridge.db", ...beside]);
     for (const name of names) expect(statSync(join(file, "..", name)).mode & 0o777).toBe(0o600);
     await store.close();
@@ -190,6 +192,28 @@ describe("one service for each store:", () => {
     expect(code).not.toBe(0);
     await store.close();
     await (await openStore({ file, now })).close();
+  });
+
+  test("a hard link to it is refused to another process, which says why and changes nothing", async () => {
+    const file = newFile();
+    const store = await openStore({ file, now });
+    await store.miners.add(miner("10.0.0.1"));
+    const link = join(folder(), "link.db");
+    linkSync(file, link);
+    expect(await refusal(link)).toContain("has 2 names (hard links)");
+    const child = start("holder.ts", link);
+    child.stdout?.resume();
+    const [code] = await within(once(child, "exit"), "the refused process to end");
+    expect(code).not.toBe(0);
+    expect(readdirSync(join(link, ".."))).toEqual(["link.db"]);
+    await store.miners.add(miner("10.0.0.2"));
+    await store.close();
+    // Under its first name it is refused too as long as there is another.
+    expect(await refusal(file)).toContain("hard links");
+    rmSync(link);
+    const again = await openStore({ file, now });
+    expect(again.miners.all()).toHaveLength(2);
+    await again.close();
   });
 
   test("another process is named by its pid, and its lock ends when it is killed", async () => {

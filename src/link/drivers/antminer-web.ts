@@ -60,20 +60,29 @@ export class AntminerWeb {
   }
 
   /** A page that reports. */
-  async ask(name: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
-    const reply = await this.#http.getJson(page(name), signal);
+  ask(name: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
+    return this.#ask({ method: "GET", path: page(name) }, signal, notes);
+  }
+
+  async #ask(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<unknown> {
+    const reply = jsonOf(this.at, call, await this.#http.send(call, signal));
     for (const note of reply.notes) notes.add(note);
     return reply.value;
   }
 
-  async config(signal: AbortSignal, notes = new Notes()): Promise<MinerConfig> {
-    return configOf(this.at, new Reply(await this.ask("get_miner_conf", signal, notes), notes, "configuration"));
+  config(signal: AbortSignal, notes = new Notes()): Promise<MinerConfig> {
+    return this.#config({ method: "GET", path: page("get_miner_conf") }, signal, notes);
+  }
+
+  async #config(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<MinerConfig> {
+    return configOf(this.at, new Reply(await this.#ask(call, signal, notes), notes, "configuration"));
   }
 
   /** Reads the configuration, changes it and writes the whole: the rig takes nothing less. Mining restarts with it. */
   async change(to: (config: MinerConfig) => MinerConfig, signal: AbortSignal): Promise<string> {
     const generation = await this.#known(signal);
-    const wanted = to(await this.config(signal));
+    const read: HttpCall = { method: "GET", path: page("get_miner_conf"), ofCommand: true };
+    const wanted = to(await this.#config(read, signal, new Notes()));
     const said = await this.#write(generation, wanted, signal);
     const after = await this.#reread(signal);
     if (after === null) return said || "stored";
@@ -100,8 +109,8 @@ export class AntminerWeb {
   async #write(generation: "new" | "old", config: MinerConfig, signal: AbortSignal): Promise<string> {
     const call: HttpCall =
       generation === "old"
-        ? { method: "POST", path: page("set_miner_conf"), form: formOf(config) }
-        : { method: "POST", path: page("set_miner_conf"), body: documentOf(config, this.#modeAsText) };
+        ? { method: "POST", path: page("set_miner_conf"), form: formOf(config), ofCommand: true }
+        : { method: "POST", path: page("set_miner_conf"), body: documentOf(config, this.#modeAsText), ofCommand: true };
     const reply = await this.#http.send(call, signal);
     return generation === "old" ? reply.body.trim().slice(0, 200) : this.#taken(call, reply.body, "M000");
   }
@@ -129,13 +138,13 @@ export class AntminerWeb {
 
   async blink(on: boolean, signal: AbortSignal): Promise<string> {
     if ((await this.#known(signal)) === "new") {
-      const call = { method: "POST", path: page("blink"), body: { blink: on } } as const;
+      const call = { method: "POST", path: page("blink"), body: { blink: on }, ofCommand: true } as const;
       return this.#taken(call, (await this.#http.send(call, signal)).body, on ? "B000" : "B100");
     }
     const form = { action: on ? "startBlink" : "stopBlink" };
     const patience = AbortSignal.any([signal, AbortSignal.timeout(blinkPatience)]);
     try {
-      await this.#http.send({ method: "POST", path: page("blink"), form }, patience);
+      await this.#http.send({ method: "POST", path: page("blink"), form, ofCommand: true }, patience);
     } catch (error) {
       const late = error instanceof RigbridgeError && error.code === "rig.timeout" && !signal.aborted;
       if (!late) throw error;
@@ -144,7 +153,7 @@ export class AntminerWeb {
   }
 
   async reboot(signal: AbortSignal): Promise<string> {
-    const reply = await this.#http.send({ method: "GET", path: page("reboot") }, signal);
+    const reply = await this.#http.send({ method: "GET", path: page("reboot"), ofCommand: true }, signal);
     return words(reply.body) || "rebooting";
   }
 

@@ -135,9 +135,9 @@ export class AvalonPools implements PoolControls {
 
   /** Reads the list, changes it, writes it whole, looks whether it was taken, and only then restarts the rig. */
   async #rewrite(change: (kept: readonly PoolLogin[]) => PoolLogin[], signal: AbortSignal): Promise<string> {
-    const wanted = change(await this.#web.pools(signal));
+    const wanted = change(await this.#web.pools("before", signal));
     await this.#web.keep(wanted, signal);
-    const kept = await this.#web.pools(signal);
+    const kept = await this.#web.pools("after", signal);
     const taken = kept.length === wanted.length && kept.every((pool, slot) => isSame(pool, wanted[slot]));
     if (!taken) throw new RigbridgeError("rig.refused", `${this.#rpc.at} did not take the list of pools`);
     return `the rig keeps ${kept.length} pools; ${await rebootNow(this.#rpc, signal)}; it restarts to mine there`;

@@ -3,6 +3,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { PoolLogin } from "../driver.ts";
 import type { Credentials } from "../link.ts";
 import { isRecord } from "../reply.ts";
+import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, words } from "../transports/http.ts";
 import { parseReply } from "../transports/json.ts";
 
@@ -48,9 +49,13 @@ export class AvalonWeb {
     return (reply.status < 300 && jsonpOf(reply.body)) || null;
   }
 
-  /** The pools as they are kept, with their passwords; empty places are left out. Never partial. */
-  async pools(signal: AbortSignal): Promise<PoolLogin[]> {
-    const call = { method: "GET", path: "/get_dashboard.cgi" } as const;
+  /**
+   * The pools as they are kept, with their passwords; empty places are left out. Never partial. `before` a change, or
+   * `after` it.
+   */
+  async pools(when: "before" | "after", signal: AbortSignal): Promise<PoolLogin[]> {
+    const path = "/get_dashboard.cgi";
+    const call: HttpCall = when === "before" ? { method: "GET", path, ofCommand: true } : { method: "GET", path };
     const page = jsonpOf((await this.#closed(call, signal)).body);
     const kept: PoolLogin[] = [];
     for (let slot = 1; slot <= poolSlots; slot += 1) {
@@ -71,10 +76,10 @@ export class AvalonWeb {
       form[`worker${slot}`] = pool?.worker ?? "";
       form[`passwd${slot}`] = pool?.password ?? "";
     }
-    await this.#closed({ method: "POST", path: "/cgpools.cgi", form }, signal);
+    await this.#closed({ method: "POST", path: "/cgpools.cgi", form, ofCommand: true }, signal);
   }
 
-  /** A refused call did nothing, so it is sent once more with a salt just read. */
+  /** A refused call did nothing, so it is sent once more with a salt just read, unless it belongs to a command. */
   async #closed(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
     if (this.#password === undefined)
       throw new RigbridgeError("rig.login", `${this.#http.at} wants the password of its web page, and none was given`);
@@ -82,17 +87,22 @@ export class AvalonWeb {
     let reply = await this.#call(call, signal);
     if (isLoginPage(reply) && !fresh) {
       this.#salt = null;
+      if (call.ofCommand) throw new SessionEnded(this.#wrongPassword());
       reply = await this.#call(call, signal);
     }
     if (isLoginPage(reply)) {
       this.#salt = null;
-      throw new RigbridgeError("rig.login", `${this.#http.at} does not take this password for its web page`);
+      throw this.#wrongPassword();
     }
     if (reply.status >= 300) {
       const said = `${reply.status} ${words(reply.body)}`.trimEnd();
       throw new RigbridgeError("rig.refused", `${this.#http.at} refused ${call.method} ${call.path}: ${said}`);
     }
     return reply;
+  }
+
+  #wrongPassword(): RigbridgeError {
+    return new RigbridgeError("rig.login", `${this.#http.at} does not take this password for its web page`);
   }
 
   async #call(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {

@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { normalMac } from "../identity.ts";
 import type { Credentials } from "../link.ts";
 import { isRecord, printable } from "../reply.ts";
+import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../transports/http.ts";
 import { discreet, withoutSecrets } from "./braiins-secrets.ts";
 
@@ -33,7 +34,7 @@ export class BraiinsGraphql {
   }
 
   async ask(query: string, signal: AbortSignal): Promise<Answer> {
-    const answer = await this.#withSession(query, {}, signal);
+    const answer = await this.#renewing(query, signal);
     const missing = answer.data.bos === undefined && answer.data.bosminer === undefined;
     if (missing) throw new RigbridgeError("rig.refused", `${this.#http.at} refused: ${said(answer) || "no data"}`);
     return answer;
@@ -41,7 +42,9 @@ export class BraiinsGraphql {
 
   /** A mutation; every error in it is a refusal. `what` names it in messages. */
   async tell(what: string, mutation: string, variables: Variables, signal: AbortSignal): Promise<string> {
+    const kept = this.#session !== null;
     const answer = await this.#withSession(mutation, variables, signal);
+    if (answer === null) throw kept ? new SessionEnded(this.#notLetIn()) : this.#notLetIn();
     const complaint = said(answer) || messageIn(answer.data, 0);
     if (complaint !== null && complaint !== "")
       throw new RigbridgeError("rig.refused", `${this.#http.at} refused ${what}: ${complaint}`);
@@ -59,19 +62,25 @@ export class BraiinsGraphql {
     return isRecord(first) && typeof first.macaddr === "string" ? normalMac(first.macaddr) : null;
   }
 
-  /** A question of somebody unknown was refused, so it did nothing: it is put once more with a new session. */
-  async #withSession(query: string, variables: Variables, signal: AbortSignal): Promise<Answer> {
-    const kept = this.#session;
+  /** A question of somebody unknown was refused, so it is put once more with a new session. */
+  async #renewing(query: string, signal: AbortSignal): Promise<Answer> {
+    const kept = this.#session !== null;
+    let answer = await this.#withSession(query, {}, signal);
+    if (answer === null && kept) answer = await this.#withSession(query, {}, signal);
+    if (answer === null) throw this.#notLetIn();
+    return answer;
+  }
+
+  /** null when the session is none; the next call opens another. */
+  async #withSession(query: string, variables: Variables, signal: AbortSignal): Promise<Answer | null> {
     this.#session ??= await this.#login(signal);
-    const first = await this.#post(query, variables, this.#session, signal);
-    if (first !== null) return first;
-    this.#session = null;
-    if (kept !== null) {
-      this.#session = await this.#login(signal);
-      const second = await this.#post(query, variables, this.#session, signal);
-      if (second !== null) return second;
-    }
-    throw new RigbridgeError("rig.login", `${this.#http.at} does not let this login do that`);
+    const answer = await this.#post(query, variables, this.#session, signal);
+    if (answer === null) this.#session = null;
+    return answer;
+  }
+
+  #notLetIn(): RigbridgeError {
+    return new RigbridgeError("rig.login", `${this.#http.at} does not let this login do that`);
   }
 
   /** null when the session is none. */

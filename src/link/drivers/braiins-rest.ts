@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Credentials } from "../link.ts";
 import { isRecord } from "../reply.ts";
+import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../transports/http.ts";
 import { parseStrict } from "../transports/json.ts";
 import type { DeviceReply } from "../transports/rpc.ts";
@@ -13,7 +14,7 @@ const loginAgainAfter = 60_000;
 
 /**
  * The REST API of Braiins OS from 25.07: a login gives a token, which stands bare in the Authorization header and
- * lives as long as it is used. One that has expired is renewed once; the call that met it did nothing.
+ * lives as long as it is used. One that has expired is renewed once, but for a command, which throws `SessionEnded`.
  * Source: Braiins' OpenAPI 1.7. Throws `rig.login`, `rig.busy` (409), `rig.refused` with the rig's words.
  */
 export class BraiinsRest {
@@ -43,7 +44,7 @@ export class BraiinsRest {
 
   /** The same, only as it is: what had to be repaired must not be written back. */
   async strictPage(path: string, signal: AbortSignal): Promise<unknown> {
-    const { body } = await this.#send({ method: "GET", path: `${root}/${path}` }, signal);
+    const { body } = await this.#send({ method: "GET", path: `${root}/${path}`, ofCommand: true }, signal);
     const parsed = parseStrict(body);
     if ("value" in parsed) return parsed.value;
     throw new RigbridgeError("rig.garbled", `${this.#http.at}: ${root}/${path} could not be read`);
@@ -51,7 +52,7 @@ export class BraiinsRest {
 
   /** Resolves with the rig's words, or with `done` where it has none. */
   async tell(method: "PUT" | "PATCH", path: string, body: unknown, done: string, signal: AbortSignal): Promise<string> {
-    const call = { method, path: `${root}/${path}`, ...(body === undefined ? {} : { body }) };
+    const call = { method, path: `${root}/${path}`, ...(body === undefined ? {} : { body }), ofCommand: true } as const;
     const reply = await this.#send(call, signal);
     return words(reply.body) || done;
   }
@@ -62,6 +63,7 @@ export class BraiinsRest {
     if (first.status < 300) return first;
     if (kept === null || (first.status !== 401 && first.status !== 403)) throw this.#refusal(call, first);
     this.#token = null;
+    if (call.ofCommand) throw new SessionEnded(this.#refusal(call, first));
     const second = await this.#with(await this.#login(signal), call, signal);
     if (second.status < 300) return second;
     throw this.#refusal(call, second);

@@ -1,4 +1,5 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import { reworded } from "../session-ended.ts";
 
 /** A rig may say again what it was told; a very short password is no secret, and its letters are everywhere. */
 export const withoutSecrets = (text: string, secrets: readonly unknown[]): string =>
@@ -8,4 +9,4 @@ export const withoutSecrets = (text: string, secrets: readonly unknown[]): strin
 
 /** The same error, said without these. */
 export const discreet = (error: unknown, secrets: readonly unknown[]): unknown =>
-  error instanceof RigbridgeError ? new RigbridgeError(error.code, withoutSecrets(error.message, secrets)) : error;
+  error instanceof RigbridgeError ? reworded(error, withoutSecrets(error.message, secrets)) : error;

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
+import { SessionEnded } from "../session-ended.ts";
 import type { RpcTransport } from "../transports/rpc.ts";
 import { accepted, isRefusal, type Status, statusOf } from "./cgminer-replies.ts";
 
@@ -29,30 +30,45 @@ export class LuxosSession {
     this.#rpc = rpc;
   }
 
-  /** Throws `rig.busy` while another holds the session, and `rig.refused` with the device's words. */
+  /**
+   * Throws `rig.busy` while another holds the session, `rig.refused` with the device's words, and `SessionEnded` where
+   * the first write is refused for its session. What undoes a change opens a new one if it must: a rig is never left
+   * half changed.
+   */
   async during<T>(signal: AbortSignal, work: Work<T>): Promise<T> {
     let session = this.#left ?? (await this.#logon(signal));
     this.#left = null;
-    let renewed = false;
-    const writeBy = async (until: AbortSignal, command: string, parameters: readonly string[]): Promise<string> => {
-      const send = async (): Promise<unknown> =>
-        (await this.#rpc.send(command, [session, ...parameters].join(","), until)).value;
-      let answer = await send();
-      // A session that has run out has done nothing.
-      if (!renewed && isOutdated(statusOf(answer))) {
-        renewed = true;
+    let hasWritten = false;
+    const send = async (until: AbortSignal, command: string, parameters: readonly string[]): Promise<unknown> =>
+      (await this.#rpc.send(command, [session, ...parameters].join(","), until)).value;
+    const write: Write = async (command, ...parameters) => {
+      const answer = await send(signal, command, parameters);
+      if (!hasWritten && isOutdated(statusOf(answer))) throw this.#ended(command, session, answer);
+      const said = this.#accepted(command, session, answer);
+      hasWritten = true;
+      return said;
+    };
+    const undo: Write = async (command, ...parameters) => {
+      const until = AbortSignal.timeout(undoTime);
+      let answer = await send(until, command, parameters);
+      if (isOutdated(statusOf(answer))) {
         session = await this.#logon(until);
-        answer = await send();
+        answer = await send(until, command, parameters);
       }
       return this.#accepted(command, session, answer);
     };
     try {
-      return await work(
-        (command, ...parameters) => writeBy(signal, command, parameters),
-        (command, ...parameters) => writeBy(AbortSignal.timeout(undoTime), command, parameters),
-      );
+      return await work(write, undo);
     } finally {
       await this.#logoff(session);
+    }
+  }
+
+  #ended(command: string, session: string, answer: unknown): unknown {
+    try {
+      return this.#accepted(command, session, answer);
+    } catch (error) {
+      return error instanceof RigbridgeError ? new SessionEnded(error) : error;
     }
   }
 

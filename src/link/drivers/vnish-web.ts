@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Link } from "../link.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
+import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, jsonOf, words } from "../transports/http.ts";
 import { parseStrict } from "../transports/json.ts";
 import type { DeviceReply } from "../transports/rpc.ts";
@@ -49,7 +50,7 @@ export class VnishWeb {
   /** Just before a change, and only as it is: what had to be repaired must not be written back. */
   async getStrict(path: string, signal: AbortSignal): Promise<Record<string, unknown>> {
     await this.unlock(signal);
-    const { body } = await this.#read({ method: "GET", path: `${base}${path}` }, signal);
+    const { body } = await this.#read({ method: "GET", path: `${base}${path}`, ofCommand: true }, signal);
     const parsed = parseStrict(body);
     if ("problem" in parsed || !isRecord(parsed.value)) {
       throw new RigbridgeError("rig.garbled", `${this.at}: its ${path} could not be read`);
@@ -63,15 +64,11 @@ export class VnishWeb {
    */
   async post(path: string, body: unknown, signal: AbortSignal, options: PostOptions = {}): Promise<Reply> {
     const { secrets = [], otherwise } = options;
+    const kept = this.#token !== null;
     await this.unlock(signal);
     const call: HttpCall = { method: "POST", path: `${base}${path}`, ...(body === undefined ? {} : { body }) };
-    let reply = await this.#send(call, signal);
-    if (reply.status === 401 && this.#renewable) {
-      // A token that has run out has done nothing.
-      await this.#unlockAnew(signal);
-      reply = await this.#send(call, signal);
-    }
-    if (reply.status === 401) throw this.#login(reply);
+    const reply = await this.#send(call, signal);
+    if (reply.status === 401) throw this.#ended(kept, reply);
     if ((reply.status === 404 || reply.status === 405) && otherwise !== undefined) {
       return this.post(otherwise, body, signal, { secrets });
     }
@@ -94,8 +91,10 @@ export class VnishWeb {
   }
 
   async #read(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
+    const kept = this.#token !== null;
     await this.#unlockToRead(signal);
     let reply = await this.#send(call, signal);
+    if (reply.status === 401 && call.ofCommand) throw this.#ended(kept, reply);
     if (reply.status === 401 && this.#renewable && this.#token !== null) {
       await this.#unlockAnew(signal);
       reply = await this.#send(call, signal);
@@ -103,6 +102,13 @@ export class VnishWeb {
     if (reply.status === 401 || reply.status === 403) throw this.#refusal ?? this.#login(reply);
     if (reply.status >= 300) throw this.#refusedCall(call.path, reply, []);
     return reply;
+  }
+
+  /** Why a call of a command was refused with 401. */
+  #ended(kept: boolean, reply: HttpReply): RigbridgeError {
+    if (!kept || !this.#renewable) return this.#login(reply);
+    this.#token = null;
+    return new SessionEnded(this.#login(reply));
   }
 
   /** Most pages can be read without, so a refusal is remembered, and the page asked for all the same. */

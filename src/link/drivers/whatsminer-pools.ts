@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../driver.ts";
 import type { PoolPassword } from "../link.ts";
 import { checkLogin } from "../pool-login.ts";
+import { reworded } from "../session-ended.ts";
 
 /** How many pools a WhatsMiner holds. */
 const slots = 3;
@@ -135,5 +136,5 @@ function withoutSecrets(error: unknown, logins: readonly PoolLogin[]): unknown {
   // A very short password is no secret, and its letters are everywhere.
   const secrets = logins.map(({ password }) => password).filter((password) => password.length > 2);
   const shown = secrets.reduce((text, secret) => text.replaceAll(secret, "***"), error.message);
-  return shown === error.message ? error : new RigbridgeError(error.code, shown);
+  return shown === error.message ? error : reworded(error, shown);
 }

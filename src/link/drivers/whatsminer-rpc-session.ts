@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
+import { SessionEnded } from "../session-ended.ts";
 import { parseReply } from "../transports/json.ts";
 import { garbled } from "../transports/limits.ts";
 import type { RpcTransport } from "../transports/rpc.ts";
@@ -39,19 +40,17 @@ export class RpcSession {
     return value;
   }
 
-  /** Sends a write, once; with a new token where the old one was no longer taken, for then nothing was done. */
+  /** Sends a write, once. Throws `SessionEnded` where the token that was kept is no longer taken. */
   async tell(cmd: string, parameters: Readonly<Record<string, string | number>>, signal: AbortSignal): Promise<string> {
     const fresh = this.#seal === null || performance.now() - this.#sealedAt >= tokenLife;
     const seal = fresh ? await this.#newSeal(cmd, signal) : this.#seal;
     if (seal === null) throw noPassword(this.at);
     const status = await this.#write(cmd, parameters, seal, signal);
     if (!isRefusal(status)) return status.words;
-    if (!fresh && isTokenTrouble(status)) {
-      this.#seal = null;
-      return this.tell(cmd, parameters, signal);
-    }
-    if (isTokenTrouble(status)) this.#seal = null;
-    throw this.#refusal(cmd, status);
+    const refusal = this.#refusal(cmd, status);
+    if (!isTokenTrouble(status)) throw refusal;
+    this.#seal = null;
+    throw fresh ? refusal : new SessionEnded(refusal);
   }
 
   async #write(

@@ -3,6 +3,7 @@ import type { Supply } from "../../contract/supply.ts";
 import { parseAddress } from "../address.ts";
 import { httpTransport } from "../transports/http.ts";
 import { mqttPlug } from "./mqtt-plug.ts";
+import { samePlug } from "./same-plug.ts";
 import { shelly } from "./shelly.ts";
 import { tasmota } from "./tasmota.ts";
 
@@ -19,7 +20,7 @@ export interface PlugState {
 export interface Plug {
   /** Throws `rig.unreachable`, `rig.timeout`, `rig.garbled` or `rig.login`, naming the plug. */
   read(signal: AbortSignal): Promise<PlugState>;
-  /** Throws likewise, and `rig.refused` with the plug's words. */
+  /** Throws likewise, `rig.refused` with the plug's words, and `rig.other` when another plug answers there now. */
   switch(on: boolean, signal: AbortSignal): Promise<void>;
   /** Cuts what is open. */
   close(): void;
@@ -38,7 +39,8 @@ export function openPlug(supply: Supply, context: PlugContext): Plug {
   const { host, port, tls } = parseAddress(supply.address);
   const http = httpTransport(host, port ?? (tls ? 443 : 80), tls);
   const login = { username: supply.username, password: supply.password };
-  return supply.type === "shelly" ? shelly(http, supply.channel, login) : tasmota(http, supply.channel, login);
+  const open = supply.type === "shelly" ? shelly : tasmota;
+  return samePlug(open(http, supply.channel, login));
 }
 
 /** Basic authentication (RFC 7617). */

@@ -1,16 +1,18 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import { normalMac } from "../identity.ts";
 import type { Credentials } from "../link.ts";
 import { Notes, Reply } from "../reply.ts";
 import { digestTransport } from "../transports/digest.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
-import { basicHeaders, type Plug, type PlugState } from "./plug.ts";
+import { basicHeaders, type PlugState } from "./plug.ts";
+import type { NamedPlug } from "./same-plug.ts";
 
 /**
  * Shelly plugs and relays. Generation 1: /relay and /status, basic authentication, energy in watt-minutes; from
  * generation 2 on RPC over HTTP, digest authentication, energy in Wh. Source: shelly-api-docs.shelly.cloud.
  */
-export function shelly(http: HttpTransport, channel: number, { username = "admin", password }: Credentials): Plug {
+export function shelly(http: HttpTransport, channel: number, { username = "admin", password }: Credentials): NamedPlug {
   const basic = basicHeaders(username, password);
   const secure = password === undefined ? http : digestTransport(http, { username, password });
   /** Which generation it is; asked once. */
@@ -20,8 +22,11 @@ export function shelly(http: HttpTransport, channel: number, { username = "admin
     const reply = isFirst ? await http.getJson(path, signal, basic) : await secure.getJson(path, signal);
     return new Reply(reply.value, new Notes(), "");
   };
+  /** The page that every generation has, and everybody may see. */
+  const about = async (signal: AbortSignal): Promise<Reply> =>
+    new Reply((await http.getJson("/shelly", signal)).value, new Notes(), "");
   const first = async (signal: AbortSignal): Promise<boolean> => {
-    isFirst ??= !new Reply((await http.getJson("/shelly", signal)).value, new Notes(), "").has("gen");
+    isFirst ??= !(await about(signal)).has("gen");
     return isFirst;
   };
   const switchNamed = async (on: boolean, signal: AbortSignal): Promise<boolean | null> => {
@@ -32,6 +37,8 @@ export function shelly(http: HttpTransport, channel: number, { username = "admin
   };
 
   return {
+    at: http.at,
+    identity: async (signal) => normalMac((await about(signal)).text("mac")),
     read: async (signal) => {
       if (await first(signal)) return firstState(http.at, await get("/status", signal), channel);
       return laterState(http.at, await get(`/rpc/Switch.GetStatus?id=${channel}`, signal));

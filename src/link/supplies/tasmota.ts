@@ -1,15 +1,21 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import { normalMac } from "../identity.ts";
 import type { Credentials } from "../link.ts";
 import { Notes, Reply } from "../reply.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
-import { basicHeaders, type Plug } from "./plug.ts";
+import { basicHeaders } from "./plug.ts";
+import type { NamedPlug } from "./same-plug.ts";
 
 /**
  * Plugs with Tasmota: commands over HTTP, the login as basic authentication (it also takes it in the query, where it
  * would stand in logs). Source: tasmota.github.io/docs/Commands.
  */
-export function tasmota(http: HttpTransport, channel: number, { username = "admin", password }: Credentials): Plug {
+export function tasmota(
+  http: HttpTransport,
+  channel: number,
+  { username = "admin", password }: Credentials,
+): NamedPlug {
   const headers = basicHeaders(username, password);
   const command = async (words: string, signal: AbortSignal): Promise<Reply> => {
     const { value } = await http.getJson(`/cm?cmnd=${encodeURIComponent(words)}`, signal, headers);
@@ -26,6 +32,8 @@ export function tasmota(http: HttpTransport, channel: number, { username = "admi
   };
 
   return {
+    at: http.at,
+    identity: async (signal) => normalMac((await command("Status 5", signal)).object("StatusNET").text("Mac")),
     read: async (signal) => {
       const status = await command("Status 0", signal);
       const on = stateIn(status.object("StatusSTS"));

@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Credentials } from "../link.ts";
+import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "./http.ts";
 import { garbled } from "./limits.ts";
 
 /**
  * The same transport with digest authentication (RFC 7616, and RFC 2069 where a device names no qop). The first call
  * fetches a challenge, the next ones use it until the device gives another. What is refused with 401 was not done, so
- * it is sent again under the new challenge. Throws `rig.login` when the device does not take the login, or none was
+ * it is sent again under the new challenge; what belongs to a command is not, and throws `SessionEnded`, for it may be
+ * another device that gives a new challenge. Throws `rig.login` when the device does not take the login, or none was
  * given, and `rig.garbled` when it wants a login of another kind.
  */
 export function digestTransport(http: HttpTransport, { username, password }: Credentials): HttpTransport {
@@ -23,6 +25,7 @@ export function digestTransport(http: HttpTransport, { username, password }: Cre
   };
 
   const call: HttpTransport["call"] = async (what, signal) => {
+    const kept = challenge !== null;
     for (let fresh = 0; ; fresh += 1) {
       const reply = await attempt(what, signal);
       if (reply.status !== 401) return reply;
@@ -34,6 +37,7 @@ export function digestTransport(http: HttpTransport, { username, password }: Cre
         throw wrongLogin(http.at, "does not take this user name and password");
       challenge = next;
       count = 0;
+      if (what.ofCommand && kept) throw new SessionEnded(wrongLogin(http.at, "wants a new login"));
     }
   };
   const send: HttpTransport["send"] = async (what, signal) => {

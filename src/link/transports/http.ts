@@ -25,6 +25,8 @@ export interface HttpCall {
   readonly body?: unknown;
   /** Sent as a web page sends a form, in place of `body`. */
   readonly form?: Readonly<Record<string, string>>;
+  /** It belongs to a command: a login that the device no longer takes is not renewed for it, but `SessionEnded`. */
+  readonly ofCommand?: true;
 }
 
 /**

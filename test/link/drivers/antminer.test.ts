@@ -6,7 +6,7 @@ import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
 import { type AntminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
-import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
+import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { closedPort } from "../servers.ts";
 
 const login = { username: "root", password: "root" };
@@ -190,7 +190,7 @@ describe("an Antminer with a login is read", () => {
     const { rig, simulated } = await start({ nonceSeconds: 60 });
     await rig.read(deadline());
     minutes(5);
-    await expect(rig.set("locate", true, deadline())).resolves.toContain("B000");
+    await expect(renewed(rig, () => rig.set("locate", true, deadline()))).resolves.toContain("B000");
     expect(posted(simulated)).toHaveLength(1);
   });
 

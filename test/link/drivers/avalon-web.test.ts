@@ -28,7 +28,9 @@ test("the cookie is the salt and the beginning of the password's hash", () => {
 test("firmware without a page for the salt always has the same one", async () => {
   const sent: string[] = [];
   const pages = await web({ "/get_dashboard.cgi": dashboard("stratum+tcp://a:1") }, sent);
-  await expect(pages.pools(deadline())).resolves.toEqual([{ url: "stratum+tcp://a:1", worker: "w", password: "x" }]);
+  await expect(pages.pools("before", deadline())).resolves.toEqual([
+    { url: "stratum+tcp://a:1", worker: "w", password: "x" },
+  ]);
   expect(sent[1]).toMatch(/cookie: auth=ff0000ff8c6976e5b5410415bde908bd/i);
 });
 
@@ -44,13 +46,13 @@ test("a list is written whole, with its length said, and the empty places as suc
 
 test("a list that is said in part only is not taken for one", async () => {
   const pages = await web({ "/get_dashboard.cgi": 'dashboardCallback({"pool1":"a:1","worker1":"w"});' }, []);
-  await expect(pages.pools(deadline())).rejects.toMatchObject({ code: "rig.garbled" });
+  await expect(pages.pools("before", deadline())).rejects.toMatchObject({ code: "rig.garbled" });
 });
 
 test("a login page in place of what was asked for is a wrong password, and asked for once only", async () => {
   const sent: string[] = [];
   const page = '<form action="x" name="loginform">';
   const pages = await web({ "/get_dashboard.cgi": page }, sent);
-  await expect(pages.pools(deadline())).rejects.toMatchObject({ code: "rig.login" });
+  await expect(pages.pools("before", deadline())).rejects.toMatchObject({ code: "rig.login" });
   expect(sent).toHaveLength(2);
 });

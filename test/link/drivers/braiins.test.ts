@@ -8,7 +8,7 @@ import type { Credentials } from "../../../src/link/link.ts";
 import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { objectOf } from "../../simulator/ask.ts";
-import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
+import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";
 
 let farm: Farm | undefined;
@@ -228,7 +228,7 @@ describe("with the login of BOSer", () => {
     const { rig, simulated } = await start({ tokenSeconds: 60 });
     await rig.read(deadline());
     clock.pass(120);
-    await rig.set("locate", true, deadline());
+    await renewed(rig, () => rig.set("locate", true, deadline()));
     expect(simulated.requests.writes).toEqual(["PUT actions/locate true"]);
     clock.pass(120);
     expect((await rig.read(deadline())).readings.locate).toBe(true);
@@ -487,7 +487,7 @@ describe("with the login of BOSminer", () => {
     const { rig, simulated } = await start({ ...legacy, tokenSeconds: 60 });
     await rig.read(deadline());
     clock.pass(300);
-    await rig.set("locate", true, deadline());
+    await renewed(rig, () => rig.set("locate", true, deadline()));
     expect(simulated.requests.writes).toEqual(['setFaultLight {"enable":true}']);
   });
 

@@ -7,6 +7,7 @@ import { Control, Identity, RigReadings } from "../../../src/contract/readings.t
 import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
 import type { Link } from "../../../src/link/link.ts";
+import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { objectOf, send } from "../../simulator/ask.ts";
@@ -94,6 +95,9 @@ describe("the token of v2", () => {
     await rig.set("locate", false, deadline());
     expect(simulated.requests.count - asked).toBe(1);
     clock.pass(31 * 60);
+    // Another device would refuse it too, so who answers is asked before there is a new one.
+    await expect(rig.set("locate", true, deadline())).rejects.toBeInstanceOf(SessionEnded);
+    expect(simulated.requests.count - asked).toBe(2);
     await rig.set("locate", true, deadline());
     // The old one refused, a new one, and what was wanted, done once.
     expect(simulated.requests.count - asked).toBe(4);

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import type { Connection, Run } from "./connection.ts";
+
+/** Tables whose rows may wait in memory while the store cannot be written. */
+type Waiting = "command" | "notification";
+
+/** What the last run left. */
+export interface LastRun {
+  /**
+   * Whether this store is as the last run left it. False for a copy of an earlier moment, as a restored backup is: since
+   * then anything may have been sent. False too where nothing tells, as on another machine.
+   */
+  readonly isKnown: boolean;
+  /** When it sent something last, epoch ms; null when nothing tells. */
+  readonly sentAt: number | null;
+  /** The last id given in a table, also where its row was never written. */
+  lastId(table: Waiting): number;
+}
+
+/**
+ * A file beside the store counts what is sent, as the store itself does. A backup holds the store alone, so one that is
+ * restored counts less than the file, or belongs to an earlier run. Written to the store first: a killed process leaves
+ * a store that counts no less than its file. The file also holds ids that are given to rows which are not on disk.
+ */
+export interface RunMark {
+  readonly last: LastRun;
+  /** A new run begins: what the last one left is settled. */
+  begin(): void;
+  /** Something is about to be sent; `save` and `publish` before it is. */
+  sending(): void;
+  /** Within a transaction of the store: what is not in it yet. */
+  save(run: Run): void;
+  /** After the transaction, whether it could be written or not. Never throws. */
+  publish(written: boolean): void;
+  /** An id was given to a row that waits in memory. */
+  gave(table: Waiting, id: number): void;
+  close(): void;
+}
+
+/** More rows than ever wait in memory: ids that may have been given are passed over. */
+const passedOver = 20_000;
+
+interface Content {
+  readonly id: string;
+  readonly sent: number;
+  readonly command: number;
+  readonly notification: number;
+}
+
+/** `file`: null for a store in memory. */
+export const openRunMark = async (connection: Connection, file: string | null, now: () => number): Promise<RunMark> => {
+  const { tables } = connection;
+  const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
+  const beside = file === null ? null : contentOf(file);
+  const isKnown = row !== undefined && beside?.id === row.id && row.sent >= beside.sent;
+  const sequence = connection.prepare("select seq from sqlite_sequence where name = ?");
+  const lastId = (table: Waiting): number => {
+    const seq = Number(sequence.get(table)?.seq ?? 0);
+    if (row === undefined) return seq;
+    return isKnown && beside !== null ? Math.max(seq, beside[table]) : seq + passedOver;
+  };
+
+  let content: Content = { id: randomUUID(), sent: 0, command: 0, notification: 0 };
+  let isSaved = false;
+  let descriptor: number | null = null;
+
+  const save = (run: Run): void => {
+    if (isSaved) return;
+    const { id, sent } = content;
+    const values = { id, sent, time: now() };
+    run(
+      tables
+        .insertInto("run")
+        .values({ only: 1, ...values })
+        .onConflict((conflict) => conflict.column("only").doUpdateSet(values)),
+    );
+  };
+
+  const close = (): void => {
+    if (descriptor !== null) closeSync(descriptor);
+    descriptor = null;
+  };
+
+  /** In place, so that a full disk keeps nobody from it; a file that cannot be written must not be believed later. */
+  const write = (): void => {
+    if (descriptor === null || file === null) return;
+    try {
+      writeSync(descriptor, textOf(content), 0);
+    } catch {
+      close();
+      rmSync(file, { force: true });
+    }
+  };
+
+  return {
+    last: { isKnown, sentAt: row?.time ?? null, lastId },
+
+    begin: () => {
+      connection.write(save);
+      isSaved = true;
+      descriptor = file === null ? null : open(file);
+      write();
+    },
+
+    sending: () => {
+      content = { ...content, sent: content.sent + 1 };
+      isSaved = false;
+    },
+
+    save,
+
+    publish: (written) => {
+      isSaved ||= written;
+      write();
+    },
+
+    gave: (table, id) => {
+      content = { ...content, [table]: id };
+      write();
+    },
+
+    close,
+  };
+};
+
+/** null where there is no space for it; the next run then does not know this one. */
+const open = (file: string): number | null => {
+  try {
+    rmSync(file, { force: true });
+    return openSync(file, "wx", 0o600);
+  } catch {
+    return null;
+  }
+};
+
+const textOf = ({ id, ...numbers }: Content): string =>
+  `${[id, ...Object.values(numbers).map((number) => String(number).padStart(16, "0"))].join(" ")}\n`;
+
+const contentOf = (file: string): Content | null => {
+  try {
+    const match = /^([0-9a-f-]{36}) (\d{16}) (\d{16}) (\d{16})\n$/.exec(readFileSync(file, "utf8"));
+    const [, id = "", sent, command, notification] = match ?? [];
+    return match === null
+      ? null
+      : { id, sent: Number(sent), command: Number(command), notification: Number(notification) };
+  } catch {
+    return null;
+  }
+};
