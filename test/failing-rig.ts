@@ -50,3 +50,9 @@ function spoilt(reading: Reading, path: readonly string[], fail: (value: unknown
   Object.defineProperty(holder, last, { enumerable: true, get: () => fail(value) });
   return copy;
 }
+
+/** How a program of its own is started so that it fails so; `drivers`: the module of the drivers that it loads. */
+export const failingProgram = (drivers: URL, field: string) => ({
+  node: ["--import", new URL("./failing-rig.preload.ts", import.meta.url).href],
+  env: { FAILING_DRIVERS: drivers.href, FAILING_FIELD: field },
+});
