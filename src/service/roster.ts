@@ -170,16 +170,17 @@ export class Roster {
 
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
+    // All at once: between two steps a list would meet a miner that is gone.
     this.#drop(id);
+    this.views.remove(id);
+    this.arrange();
+    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
     await store.activePools.forget(id);
     await store.samples.forget(id);
     store.power.forget(id);
-    this.views.remove(id);
-    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
-    this.arrange();
   }
 
   /** Groups, or who is in them, have changed. */
