@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { MatterAccessory, MatterAPI } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
 import type { Farm } from "../farm-view.ts";
@@ -36,6 +37,8 @@ export class MatterBridge {
         this.#last = done.catch(() => undefined);
         return done;
       },
+      pause: (ms) => pause(ms, undefined, { signal: closing, ref: false }).catch(() => undefined),
+      closing,
     };
     const timer = setInterval(() => {
       for (const device of this.#shown.values()) this.#bring(device, () => device.turn());
