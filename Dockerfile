@@ -1,4 +1,5 @@
-# Rigbridge in a container, for amd64 and arm64. Written where no Docker was at hand: not run yet.
+# Rigbridge in a container, for amd64 and arm64. Written where no Docker was at hand: each command was run by hand, the
+# whole not yet.
 #
 #   docker build -t rigbridge .
 #   docker run --name rigbridge -p 17790:17790 -v rigbridge:/data rigbridge
@@ -16,13 +17,21 @@ COPY examples examples
 COPY src src
 RUN npm ci --no-audit --no-fund --ignore-scripts \
     && npx tsc -p src \
-    && npm pack
+    && npm pack \
+    && mkdir /app \
+    && tar -xzf rigbridge-*.tgz --strip-components=1 -C /app \
+    && cp package-lock.json /app/ \
+    && chmod +x /app/dist/cli/main.js
 
+# Its dependencies are those of the lock file, by their digests; the packages for Node-RED and Homebridge are left out.
 FROM node:24-bookworm-slim
-COPY --from=build /build/rigbridge-*.tgz /tmp/
-RUN npm install --global --omit=dev --no-audit --no-fund /tmp/rigbridge-*.tgz \
-    && rm -rf /tmp/rigbridge-*.tgz /root/.npm \
+WORKDIR /app
+COPY --from=build /app/package.json /app/package-lock.json ./
+RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund \
+    && rm -rf /root/.npm \
+    && ln -s /app/dist/cli/main.js /usr/local/bin/rigbridge \
     && install -d -o node -g node -m 0700 /data
+COPY --from=build /app ./
 USER node
 WORKDIR /data
 VOLUME /data

@@ -7,6 +7,8 @@ export interface Farm {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
   readonly rules: readonly ManualAction[];
+  /** `host:port` of rigs that are there and of which nothing can be shown: what stands for them in Home stays. */
+  readonly hidden: ReadonlySet<string>;
 }
 
 /** Takes in what changes and tells, at most ten times a second, that it is another farm; null = the service is lost. */
@@ -82,6 +84,6 @@ export class FarmView implements FarmListener {
   #now(): void {
     this.close();
     if (!this.#isThere) return;
-    this.#changed({ miners: [...this.#miners.values()], groups: this.#groups, rules: this.#rules });
+    this.#changed({ miners: [...this.#miners.values()], groups: this.#groups, rules: this.#rules, hidden: new Set() });
   }
 }

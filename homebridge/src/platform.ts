@@ -8,7 +8,7 @@ import type {
   PlatformConfig,
 } from "homebridge";
 import { RigbridgeError } from "rigbridge";
-import { type Logger, logTo, watchFarm } from "rigbridge/farm";
+import { type Logger, logTo, RigFaults, watchFarm } from "rigbridge/farm";
 import { isConfigured, nameOf, readSettings } from "./config/read.ts";
 import type { Settings } from "./config/schema.ts";
 import { type Farm, FarmView } from "./farm-view.ts";
@@ -16,6 +16,7 @@ import { whatAccessories } from "./homekit/accessories.ts";
 import { Home } from "./homekit/home.ts";
 import { MatterBridge } from "./matter/bridge.ts";
 import { whatDevices } from "./matter/devices.ts";
+import { planned } from "./planned.ts";
 import { openElsewhere } from "./service/elsewhere.ts";
 import { openInside } from "./service/inside.ts";
 import type { Opened } from "./service/opened.ts";
@@ -34,6 +35,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   readonly #api: API;
   readonly #log: Logging;
   readonly #logger: Logger;
+  readonly #faults: RigFaults;
   readonly #home: Home;
   #matterBridge: MatterBridge | null = null;
   readonly #closing = new AbortController();
@@ -43,7 +45,8 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     this.#api = api;
     this.#log = log;
     this.#logger = logTo(log);
-    this.#home = new Home(api, log);
+    this.#faults = new RigFaults(this.#logger);
+    this.#home = new Home(api, log, this.#faults);
     this.#ended = new Promise((resolve) => this.#closing.signal.addEventListener("abort", () => resolve()));
     api.on("didFinishLaunching", () => void this.#run(config).catch((error: unknown) => this.#fail(error)));
     api.on("shutdown", () => this.#closing.abort());
@@ -61,7 +64,11 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   get #matter(): MatterBridge | null {
     const { matter } = this.#api;
     if (matter !== undefined && this.#api.isMatterEnabled())
-      this.#matterBridge ??= new MatterBridge(matter, this.#log, this.#closing.signal);
+      this.#matterBridge ??= new MatterBridge(matter, {
+        log: this.#log,
+        faults: this.#faults,
+        closing: this.#closing.signal,
+      });
     return this.#matterBridge;
   }
 
@@ -124,10 +131,13 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
           return;
         }
         saidEmpty = false;
-        const plan = whatAccessories(farm, settings, listed);
-        this.#home.show(plan, farm, tell);
-        this.#matter?.show(whatDevices(farm, settings, listed), farm, tell);
-        status.shown(plan);
+        const plans = planned(farm, this.#faults, (each) => ({
+          home: whatAccessories(each, settings, listed),
+          devices: whatDevices(each, settings, listed),
+        }));
+        this.#home.show(plans.home, plans.farm, tell);
+        this.#matter?.show(plans.devices, plans.farm, tell);
+        status.shown(plans.home);
       } catch (error) {
         this.#fail(error);
       }
@@ -142,7 +152,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
 
   /** What is remembered goes: its rigs have been taken out of the settings. */
   #showNothing(): void {
-    const farm: Farm = { miners: [], groups: [], rules: [] };
+    const farm: Farm = { miners: [], groups: [], rules: [], hidden: new Set() };
     const tell: Tell = () => Promise.resolve();
     this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, tell);
     this.#matter?.show([], farm, tell);

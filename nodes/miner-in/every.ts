@@ -21,7 +21,8 @@ const gathering = 1_000;
 /** Sends the state of miners at once when it is first known, and then in an interval. */
 export class Every implements Watcher {
   readonly #options: EveryOptions;
-  readonly #known = new Map<number, Miner>();
+  /** Made when it is told of, for what fails then concerns that miner alone. */
+  readonly #known = new Map<number, MinerMessage>();
   /** What was sent of each last. */
   readonly #sent = new Map<number, string>();
   #first: (() => void) | null = null;
@@ -34,9 +35,10 @@ export class Every implements Watcher {
 
   miner(miner: Miner): void {
     if (isUnread(miner)) return;
-    this.#known.set(miner.id, miner);
+    const message = this.#options.message(miner);
+    this.#known.set(miner.id, message);
     if (this.#sent.has(miner.id)) return;
-    if (!this.#options.together) this.#send([miner]);
+    if (!this.#options.together) this.#send([message]);
     else if (this.#sent.size === 0) this.#first ??= this.#options.clock.after(gathering, () => this.#look());
   }
 
@@ -60,14 +62,13 @@ export class Every implements Watcher {
   }
 
   #look(): void {
-    const { repeat, together, message } = this.#options;
+    const { repeat, together } = this.#options;
     const all = [...this.#known.values()];
-    const changed = all.filter((miner) => repeat || this.#sent.get(miner.id) !== keyOf(message(miner)));
+    const changed = all.filter((message) => repeat || this.#sent.get(message.miner.id) !== keyOf(message));
     if (changed.length > 0) this.#send(together ? all : changed);
   }
 
-  #send(miners: readonly Miner[]): void {
-    const messages = miners.map((miner) => this.#options.message(miner));
+  #send(messages: readonly MinerMessage[]): void {
     for (const message of messages) this.#sent.set(message.miner.id, keyOf(message));
     this.#options.send(messages);
   }

@@ -1,6 +1,5 @@
 import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
-import { clock } from "../shared/clock.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { serve } from "../shared/endpoints.ts";
 import { fieldFault, type Say } from "../shared/faults.ts";
@@ -23,7 +22,7 @@ export default function register(RED: NodeAPI): void {
 }
 
 function start(work: Work<MinerInConfig>): Running {
-  const { config, connection, signal } = work;
+  const { config, connection, signal, faults } = work;
   // There is no message that a field could come from.
   if (config.scope === "miners" && config.minersType === "msg") throw fieldFault("miners", "no-message");
   if (config.scope === "group" && config.groupType === "msg") throw fieldFault("group", "no-message");
@@ -34,6 +33,7 @@ function start(work: Work<MinerInConfig>): Running {
   const begin = (choice: Choice): void => {
     if (signal.aborted) return;
     watched = new Watched(choice, watcher, {
+      faults,
       present: () => connection.farm,
       mistaken: (fault) => shown.mistake(fault),
     });
@@ -56,7 +56,7 @@ function start(work: Work<MinerInConfig>): Running {
 type Watching = (work: Work<MinerInConfig>, shown: Shown, message: (miner: Miner) => MinerMessage) => Watcher;
 
 const watchers: Readonly<Record<MinerInConfig["when"], Watching>> = {
-  every: ({ config, node, say }, shown, message) => {
+  every: ({ config, node, say, clock }, shown, message) => {
     const { interval, repeat, output } = config;
     const together = output === "together";
     return new Every({
@@ -75,7 +75,7 @@ const watchers: Readonly<Record<MinerInConfig["when"], Watching>> = {
       node.send({ ...message(miner), previous: before.toLowerCase() });
       shown.words(stateOf(miner));
     }),
-  threshold: ({ config, node, say }, shown, message) => {
+  threshold: ({ config, node, say, clock }, shown, message) => {
     const { is, threshold: limit, hysteresis, hold, key, basis, unit } = config;
     return new Limits({
       threshold: { is, limit, hysteresis, hold: hold * 1000 },

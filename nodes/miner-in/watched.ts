@@ -1,4 +1,5 @@
 import type { Group, Miner } from "rigbridge";
+import type { RigFaults } from "rigbridge/farm";
 import type { Farm, Member } from "../shared/connection.ts";
 import { Fault } from "../shared/faults.ts";
 import { type Choice, chosenMiners } from "../shared/miner-choice.ts";
@@ -14,25 +15,29 @@ export interface Watcher {
   close(): void;
 }
 
+export interface WatchedOptions {
+  readonly present: () => Farm | null;
+  readonly mistaken: (fault: Fault | null) => void;
+  readonly faults: RigFaults;
+}
+
 /** Keeps who is meant, as miners come, go, are renamed and change groups. */
 export class Watched {
   readonly #choice: Choice;
   readonly #watcher: Watcher;
   readonly #mistaken: (fault: Fault | null) => void;
   readonly #present: () => Farm | null;
+  readonly #faults: RigFaults;
   #farm: Farm | null = null;
   #isLost = false;
   #chosen: ReadonlySet<number> = new Set();
 
   /**
    * `present` is the farm as it is known now. `mistaken` is told what of the choice leads to nobody, null for nothing,
-   * each time that it was looked at.
+   * each time that it was looked at. A miner that the program fails over is forgotten, until it works again.
    */
-  constructor(
-    choice: Choice,
-    watcher: Watcher,
-    { present, mistaken }: { readonly present: () => Farm | null; readonly mistaken: (fault: Fault | null) => void },
-  ) {
+  constructor(choice: Choice, watcher: Watcher, { present, mistaken, faults }: WatchedOptions) {
+    this.#faults = faults;
     this.#choice = choice;
     this.#watcher = watcher;
     this.#present = present;
@@ -57,7 +62,7 @@ export class Watched {
       const before = this.#chosen;
       if (this.#names.get(miner.id) !== nameOf(miner)) this.#choose(farm);
       for (const id of this.#chosen) if (!before.has(id) && id !== miner.id) this.#tell(farm.miners.get(id));
-      if (this.#chosen.has(miner.id)) this.#watcher.miner(miner);
+      if (this.#chosen.has(miner.id)) this.#tell(miner);
     },
     removed: () => {
       if (this.#farm !== null && !this.#isLost) this.#choose(this.#farm);
@@ -86,7 +91,12 @@ export class Watched {
   }
 
   #tell(miner: Miner | undefined): void {
-    if (miner !== undefined) this.#watcher.miner(miner);
+    if (miner === undefined) return;
+    this.#faults.run(
+      miner.id,
+      () => this.#watcher.miner(miner),
+      () => this.#watcher.forget(miner.id),
+    );
   }
 }
 

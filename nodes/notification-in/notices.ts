@@ -1,5 +1,4 @@
 import type { Notification } from "rigbridge";
-import { clock } from "../shared/clock.ts";
 import type { Asked } from "../shared/connection.ts";
 import type { Work } from "../shared/define-node.ts";
 import { spoken } from "../shared/faults.ts";
@@ -29,7 +28,7 @@ export class Notices {
   constructor(work: Work<NotificationInConfig>) {
     this.#work = work;
     this.#fitsText = textFilter(work.config.textKind, work.config.text);
-    const { config, node, say, status } = work;
+    const { config, node, say, status, clock } = work;
     this.#telling = new Telling({
       ...{ limit: config.limit, clock, say, status },
       send: (msg) => node.send(msg),

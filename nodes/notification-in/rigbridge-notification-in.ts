@@ -1,6 +1,5 @@
 import type { NodeAPI } from "node-red";
 import { z } from "zod";
-import { clock } from "../shared/clock.ts";
 import { count, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { minerFields } from "../shared/miner-choice.ts";
@@ -46,7 +45,8 @@ export default function register(RED: NodeAPI): void {
 
 function start(work: Work<NotificationInConfig>): Running {
   const notices = new Notices(work);
-  const looks = new Looks({ look: () => notices.look(), interval: work.config.interval * 1000, pace, clock });
+  const { config, clock } = work;
+  const looks = new Looks({ look: () => notices.look(), interval: config.interval * 1000, pace, clock });
   return {
     member: {
       notification: (notification) => {

@@ -9,10 +9,11 @@ export interface Clock {
 /** The longest that a timer of Node.js waits; beyond that it would go off at once. */
 const longest = 2 ** 31 - 1;
 
-export const clock: Clock = {
+/** Work that fails later fails where nobody would catch it, and Node-RED would end: `attempt` runs it. */
+export const clockFor = (attempt: (work: () => void) => void): Clock => ({
   now: () => performance.now(),
   after: (ms, work) => {
-    const timer = setTimeout(work, Math.min(ms, longest));
+    const timer = setTimeout(() => attempt(work), Math.min(ms, longest));
     return () => clearTimeout(timer);
   },
-};
+});

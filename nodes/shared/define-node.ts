@@ -1,4 +1,6 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage } from "node-red";
+import { RigFaults } from "rigbridge/farm";
+import { type Clock, clockFor } from "./clock.ts";
 import { type ConfigKind, readConfig } from "./config.ts";
 import type { Connection, Member } from "./connection.ts";
 import { type Say, spoken } from "./faults.ts";
@@ -37,6 +39,10 @@ export interface Work<C> {
   readonly say: Say;
   /** Aborted when the node closes. */
   readonly signal: AbortSignal;
+  /** What fails in its time is shown at the node, and ends nothing. */
+  readonly clock: Clock;
+  /** For what is done for one rig alone. */
+  readonly faults: RigFaults;
   /** The same text once in a minute. */
   warn(text: string): void;
   /** What a typed field comes to for a message. */
@@ -76,9 +82,23 @@ function run<C extends { readonly service: string }>(
   const closing = new AbortController();
   const { signal } = closing;
   const status = new NodeStatus({ show: (shown) => node.status(shown), say, now: Date.now });
+  const report = seldom((text) => node.error(text), 60_000, Date.now);
+  // There is no message whose Catch nodes could hear of it; thrown further, it would end Node-RED or keep other nodes
+  // from what they are told.
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      const { message } = spoken(error, say);
+      status.failed(message);
+      report(message);
+    }
+  };
   const queues: OfflineQueue[] = [];
   const running = kind.start({
     ...{ RED, node, config, connection, status, say, signal },
+    clock: clockFor(attempt),
+    faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${String(err)}`) }),
     warn: seldom((text) => node.warn(text), 60_000, Date.now),
     value: (field, msg) => fieldValue(RED, node, field, msg),
     queue: (options) => {
@@ -89,10 +109,14 @@ function run<C extends { readonly service: string }>(
   });
   const { member } = running;
   const leave = connection.join({
-    ...member,
+    read: (farm) => attempt(() => member?.read?.(farm)),
+    miner: (miner) => attempt(() => member?.miner?.(miner)),
+    removed: (id) => attempt(() => member?.removed?.(id)),
+    summary: (summary) => attempt(() => member?.summary?.(summary)),
+    notification: (notification) => attempt(() => member?.notification?.(notification)),
     phase: (phase) => {
       status.phase(phase);
-      member?.phase?.(phase);
+      attempt(() => member?.phase?.(phase));
       if (phase.kind === "connected") for (const queue of queues) queue.release();
     },
   });

@@ -1,6 +1,5 @@
 import type { NodeAPI } from "node-red";
 import { z } from "zod";
-import { clock } from "../shared/clock.ts";
 import { figure, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { Summaries } from "./summaries.ts";
@@ -30,7 +29,7 @@ export default function register(RED: NodeAPI): void {
   defineNode(RED, summaryIn);
 }
 
-function start({ config, node, status, say }: Work<SummaryInConfig>): Running {
+function start({ config, node, status, say, clock }: Work<SummaryInConfig>): Running {
   const { onChange, pace, every } = config;
   const summaries = new Summaries({
     ...{ onChange, pace: pace * 1000, every: every === 0 ? null : every * 1000, clock },

@@ -14,5 +14,6 @@ export {
 } from "./orders.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";
+export { RigFaults } from "./rig-faults.ts";
 export { type Totals, totalsOf } from "./totals.ts";
 export { type FarmListener, type FarmLists, readLists, watchFarm } from "./watch.ts";

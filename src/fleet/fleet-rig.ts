@@ -10,7 +10,16 @@ import type { Credentials, RigAddress } from "../link/link.ts";
 import { openPlug, type Plug } from "../link/supplies/plug.ts";
 import { SuppliedRig } from "../link/supplies/supplied-rig.ts";
 import { phaseOf } from "./schedule.ts";
-import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState, same } from "./state.ts";
+import {
+  afterMiss,
+  afterRead,
+  afterRefusal,
+  beforeFirstRead,
+  type Remembered,
+  type RigState,
+  same,
+  unusable,
+} from "./state.ts";
 import { Turns } from "./turns.ts";
 import { uidOf } from "./uid.ts";
 
@@ -117,7 +126,10 @@ export class FleetRig {
     return this.#turns.take(work);
   }
 
-  /** Reads the rig and moves its state; never rejects. Only within `exclusively`. */
+  /**
+   * Reads the rig and moves its state. What goes wrong with the rig is part of that; it rejects only where the program
+   * itself fails over what the rig says. Only within `exclusively`.
+   */
   async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
     const limit = new AbortController();
     this.#yielding = yields ? limit : null;
@@ -135,10 +147,14 @@ export class FleetRig {
       this.#doubts = 0;
       await this.#rememberShape();
     } catch (error) {
-      if (limit.signal.reason !== madeWay) this.#miss(error, silence);
+      if (limit.signal.reason === madeWay) return;
+      if (!(error instanceof RigbridgeError)) throw error;
+      this.#miss(error, silence);
     } finally {
       this.#yielding = null;
       this.#commanded = false;
+      // It may have been connected while it was closed.
+      if (this.#closed) this.#disconnect();
     }
   }
 
@@ -162,6 +178,16 @@ export class FleetRig {
     this.#doubted = true;
     this.#commanded = true;
     this.#rig?.doubt?.();
+  }
+
+  /**
+   * The program fails over the last read: nobody else is to meet what it said. `before` is the state before it; which rig
+   * answers stays known.
+   */
+  drop(before: RigState): void {
+    const { uid, driver, identity } = this.#state;
+    this.#state = afterRefusal({ ...before, uid, driver, identity }, unusable);
+    this.#suspect(true);
   }
 
   /** For good: what is under way is cut. */
@@ -290,15 +316,16 @@ export class FleetRig {
     }
   }
 
-  #miss(error: unknown, silence: boolean): void {
-    const trouble =
-      error instanceof RigbridgeError
-        ? { code: error.code, message: error.message }
-        : { code: "internal", message: `The read failed: ${error instanceof Error ? error.message : "unknown error"}` };
-    const refused = trouble.code === "rig.other" || trouble.code === "in.use";
+  #miss({ code, message }: RigbridgeError, silence: boolean): void {
+    const refused = code === "rig.other" || code === "in.use";
+    const trouble = { code, message };
     this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence);
-    if (doubtful.has(trouble.code) || refused) this.#doubts += 1;
-    // Other firmware may answer there now, perhaps at another port; a driver that the owner named stays.
+    this.#suspect(doubtful.has(code) || refused);
+  }
+
+  /** Other firmware may answer there now, perhaps at another port; a driver that the owner named stays. */
+  #suspect(isDoubtful: boolean): void {
+    if (isDoubtful) this.#doubts += 1;
     if (this.#doubts >= doubtAfter || this.#state.missed % doubtSilenceAfter === 0) {
       this.#doubts = 0;
       this.#anew = true;

@@ -5,7 +5,7 @@ import { alwaysMine, type Ownership } from "./ownership.ts";
 import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
-/** What the fleet tells of itself; called once after each read. */
+/** What the fleet tells of itself; called once after each read. What it throws drops the reading of that one rig. */
 export interface FleetListener {
   /** `changed` is false when nothing but time has passed. */
   read(rig: FleetRig, changed: boolean): void;
@@ -13,6 +13,8 @@ export interface FleetListener {
   disconnected(rig: FleetRig): void;
   /** The rig answers but is not taken for what it should be: another one, or one known elsewhere. */
   refused(rig: FleetRig, message: string): void;
+  /** The program failed over what was read, which is dropped. Never throws. */
+  failed(rig: FleetRig, error: unknown): void;
 }
 
 export interface FleetOptions {
@@ -112,11 +114,18 @@ export class Fleet {
     await rig.exclusively(() => this.read(rig));
   }
 
-  /** Reads a rig and tells the listener. Only within `exclusively`. */
+  /** Reads a rig and tells the listener; never rejects, whatever the rig says. Only within `exclusively`. */
   async read(rig: FleetRig, manner?: ReadManner): Promise<void> {
     const before = rig.state;
-    await rig.read(manner);
-    if (this.#rigs.get(rig.id) === rig && rig.state !== before) this.#tell(rig, before);
+    const isHere = (): boolean => this.#rigs.get(rig.id) === rig;
+    try {
+      await rig.read(manner);
+      if (isHere() && rig.state !== before) this.#tell(rig, before);
+    } catch (error) {
+      if (!isHere()) return;
+      rig.drop(before);
+      this.#options.listener.failed(rig, error);
+    }
   }
 
   close(): void {

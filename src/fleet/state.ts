@@ -130,8 +130,15 @@ function mergeIdentity(known: Identity | null, read: Identity): Identity {
   };
 }
 
+/** What a person is told of a rig whose reading this program failed over; the log has the rest. */
+export const unusable: Trouble = {
+  code: "internal",
+  message: "What this rig says makes Rigbridge fail; the log says where",
+};
+
 /** Troubles of a rig that answers, but cannot be taken for what it should be. */
 const refusals: readonly string[] = [
+  "internal",
   "rig.other",
   "in.use",
   "rig.unknown-protocol",

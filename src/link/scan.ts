@@ -201,8 +201,8 @@ class Scan {
   /** A rig that has not said all of what it is when it was recognised is read once. */
   async #named({ rig, driver, identity, address }: Identified): Promise<FoundRig> {
     const found = { address: formatAddress(address), driver: driver.id, identity, note: null };
-    if (identity.mac !== null && identity.model !== null) return found;
     try {
+      if (identity.mac !== null && identity.model !== null) return found;
       const read = await rig.read(this.#within(readTime));
       return { ...found, identity: joined(read.identity, identity) };
     } catch (error) {

@@ -4,7 +4,7 @@ import type { MqttSettings } from "../config/mqtt.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import { PoolNames, watchFarm } from "../farm/index.ts";
+import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
 import { Answering } from "./answering.ts";
 import { caller } from "./caller.ts";
@@ -93,16 +93,17 @@ class RunningBridge implements Bridge {
     this.connection = connection;
     this.#run = { instance: randomUUID(), started: new Date(now()).toISOString() };
     const pools = new PoolNames(service, caller, now);
+    const faults = new RigFaults(log);
     this.#announcer =
       settings.homeAssistant === false
         ? null
         : homeAssistant({
-            ...{ connection, topics, settings, version, currency },
+            ...{ connection, topics, settings, version, currency, faults },
             pools: () => pools.names,
             warn: (message) => log.warn(message),
           });
     this.#publishing = new Publishing({
-      ...{ connection, topics, units, now },
+      ...{ connection, topics, units, faults, now },
       announcer: this.#announcer,
       qos: settings.qos,
       interval: settings.interval,

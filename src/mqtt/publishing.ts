@@ -1,5 +1,5 @@
 import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
-import type { FarmListener, FarmLists } from "../farm/index.ts";
+import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Connection } from "./connection.ts";
 import { urgencyOf } from "./dead-band.ts";
@@ -13,6 +13,7 @@ export interface PublishingOptions {
   readonly topics: Topics;
   readonly units: DisplayUnits;
   readonly announcer: Announcer | null;
+  readonly faults: RigFaults;
   /** QoS of readings. */
   readonly qos: 0 | 1;
   /** s between two readings of one miner, at least. */
@@ -62,6 +63,8 @@ export class Publishing implements Omit<FarmListener, "lost"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, ShownMiner>();
   readonly #uids = new Map<number, string>();
+  /** uids of miners that cannot be published as they are. */
+  readonly #failing = new Set<string>();
   readonly #sums = new Map<number, ShownSum>();
   #summary: Summary | null = null;
   #round = 0;
@@ -104,6 +107,14 @@ export class Publishing implements Omit<FarmListener, "lost"> {
 
   /** `prompt`: it was told something, and is shown as it is now. */
   miner(miner: Miner, prompt = false): void {
+    this.#options.faults.run(
+      miner.id,
+      () => this.#take(miner, prompt),
+      () => this.#fail(miner),
+    );
+  }
+
+  #take(miner: Miner, prompt: boolean): void {
     const { uid } = miner;
     const had = this.#uids.get(miner.id);
     if (had !== undefined && had !== uid) this.removed(miner.id);
@@ -116,6 +127,7 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     const before = holder?.miner ?? known;
     const display = this.#options.units.ofMiner(uid, miner);
     const now = { miner: known, current: minerState(known, display) };
+    this.#failing.delete(uid);
     const shown = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
     this.#miners.set(uid, shown);
     this.#happened(before, known);
@@ -127,11 +139,25 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     }
   }
 
+  /** It cannot be published as it is: who subscribes sees it as unavailable, and it counts in no sum. */
+  #fail({ id, uid }: Miner): void {
+    if (uid === null || this.#uids.get(id) !== uid) return;
+    this.#miners.delete(uid);
+    this.#failing.add(uid);
+    this.#sayFailing(uid);
+    for (const sum of this.#sums.values()) sum.isDirty = true;
+  }
+
+  #sayFailing(uid: string): void {
+    const { availability: topic } = this.#options.topics.miner(uid);
+    this.#options.connection.publish({ topic, payload: "offline", qos: 1, retain: true });
+  }
+
   removed(id: number): void {
     const uid = this.#uids.get(id);
     const shown = uid === undefined ? undefined : this.#miners.get(uid);
     this.#uids.delete(id);
-    if (uid === undefined || shown?.miner.id !== id) return;
+    if (uid === undefined || (shown?.miner.id !== id && !this.#failing.delete(uid))) return;
     this.#miners.delete(uid);
     this.emptyMiner(uid);
     this.#options.announcer?.gone(uid);
@@ -167,6 +193,7 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.#round += 1;
     const round = this.#round;
     this.#tellSums(this.#sums.values(), true);
+    for (const uid of this.#failing) this.#sayFailing(uid);
     let published = 0;
     for (const shown of [...this.#miners.values()]) {
       published += 1;
@@ -181,7 +208,8 @@ export class Publishing implements Omit<FarmListener, "lost"> {
   /** Whether this miner or group is there; null before that is known. */
   knows(thing: "miner" | "group", id: string): boolean | null {
     if (!this.#isRead) return null;
-    return thing === "miner" ? this.#miners.has(id) : this.#sums.get(Number(id))?.group != null;
+    if (thing === "group") return this.#sums.get(Number(id))?.group != null;
+    return this.#miners.has(id) || this.#failing.has(id);
   }
 
   emptyMiner(uid: string): void {

@@ -1,7 +1,7 @@
 import { type Control, type Readings, type RigReadings, unknownBoard, unknownReadings } from "../contract/readings.ts";
 import type { Device, Heating, Location, Miner, MinerPool } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
-import { type RigState, statusOf } from "../fleet/state.ts";
+import { afterRefusal, beforeFirstRead, type RigState, statusOf, unknownRig, unusable } from "../fleet/state.ts";
 import type { DeviceReading, PoolReading, Reading } from "../link/driver.ts";
 import type { Format, HashUnit } from "../units/format.ts";
 import type { Coins } from "./coins.ts";
@@ -59,7 +59,11 @@ export interface PresentedMiner {
 }
 
 /** A rig as the API shows it: display strings for people, `readings` for programs. Integers where the document says so. */
-export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation): PresentedMiner {
+export function presentMiner(
+  facts: MinerFacts,
+  rig: Pick<FleetRig, "state" | "declared">,
+  to: Presentation,
+): PresentedMiner {
   const { format, coins } = to;
   const { state } = rig;
   const { reading } = state;
@@ -173,6 +177,14 @@ export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation)
     asics: lists.asic.length,
   };
   return { miner, figures };
+}
+
+/** A rig that `presentMiner` fails over, as the API shows it: who it is, and that something is wrong. */
+export function presentFailed(facts: MinerFacts, rig: Pick<FleetRig, "state" | "declared">, to: Presentation) {
+  const { uid, driver, energy } = rig.state;
+  const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
+  const bare = { ...to, powerTarget: () => [], heatingOf: () => null };
+  return presentMiner(facts, { state, declared: rig.declared }, bare);
 }
 
 /** Unknown, and what is too large for an integer, is 0. */

@@ -16,7 +16,14 @@ import type { NewNotification, Store, Stored, StoredMiner } from "../store/index
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";
 import { sectionsOf } from "./groups.ts";
-import { type MinerFacts, ordinals, type Presentation, type PresentedMiner, presentMiner } from "./present-miner.ts";
+import {
+  type MinerFacts,
+  ordinals,
+  type Presentation,
+  type PresentedMiner,
+  presentFailed,
+  presentMiner,
+} from "./present-miner.ts";
 import type { Recorder } from "./recorder.ts";
 import { present } from "./stored.ts";
 import { type GroupSection, Views } from "./views.ts";
@@ -68,6 +75,8 @@ export class Roster {
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
+  /** Rigs that this program fails over, which the log was told of. */
+  readonly #failing = new Set<number>();
   #demo: readonly Stored<StoredMiner>[] = [];
   #allPresented: Promise<void> = Promise.resolve();
 
@@ -87,6 +96,7 @@ export class Roster {
         read: (rig, changed) => this.#read(rig, changed),
         disconnected: (rig) => this.#disconnected(rig),
         refused: (rig, message) => this.#refused(rig, message),
+        failed: (rig, error) => this.#failed(rig, error),
       },
     });
   }
@@ -160,16 +170,17 @@ export class Roster {
 
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
+    // All at once: between two steps a list would meet a miner that is gone.
     this.#drop(id);
+    this.views.remove(id);
+    this.arrange();
+    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
     await store.activePools.forget(id);
     await store.samples.forget(id);
     store.power.forget(id);
-    this.views.remove(id);
-    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
-    this.arrange();
   }
 
   /** Groups, or who is in them, have changed. */
@@ -183,15 +194,15 @@ export class Roster {
     return sectionsOf(present(this.#options.store.groups), members);
   }
 
+  /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
   present(id: number): PresentedMiner {
-    const { facts, rig } = this.entry(id);
-    return presentMiner(facts, rig, this.#presentation);
+    return this.#presented(this.entry(id));
   }
 
   /** What a miner shows beside its readings has changed. */
   refresh(id: number): void {
     const entry = this.#entries.get(id);
-    if (entry !== undefined) this.#show(entry, true);
+    if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
   }
 
   /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
@@ -202,8 +213,8 @@ export class Roster {
       let presented = 0;
       for (const id of [...this.#entries.keys()]) {
         const entry = this.#entries.get(id);
-        if (entry !== undefined && asOne) this.#view(entry, true);
-        else if (entry !== undefined) this.#show(entry, true);
+        if (entry !== undefined && asOne) this.views.put(id, this.#presented(entry), true);
+        else if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
         presented += 1;
         if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
       }
@@ -230,7 +241,8 @@ export class Roster {
 
   #put(miner: Stored<StoredMiner>): void {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
-    this.#show(this.#take(miner), true, before);
+    const entry = this.#take(miner);
+    this.#show(entry, true, this.#presented(entry), before);
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
@@ -251,6 +263,7 @@ export class Roster {
     if (known === undefined) return;
     this.fleet.remove(id);
     this.#entries.delete(id);
+    this.#failing.delete(id);
     this.#byAddress.delete(formatAddress(known.rig.declared.address));
   }
 
@@ -274,14 +287,26 @@ export class Roster {
   }
 
   /** `before`: the group that it stood in, null when it is new. */
-  #show(entry: Entry, changed: boolean, before: number | null = entry.facts.groupId): void {
-    const { id, groupId } = entry.facts;
-    const json = this.#view(entry, changed);
+  #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
+    const { id, groupId } = facts;
+    const json = this.views.put(id, shown, changed);
     if (json !== null) this.#options.events.miner({ id, groupId, before, json });
   }
 
-  #view({ facts, rig }: Entry, changed: boolean): Buffer | null {
-    return this.views.put(facts.id, presentMiner(facts, rig, this.#presentation), changed);
+  #presented({ facts, rig }: Entry): PresentedMiner {
+    try {
+      return presentMiner(facts, rig, this.#presentation);
+    } catch (error) {
+      this.#logFailure(rig.id, error);
+      return presentFailed(facts, rig, this.#presentation);
+    }
+  }
+
+  /** Once, until a read of it can be shown again. */
+  #logFailure(id: number, error: unknown): void {
+    if (this.#failing.has(id)) return;
+    this.#failing.add(id);
+    this.#options.log.error({ err: error, miner: id }, `miner ${id} cannot be shown`);
   }
 
   /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
@@ -298,14 +323,24 @@ export class Roster {
     }
   }
 
+  /** Throws what this program fails over: the fleet then drops what was read, before anybody else meets it. */
   #read(rig: FleetRig, changed: boolean): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
-    this.#options.recorderOf(rig.id).add(rig);
     const { reading, missed } = rig.state;
     if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
     const now = this.#recognised(entry);
-    this.#show(now, changed || now !== entry);
+    this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
+    this.#options.recorderOf(rig.id).add(rig);
+    if (reading !== null) this.#failing.delete(rig.id);
+  }
+
+  #failed(rig: FleetRig, error: unknown): void {
+    const entry = this.#entries.get(rig.id);
+    if (entry?.rig !== rig) return;
+    const isNew = !this.#failing.has(rig.id);
+    this.#logFailure(rig.id, error);
+    this.#show(entry, isNew, this.#presented(entry));
   }
 
   /** A miner without a name of its own is called as it calls itself; its usual port is known when its driver is. */

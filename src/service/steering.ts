@@ -265,6 +265,7 @@ const asError = ({ code, message }: { code: string; message: string }): Rigbridg
     case "rig.timeout":
     case "rig.unknown-protocol":
     case "in.use":
+    case "internal":
       return new RigbridgeError(code, message);
     default:
       return new RigbridgeError("rig.unreachable", message);

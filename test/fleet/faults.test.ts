@@ -33,6 +33,7 @@ const openFleet = (timeout: number): Fleet =>
       read: () => undefined,
       disconnected: ({ id }) => void told.get(id)?.push("disconnected"),
       refused: ({ id }) => void told.get(id)?.push("refused"),
+      failed: () => undefined,
     },
   });
 

@@ -16,7 +16,12 @@ afterEach(async () => {
 
 function openFleet(options: Partial<FleetOptions> = {}): Fleet {
   const fleet = new Fleet({
-    listener: { read: () => undefined, disconnected: () => undefined, refused: () => undefined },
+    listener: {
+      read: () => undefined,
+      disconnected: () => undefined,
+      refused: () => undefined,
+      failed: () => undefined,
+    },
     timeout: 1_000,
     remember: async () => undefined,
     now: Date.now,
@@ -63,6 +68,7 @@ test("a thousand rigs that do not answer cost a hundred others nothing of their 
         },
         disconnected: () => undefined,
         refused: () => undefined,
+        failed: () => undefined,
       },
     });
   const alone = counting("alone");
@@ -85,7 +91,12 @@ describe("a fleet", () => {
     if (rig === undefined || other === undefined) throw new Error("two rigs");
     const told: number[] = [];
     const fleet = openFleet({
-      listener: { read: ({ id }) => void told.push(id), disconnected: () => undefined, refused: () => undefined },
+      listener: {
+        read: ({ id }) => void told.push(id),
+        disconnected: () => undefined,
+        refused: () => undefined,
+        failed: () => undefined,
+      },
     });
     const first = fleet.put(declared(1, rig));
     fleet.put(declared(2, other));
@@ -161,6 +172,7 @@ describe("a fleet", () => {
         read: () => undefined,
         disconnected: () => void told.push("disconnected"),
         refused: (_, message) => void told.push(message),
+        failed: () => undefined,
       },
       remember: async () => {
         throw new RigbridgeError("in.use", "known elsewhere");
@@ -201,6 +213,7 @@ describe("a fleet", () => {
         read: () => undefined,
         disconnected: () => void told.push("disconnected"),
         refused: (_, message) => void told.push(message),
+        failed: () => undefined,
       },
     });
     const miner = fleet.put(declared(1, rig));

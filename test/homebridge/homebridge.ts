@@ -26,6 +26,9 @@ export interface HomebridgeOptions {
   readonly node?: string;
   /** Folder of the plugin; the workspace's unless given. */
   readonly plugin?: string;
+  /** Node's own options, and what stands in the environment beside. */
+  readonly options?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface RunningHomebridge {
@@ -108,12 +111,17 @@ async function run(
 
 function start(
   folder: string,
-  { node = process.execPath, plugin = ofWorkspace }: Pick<HomebridgeOptions, "node" | "plugin">,
+  {
+    node = process.execPath,
+    plugin = ofWorkspace,
+    options = [],
+    env = {},
+  }: Pick<HomebridgeOptions, "node" | "plugin" | "options" | "env">,
 ): ChildProcess {
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|NODE_OPTIONS|DEBUG)/.test(name));
   const args = ["-U", folder, "-P", plugin, "--strict-plugin-resolution", "-Q", "-T"];
-  return spawn(node, [program, ...args], {
-    env: { ...Object.fromEntries(base), FORCE_COLOR: "0" },
+  return spawn(node, [...options, program, ...args], {
+    env: { ...Object.fromEntries(base), FORCE_COLOR: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -119,7 +119,10 @@ export const off = (changes: Partial<Miner> = {}): Miner =>
     ...changes,
   });
 
-export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): Farm => ({ miners, groups, rules: [] });
+export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): Farm => ({
+  ...{ miners, groups, rules: [] },
+  hidden: new Set(),
+});
 
 /** Settings as they are where nothing else is said. */
 export const settings = (given: object = {}): Settings => Settings.parse(given);

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer, Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { drivers } from "../../src/link/drivers/index.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { parseNetwork, planSearch } from "../../src/link/networks.ts";
 import { isRecord } from "../../src/link/reply.ts";
@@ -275,4 +276,100 @@ test.each([
   [{ make: null, model: null }, "A rig"],
 ])("%j is described as %s", (identity, words) => {
   expect(describeRig({ ...unknownIdentity, ...identity })).toBe(words);
+});
+
+describe("a rig that a scan has connected to is closed", () => {
+  /** How many were connected to, and how many of these were closed. */
+  function counted(): { connected: number; closed: number } {
+    const counts = { connected: 0, closed: 0 };
+    for (const driver of drivers) {
+      const { connect } = driver;
+      const counting: typeof connect = (link) => {
+        const rig = connect.call(driver, link);
+        const close = rig.close.bind(rig);
+        let isOpen = true;
+        counts.connected += 1;
+        return Object.assign(rig, {
+          close: () => {
+            if (isOpen) counts.closed += 1;
+            isOpen = false;
+            close();
+          },
+        });
+      };
+      Object.assign(driver, { connect: counting });
+      onTestFinished(() => void Object.assign(driver, { connect }));
+    }
+    return counts;
+  }
+
+  const kinds: readonly RigSpec[] = [
+    { kind: "axeos", host: "127.99.8.1", warm: true },
+    { kind: "cgminer", host: "127.99.8.2", warm: true },
+    { kind: "whatsminer", host: "127.99.8.3", warm: true },
+    { kind: "antminer", host: "127.99.8.4", warm: true },
+    { kind: "avalon", host: "127.99.8.5", warm: true },
+    { kind: "braiins", host: "127.99.8.6", warm: true },
+    { kind: "luxos", host: "127.99.8.7", warm: true },
+    { kind: "vnish", host: "127.99.8.8", warm: true },
+  ];
+  const networks = ["127.99.8.0/28"];
+
+  test("when it was found, whatever it is", async () => {
+    const { rigs: farm } = await farmOf(kinds);
+    const ports = farm.map(({ port }) => port);
+    const counts = counted();
+    const { rigs } = await search({ networks, ports });
+    expect(rigs).toHaveLength(kinds.length);
+    expect(counts.connected).toBeGreaterThanOrEqual(kinds.length);
+    expect(counts.closed).toBe(counts.connected);
+  });
+
+  test("when it falls silent after it was recognised", async () => {
+    const { rigs: farm } = await farmOf([{ kind: "cgminer", host: "127.99.8.2", warm: true }]);
+    const [rig] = farm;
+    if (rig === undefined) throw new Error("one rig");
+    const counts = counted();
+    for (const driver of drivers) {
+      const { connect } = driver;
+      const silenced: typeof connect = (link) => {
+        rig.fault = "silent";
+        return connect.call(driver, link);
+      };
+      Object.assign(driver, { connect: silenced });
+    }
+    const { rigs } = await search({ networks: ["127.99.8.2"], ports: [rig.port] });
+    expect(rigs.map(({ note }) => note !== null)).toEqual([true]);
+    expect(counts).toEqual({ connected: 1, closed: 1 });
+  });
+
+  test("when the scan is aborted at any rig", async () => {
+    const { rigs: farm } = await farmOf(kinds);
+    const ports = farm.map(({ port }) => port);
+    for (let after = 1; after <= 3; after += 1) {
+      const counts = counted();
+      const stopping = new AbortController();
+      let found = 0;
+      const stop = (): void => {
+        found += 1;
+        if (found === after) stopping.abort();
+      };
+      await search({ networks, ports, signal: stopping.signal, found: stop });
+      expect(found).toBeGreaterThanOrEqual(after);
+      expect(counts.connected).toBeGreaterThan(0);
+      expect(counts.closed).toBe(counts.connected);
+    }
+  });
+
+  test("when whoever is told of it throws", async () => {
+    const { rigs: farm } = await farmOf(kinds);
+    const ports = farm.map(({ port }) => port);
+    const counts = counted();
+    const found = (): void => {
+      throw new TypeError("an invented fault");
+    };
+    await expect(search({ networks, ports, found })).rejects.toThrow("an invented fault");
+    expect(counts.connected).toBeGreaterThan(0);
+    expect(counts.closed).toBe(counts.connected);
+  });
 });

@@ -7,6 +7,7 @@ import { those, Watched } from "../../nodes/miner-in/watched.ts";
 import type { Farm } from "../../nodes/shared/connection.ts";
 import type { Fault } from "../../nodes/shared/faults.ts";
 import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
+import { RigFaults } from "../../src/farm/index.ts";
 import type { Miner, MinerStatus } from "../../src/index.ts";
 import { miner, off, readings } from "../homebridge/miners.ts";
 import { english } from "./english.ts";
@@ -288,16 +289,24 @@ describe("who is watched", () => {
   function open(choice: ConstructorParameters<typeof Watched>[0]) {
     const told: string[] = [];
     const faults: (Fault | null)[] = [];
+    const errors: string[] = [];
     const watcher = {
-      miner: ({ id }: Miner) => told.push(`${id}`),
+      miner: ({ id, name }: Miner) => {
+        if (name === "Failing") throw new TypeError("an invented fault");
+        told.push(`${id}`);
+      },
       forget: (id: number) => told.push(`-${id}`),
       lost: () => told.push("lost"),
       close: () => undefined,
     };
     const farm = farmOf();
     const present = () => farm;
-    const watched = new Watched(choice, watcher, { present, mistaken: (fault) => faults.push(fault) });
-    return { watched: watched.member, told, faults, farm };
+    const watched = new Watched(choice, watcher, {
+      present,
+      mistaken: (fault) => faults.push(fault),
+      faults: new RigFaults({ error: (_, text) => errors.push(text) }),
+    });
+    return { watched: watched.member, told, faults, errors, farm };
   }
 
   test("follows miners into a group and out of it", () => {
@@ -314,6 +323,18 @@ describe("who is watched", () => {
     farm.miners.delete(2);
     watched.removed?.(2);
     expect(told).toEqual(["1", "2", "-1", "2", "-2"]);
+  });
+
+  test("goes on where the program fails over one of them, which is forgotten and logged once until it works again", () => {
+    const { watched, told, errors } = open({ scope: "all" });
+    const failing = miner({ id: 1, name: "Failing" });
+    watched.read?.(farmOf(failing, miner({ id: 2 })));
+    watched.miner?.(failing);
+    watched.miner?.(miner({ id: 2 }));
+    expect([told, errors]).toEqual([["-1", "2", "-1", "2"], ["miner 1 cannot be shown"]]);
+    watched.read?.(farmOf(miner({ id: 1 })));
+    watched.miner?.(failing);
+    expect(errors).toHaveLength(2);
   });
 
   test("are those that are there, and the mistake is told", () => {

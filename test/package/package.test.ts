@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { homedir, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { z } from "zod";
 import { within } from "../until.ts";
 import {
@@ -21,7 +22,7 @@ import {
   urlSaid,
 } from "./packed.ts";
 
-// depends on: src/**, docs/**, examples/**, *.md, Dockerfile, .dockerignore
+// depends on: src/**, docs/**, examples/**, *.md, Dockerfile, .dockerignore, compose.yaml
 
 const Manifest = z.object({
   name: z.string(),
@@ -173,6 +174,20 @@ describe("what comes with an installation", () => {
     expect((await manifestOf(root)).engines?.node).toBe(">=22.13");
     expect(await readFile(join(root, "src", "cli", "main.ts"), "utf8")).toContain("major === 22 && minor < 13");
   });
+});
+
+test("the image has the dependencies that the lock file names, and a command that is in the package", async () => {
+  const dockerfile = await readFile(join(root, "Dockerfile"), "utf8");
+  const installs = [...dockerfile.matchAll(/\bnpm (ci|i|install|add|exec|update)\b/g)].map(([, command]) => command);
+  expect(installs).toEqual(["ci", "ci"]);
+  const [, main = ""] = /ln -s \/app\/(\S+) \/usr\/local\/bin\/rigbridge/.exec(dockerfile) ?? [];
+  expect((await manifestOf(root)).bin).toEqual({ rigbridge: main });
+});
+
+test("compose.yaml starts the service and nothing else", async () => {
+  const Compose = z.object({ services: z.record(z.string(), z.object({ build: z.string() })) });
+  const { services } = Compose.parse(parse(await readFile(join(root, "compose.yaml"), "utf8")));
+  expect(services).toEqual({ rigbridge: { build: "." } });
 });
 
 test("what the Dockerfile copies is there, and .dockerignore lets it pass", async () => {

@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
@@ -21,6 +21,7 @@ export interface BenchOptions {
   readonly messages?: Messages;
   readonly eventsKept?: number;
   readonly monotonicNow?: () => number;
+  readonly log?: Logger;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -40,7 +41,7 @@ export interface Bench {
   restart(config?: Record<string, unknown>): Promise<void>;
 }
 
-const log = pino({ level: "silent" });
+const silent = pino({ level: "silent" });
 
 export const configOf = (config: Record<string, unknown> = {}): Config =>
   Config.parse({ poll: { interval: 3600, timeout: 1 }, display: { timeZone: "UTC" }, ...config });
@@ -61,7 +62,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
     startService({
       config: configOf(config),
       store,
-      log,
+      log: options.log ?? silent,
       now: clock,
       demo: options.demo ?? [],
       ...(options.messages === undefined ? {} : { messages: options.messages }),

@@ -205,7 +205,12 @@ async function steered(waits: Waits, interval = 3_600_000) {
   const farm = await startFarm({ rigs: [axeos] });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const fleet = new Fleet({
-    listener: { read: () => undefined, disconnected: () => undefined, refused: () => undefined },
+    listener: {
+      read: () => undefined,
+      disconnected: () => undefined,
+      refused: () => undefined,
+      failed: () => undefined,
+    },
     timeout: 1_000,
     remember: async () => undefined,
     now: Date.now,

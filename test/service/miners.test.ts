@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { minersIn } from "../../src/contract/miners-in.ts";
 import { MinerDetail, MinerList } from "../../src/contract/resources.ts";
 import type { Encoded, Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
@@ -325,3 +326,41 @@ describe("groups", () => {
     expect((await bench.get(id)).groupId).toBe(rack?.id);
   });
 });
+
+test.each(["was listed before", "was never listed"])(
+  "while a miner that %s is removed, no list fails over it, and none shows it once another has left it out",
+  async (when) => {
+    const silent: RigSpec = { kind: "axeos", fault: "silent" };
+    const store = await openStore({ file: ":memory:", now: Date.now });
+    const { forget } = store.memory;
+    // A disk that takes its time.
+    const slowly: typeof forget = async (id) => {
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await forget(id);
+    };
+    Object.assign(store.memory, { forget: slowly });
+    const bench = await openBench({ rigs: [silent, silent, silent], store });
+    for (const { address } of bench.farm.rigs) await bench.service.addMiner({ address }, caller);
+    await bench.restart();
+    const { service } = bench;
+    const listed = (): number => {
+      const { chunks = [] } = service.encoded?.("listMiners", {}, caller) ?? {};
+      return minersIn(JSON.parse(Buffer.concat([...chunks]).toString()).groupList).length;
+    };
+    const counts: number[] = when === "was listed before" ? [listed()] : [];
+    const [gone] = store.miners.all();
+    let isRemoved = false;
+    const removing = service.deleteMiner({ id: gone?.id ?? 0 }, caller).finally(() => {
+      isRemoved = true;
+    });
+    while (!isRemoved) {
+      await new Promise((resolve) => setImmediate(resolve));
+      counts.push(minersIn((await service.listMiners({}, caller)).groupList).length);
+      counts.push(listed());
+      counts.push((await service.getSummary({}, caller)).totalCount);
+    }
+    await removing;
+    expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+    expect(counts.at(-1)).toBe(2);
+  },
+);

@@ -45,6 +45,7 @@ const fleet = new Fleet({
     },
     disconnected: () => undefined,
     refused: () => undefined,
+    failed: () => undefined,
   },
 });
 

@@ -36,6 +36,7 @@ function open(rigs: readonly FarmRig[]): Counted {
       },
       disconnected: () => undefined,
       refused: () => undefined,
+      failed: () => undefined,
     },
   });
   for (const [index, { address, kind, token }] of rigs.entries()) {

@@ -22,6 +22,7 @@ const fleet = new Fleet({
     },
     disconnected: () => undefined,
     refused: () => undefined,
+    failed: () => undefined,
   },
 });
 

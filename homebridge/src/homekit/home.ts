@@ -1,4 +1,5 @@
 import type { API, PlatformAccessory } from "homebridge";
+import type { RigFaults } from "rigbridge/farm";
 import type { Farm } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { Tell } from "../teller.ts";
@@ -15,12 +16,14 @@ export interface HomeLog {
 export class Home {
   readonly #api: API;
   readonly #log: HomeLog;
+  readonly #faults: RigFaults;
   readonly #shown = new Map<string, ShownAccessory>();
   readonly #said = new Set<string>();
 
-  constructor(api: API, log: HomeLog) {
+  constructor(api: API, log: HomeLog, faults: RigFaults) {
     this.#api = api;
     this.#log = log;
+    this.#faults = faults;
   }
 
   /** Takes in an accessory that Homebridge remembers; nobody knows how it is before the service has been heard. */
@@ -40,7 +43,11 @@ export class Home {
       wanted.add(uuid);
       const known = this.#shown.get(uuid);
       const shown = known ?? this.#add(uuid, plan);
-      shown.show(plan, tell);
+      this.#faults.run(
+        `${plan.key} in HomeKit`,
+        () => shown.show(plan, tell),
+        () => shown.lost(),
+      );
       shown.accessory.context = { key: plan.key, host: plan.host };
       if (known === undefined) added.push(shown.accessory);
     }
@@ -68,12 +75,18 @@ export class Home {
     return new ShownAccessory(accessory, { hap: this.#api.hap, warn: (message) => this.#log.warn(message) });
   }
 
-  /** A rig that has not been identified yet may be any of those that are not there: what stands at its address stays. */
-  #remove(wanted: ReadonlySet<string>, { miners }: Farm): void {
-    const unknownHosts = new Set(miners.flatMap(({ uid, hostDescription }) => (uid === null ? [hostDescription] : [])));
-    const gone = [...this.#shown.values()].filter(
-      ({ accessory: { UUID, context } }) => !wanted.has(UUID) && !unknownHosts.has(context.host),
-    );
+  /**
+   * A rig that has not been identified yet may be any of those that are not there: what stands at its address stays, and
+   * nobody knows how it is.
+   */
+  #remove(wanted: ReadonlySet<string>, { miners, hidden }: Farm): void {
+    const unidentified = miners.flatMap(({ uid, hostDescription }) => (uid === null ? [hostDescription] : []));
+    const unknownHosts = new Set([...unidentified, ...hidden]);
+    const others = [...this.#shown.values()].filter(({ accessory: { UUID } }) => !wanted.has(UUID));
+    // Groups may have lost to `hidden` whom they are made of.
+    const stays = (host: unknown): boolean => (host === null ? hidden.size > 0 : unknownHosts.has(String(host)));
+    const gone = others.filter(({ accessory: { context } }) => !stays(context.host));
+    for (const shown of others) if (!gone.includes(shown)) shown.lost();
     if (gone.length === 0) return;
     for (const { accessory } of gone) this.#shown.delete(accessory.UUID);
     this.#api.unregisterPlatformAccessories(

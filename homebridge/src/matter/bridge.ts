@@ -1,4 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { MatterAccessory, MatterAPI } from "homebridge";
+import type { RigFaults } from "rigbridge/farm";
 import type { Farm } from "../farm-view.ts";
 import type { HomeLog } from "../homekit/home.ts";
 import { isKnown, miningControl } from "../homekit/main-switch.ts";
@@ -9,15 +11,23 @@ import type { DevicePlan } from "./plan.ts";
 import { rememberedPlan } from "./remembered.ts";
 import { ShownDevice, type ShownThrough } from "./shown-device.ts";
 
+export interface MatterBridgeOptions {
+  readonly log: HomeLog;
+  readonly faults: RigFaults;
+  /** Aborted when Homebridge ends its own part of Matter. */
+  readonly closing: AbortSignal;
+}
+
 /** The Matter devices of this plugin at Homebridge: those that it remembers, and those that the farm has now. */
 export class MatterBridge {
   readonly #through: ShownThrough;
   readonly #shown = new Map<string, ShownDevice>();
+  readonly #faults: RigFaults;
   readonly #closing: AbortSignal;
   #last: Promise<void> = Promise.resolve();
 
-  /** Until `closing` is aborted: Homebridge then ends its own part of Matter. */
-  constructor(matter: MatterAPI, log: HomeLog, closing: AbortSignal) {
+  constructor(matter: MatterAPI, { log, faults, closing }: MatterBridgeOptions) {
+    this.#faults = faults;
     this.#closing = closing;
     this.#through = {
       matter,
@@ -27,9 +37,11 @@ export class MatterBridge {
         this.#last = done.catch(() => undefined);
         return done;
       },
+      pause: (ms) => pause(ms, undefined, { signal: closing, ref: false }).catch(() => undefined),
+      closing,
     };
     const timer = setInterval(() => {
-      for (const device of this.#shown.values()) device.turn();
+      for (const device of this.#shown.values()) this.#bring(device, () => device.turn());
     }, turnEvery);
     closing.addEventListener("abort", () => clearInterval(timer));
   }
@@ -58,9 +70,14 @@ export class MatterBridge {
     for (const plan of plans) {
       const device = this.#shown.get(plan.key) ?? new ShownDevice(plan, this.#through, false);
       this.#shown.set(plan.key, device);
-      device.show(plan, tell);
+      this.#bring(device, () => device.show(plan, tell));
     }
     this.#leave(new Set(plans.map(({ key }) => key)), farm);
+  }
+
+  /** Where the program fails over one device, nobody knows how that one is, and the others go on. */
+  #bring(device: ShownDevice, work: () => void): void {
+    this.#faults.run(`${device.plan.key} in Matter`, work, () => device.lost());
   }
 
   /** Nobody knows how anything is. */
@@ -73,13 +90,13 @@ export class MatterBridge {
    * A rig that does not say yet what it is may be any of those that are not there: what stands at its address stays, and
    * so do groups, which may have it.
    */
-  #leave(wanted: ReadonlySet<string>, { miners }: Farm): void {
+  #leave(wanted: ReadonlySet<string>, { miners, hidden }: Farm): void {
     const silent = miners.filter((miner) => miner.uid === null || (!isKnown(miner) && !miningControl(miner)));
-    const hosts = new Set(silent.map(({ hostDescription }) => hostDescription));
+    const hosts = new Set([...silent.map(({ hostDescription }) => hostDescription), ...hidden]);
     for (const [key, device] of this.#shown) {
       if (wanted.has(key)) continue;
       const { host } = device.plan;
-      if (host === null ? silent.length > 0 : hosts.has(host)) device.lost();
+      if (host === null ? hosts.size > 0 : hosts.has(host)) device.lost();
       else this.#remove(key, device);
     }
   }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
 import type { Information } from "../homekit/plan.ts";
@@ -16,11 +15,18 @@ export interface ShownThrough {
   readonly warn: (message: string) => void;
   /** Runs one after the other: Homebridge takes in devices that come at once in any order, and says nothing of it. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  /** Waits so many ms, or until Homebridge ends; never rejects. */
+  readonly pause: (ms: number) => Promise<void>;
+  /** Aborted when Homebridge ends. */
+  readonly closing: AbortSignal;
 }
 
 /** ms between two looks whether Homebridge has taken in a device, or let it go, and how long it is waited for. */
 const lookEvery = 25;
 const patience = 30_000;
+/** ms until a device that was not taken in is tried again, the first time and the longest: others wait for it meanwhile. */
+const firstWait = 30_000;
+const longestWait = 600_000;
 
 /** A device at Homebridge that shows a plan, or that nobody knows how it is. */
 export class ShownDevice {
@@ -29,6 +35,9 @@ export class ShownDevice {
   #plan: DevicePlan;
   #tell: Tell | null = null;
   #state: "new" | "moving" | "shown" | "closed" = "new";
+  /** Homebridge has heard of it, though it may not have taken it in yet. */
+  #isAsked = false;
+  #wait = firstWait;
   /** What controllers were told. */
   #told: States = {};
   /** How Homebridge describes it from its last run on; null = it did not know it then. */
@@ -85,7 +94,10 @@ export class ShownDevice {
     try {
       await inTurn(async () => {
         if (this.#state === "closed") return;
-        await matter.registerPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
+        // It may have been taken in late, and Homebridge refuses what it has.
+        const isLate = this.#isAsked && (await this.#isThere());
+        if (!isLate) await matter.registerPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
+        this.#isAsked = true;
         await this.#until(true);
       });
       if (this.#state !== "moving") return;
@@ -93,9 +105,20 @@ export class ShownDevice {
       // Homebridge may have put in what it remembers, so all is told, whatever it was registered with.
       this.#update(false);
     } catch (error) {
-      // It stays as if it moved: a device that Homebridge refuses would be refused again.
-      warn(`${this.#plan.name} is not shown in Matter: ${String(error)}`);
+      if (this.#through.closing.aborted) return;
+      if (this.#wait === firstWait)
+        warn(`${this.#plan.name} is not shown in Matter: ${String(error)}; it is tried again`);
+      await this.#registerAgain();
     }
+  }
+
+  async #registerAgain(): Promise<void> {
+    const wait = this.#wait;
+    this.#wait = Math.min(longestWait, wait * 2);
+    await this.#through.pause(wait);
+    if (this.#through.closing.aborted || this.#state !== "moving") return;
+    this.#state = "new";
+    this.#bring(false);
   }
 
   async #unregister(): Promise<void> {
@@ -103,14 +126,18 @@ export class ShownDevice {
     await matter.unregisterPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
     await this.#until(false);
     // Its state is gone a moment before it is.
-    await pause(lookEvery);
+    await this.#through.pause(lookEvery);
+  }
+
+  async #isThere(): Promise<boolean> {
+    const state = await this.#through.matter.getAccessoryState(this.#uuid, "bridgedDeviceBasicInformation");
+    return state !== undefined;
   }
 
   async #until(isThere: boolean): Promise<void> {
-    for (let waited = 0; waited < patience; waited += lookEvery) {
-      const state = await this.#through.matter.getAccessoryState(this.#uuid, "bridgedDeviceBasicInformation");
-      if ((state !== undefined) === isThere) return;
-      await pause(lookEvery);
+    for (let waited = 0; waited < patience && !this.#through.closing.aborted; waited += lookEvery) {
+      if ((await this.#isThere()) === isThere) return;
+      await this.#through.pause(lookEvery);
     }
     throw new Error(`Homebridge has not ${isThere ? "taken it in" : "let it go"} within ${patience / 1000} s`);
   }

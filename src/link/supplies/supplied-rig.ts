@@ -42,6 +42,7 @@ export class SuppliedRig implements Rig {
   #byPlug = false;
   /** When its power came back, by the monotonic clock; null once it has answered since. */
   #bootingSince: number | null = null;
+  #closed = false;
 
   constructor(options: SuppliedRigOptions) {
     this.#plug = options.plug;
@@ -78,12 +79,17 @@ export class SuppliedRig implements Rig {
   }
 
   close(): void {
+    this.#closed = true;
     this.#disconnect();
   }
 
   async #readRig(plugged: PlugState | null, signal: AbortSignal): Promise<Reading> {
     try {
       this.#rig ??= await this.#options.connect(signal);
+      if (this.#closed) {
+        this.#disconnect();
+        throw new RigbridgeError("rig.unreachable", "The rig was changed or removed");
+      }
       const reading = await this.#rig.read(signal);
       this.#bootingSince = null;
       return this.#withPlug(reading, plugged);

@@ -1,5 +1,6 @@
 import { HomeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
 import type { Group, Miner, Summary } from "../../contract/resources.ts";
+import type { RigFaults } from "../../farm/index.ts";
 import type { Announcer } from "../announcer.ts";
 import type { Connection } from "../connection.ts";
 import type { DisplayUnit } from "../miner-state.ts";
@@ -13,6 +14,7 @@ export interface AnnouncerOptions {
   readonly connection: Pick<Connection, "publish" | "subscribe" | "unsubscribe" | "connected">;
   readonly topics: Topics;
   readonly settings: MqttSettings;
+  readonly faults: RigFaults;
   /** Of Rigbridge. */
   readonly version: string;
   /** Display currency, "SEK"; absent while it is not known. */
@@ -245,7 +247,12 @@ class HomeAssistant implements Announcer {
     for (const group of groups) this.#announceGroup(group, scope, context);
     for (const key of [...this.#changed].slice(0, batch)) {
       const miner = typeof key === "string" ? this.#miners.get(key) : undefined;
-      if (this.#takes(key) && miner !== undefined) this.#announceMiner(miner, scope, context);
+      if (!this.#takes(key) || miner === undefined) continue;
+      this.#options.faults.run(
+        `${miner.miner.id} in Home Assistant`,
+        () => this.#announceMiner(miner, scope, context),
+        () => undefined,
+      );
     }
   }
 

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import type { Group } from "../../../src/contract/resources.ts";
+import { RigFaults } from "../../../src/farm/index.ts";
 import type { Announcer } from "../../../src/mqtt/announcer.ts";
 import type { Publication } from "../../../src/mqtt/connection.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
@@ -12,6 +13,8 @@ import { specimens } from "../../docs/specimens.ts";
 import { checkDevices } from "../home-assistant-checker.ts";
 import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
 import { displayOf, type Families, openFamilies } from "./families.ts";
+
+const faults = new RigFaults(pino({ level: "silent" }));
 
 let families: Families;
 let first: KnownMiner;
@@ -54,7 +57,7 @@ async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions>
     log: pino({ level: "silent" }),
   });
   const started = announcer({
-    ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3" },
+    ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
     warn: (message) => warnings.push(message),
     delays: { together: 20, again: 40, quiet: 100 },
     ...more,
@@ -217,7 +220,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
     },
   };
   const told = announcer({
-    ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3" },
+    ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3", faults },
     settings: MqttSettings.parse({ url: mosquitto.url }),
     // Nothing is waited for.
     after: (work) => {
