@@ -10,7 +10,16 @@ import type { Credentials, RigAddress } from "../link/link.ts";
 import { openPlug, type Plug } from "../link/supplies/plug.ts";
 import { SuppliedRig } from "../link/supplies/supplied-rig.ts";
 import { phaseOf } from "./schedule.ts";
-import { afterMiss, afterRead, afterRefusal, beforeFirstRead, type Remembered, type RigState, same } from "./state.ts";
+import {
+  afterMiss,
+  afterRead,
+  afterRefusal,
+  beforeFirstRead,
+  type Remembered,
+  type RigState,
+  same,
+  type Trouble,
+} from "./state.ts";
 import { Turns } from "./turns.ts";
 import { uidOf } from "./uid.ts";
 
@@ -301,10 +310,7 @@ export class FleetRig {
   }
 
   #miss(error: unknown, silence: boolean): void {
-    const trouble =
-      error instanceof RigbridgeError
-        ? { code: error.code, message: error.message }
-        : { code: "internal", message: `The read failed: ${error instanceof Error ? error.message : "unknown error"}` };
+    const trouble = troubleOf(error);
     const refused = trouble.code === "rig.other" || trouble.code === "in.use";
     this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence);
     if (doubtful.has(trouble.code) || refused) this.#doubts += 1;
@@ -315,6 +321,13 @@ export class FleetRig {
       this.#disconnect();
     }
   }
+}
+
+/** Anything else than an error of ours may quote what was read. */
+function troubleOf(error: unknown): Trouble {
+  if (error instanceof RigbridgeError) return { code: error.code, message: error.unquoted, quoted: error.message };
+  const quoted = `The read failed: ${error instanceof Error ? error.message : "unknown error"}`;
+  return { code: "internal", message: "The read failed by a fault of the service", quoted };
 }
 
 const differ = (known: string | null, read: string | null): boolean =>

@@ -21,7 +21,10 @@ export interface Remembered {
 /** Why a rig is not read: a code of the error family and a sentence. */
 export interface Trouble {
   readonly code: string;
+  /** Without what answered at the address. */
   readonly message: string;
+  /** The same with that, for the log. */
+  readonly quoted: string;
 }
 
 /** What is true now of one rig. */

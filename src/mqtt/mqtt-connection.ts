@@ -127,7 +127,10 @@ export class MqttConnection implements Connection {
     if (this.#isClosed) return;
     // MQTT 3.1.1 has no "no local", and any other subscription of ours would bring it back in MQTT 5 too.
     if (this.#takesCommandsAt(publication.topic))
-      this.#options.log.warn({ topic: publication.topic }, "Not published: Rigbridge itself takes commands at this topic");
+      this.#options.log.warn(
+        { topic: publication.topic },
+        "Not published: Rigbridge itself takes commands at this topic",
+      );
     else this.#outgoing.publish(publication);
   }
 

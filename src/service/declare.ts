@@ -102,7 +102,9 @@ const flatten = (settings: readonly GroupSettings[], above: readonly string[]): 
 /** What answers at a changed address is asked what it is before it is sent a login. */
 async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {
   const before = new Map(store.miners.all().map(({ id, address }) => [id, address]));
-  for (const { id, address } of (await store.miners.declare(minerRows(settings, store.miners.all(), groups))).values()) {
+  for (const { id, address } of (
+    await store.miners.declare(minerRows(settings, store.miners.all(), groups))
+  ).values()) {
     const old = before.get(id);
     if (old !== undefined && old !== address && !isSameAddress(parseAddress(old), parseAddress(address)))
       await store.memory.remember(id, { driver: null });

@@ -346,6 +346,9 @@ export class Roster {
 
   #disconnected(rig: FleetRig): void {
     if (rig.declared.offlineExpected) return;
+    const { trouble } = rig.state;
+    if (trouble !== null && trouble.quoted !== trouble.message)
+      this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
   }
 

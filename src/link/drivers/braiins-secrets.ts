@@ -8,4 +8,8 @@ export const withoutSecrets = (text: string, secrets: readonly unknown[]): strin
 
 /** The same error, said without these. */
 export const discreet = (error: unknown, secrets: readonly unknown[]): unknown =>
-  error instanceof RigbridgeError ? new RigbridgeError(error.code, withoutSecrets(error.message, secrets)) : error;
+  error instanceof RigbridgeError
+    ? new RigbridgeError(error.code, withoutSecrets(error.message, secrets), {
+        unquoted: withoutSecrets(error.unquoted, secrets),
+      })
+    : error;
