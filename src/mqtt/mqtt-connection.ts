@@ -312,7 +312,10 @@ export class MqttConnection implements Connection {
     return false;
   }
 
-  #subscribe(filters: readonly string[], { fresh }: Subscription): void {
+  #subscribe(all: readonly string[], { fresh }: Subscription): void {
+    // A broker may send a message once for each subscription that fits, and a command would be done twice.
+    const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
+    if (filters.length === 0) return;
     const how = this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
     this.#client.subscribe([...filters], how, (error, granted = []) => {
       const refused = granted.filter(({ qos }) => qos >= 128).map(({ topic }) => topic);

@@ -20,7 +20,11 @@ const spellings: readonly (readonly [string, string])[] = [
 ];
 
 describe("a plug is the same plug", () => {
-  test.each([...spellings, ["192.168.1.61:80", "192.168.1.61"], ["https://plug.lan:443", "https://plug.lan"]])(
+  test.each<readonly [string, string]>([
+    ...spellings,
+    ["192.168.1.61:80", "192.168.1.61"],
+    ["https://plug.lan:443", "https://plug.lan"],
+  ])(
     "at %s as at %s",
     (written, plain) => {
       expect(plugAt(written).id).toBe(plugAt(plain).id);
