@@ -99,6 +99,7 @@ class Search {
         plan: this.#plan,
         announced: this.#announced(interfaces),
         signal: this.#signal,
+        quotes: true,
         found: (rig) => this.#found.push(rig),
         progress: (progress) => {
           this.#progress = progress;

@@ -1,11 +1,14 @@
 import { isIP } from "node:net";
 import { needsMessages } from "../contract/messages.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { Supply } from "../contract/supply.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
+import { outletOf } from "../link/supplies/outlet.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
 import { didYouMean } from "./nearest.ts";
+import { ownTopics, reservedTopic } from "./plug-topics.ts";
 
 /**
  * What no single value shows: names that nobody has, things that are there twice, a service open to everybody.
@@ -27,6 +30,8 @@ export function crossChecks(value: unknown): Finding[] {
     ...otherStore(config),
     ...addresses(miners),
     ...miners.flatMap(plugAddress),
+    ...switchTopics(config, miners),
+    ...sharedPlugs(miners),
     ...topics(config, miners),
     ...networks(config),
     ...twice(miners, "uid"),
@@ -114,6 +119,30 @@ function plugAddress({ path, fields: { supply } }: Entry): Finding[] {
     if (!(error instanceof RigbridgeError)) throw error;
     return [{ path: [...path, "supply", "address"], message: error.errors[0]?.message ?? error.message }];
   }
+}
+
+/** A plug that is switched by messages is not switched where these are commands to something else. */
+function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
+  const own = ownTopics(mqtt);
+  return miners.flatMap(({ path, fields: { supply } }) => {
+    const topics = isRecord(supply) && isRecord(supply.topics) ? supply.topics : {};
+    const message = typeof topics.set === "string" ? reservedTopic(topics.set, own) : null;
+    return message === null ? [] : [{ path: [...path, "supply", "topics", "set"], message }];
+  });
+}
+
+/** A plug cuts the power of one miner. */
+function sharedPlugs(miners: readonly Entry[]): Finding[] {
+  const seen = new Map<string, Path>();
+  return miners.flatMap(({ path, fields }) => {
+    const supply = Supply.safeParse(fields.supply).data;
+    const message = supply === undefined ? null : refusalOf(() => outletOf(supply));
+    if (supply === undefined || message !== null) return [];
+    const { id } = outletOf(supply);
+    const first = seen.get(id);
+    seen.set(id, first ?? path);
+    return first === undefined ? [] : [{ path: [...path, "supply"], message: `is the plug of ${pathText(first)} too` }];
+  });
 }
 
 /** Where messages are wanted, there is a broker. */

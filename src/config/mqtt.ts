@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TopicFilter } from "../contract/topic.ts";
 
 /** Topic levels as brokers and Home Assistant take them. */
 const level = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "A-Z, a-z, 0-9, _ and -");
@@ -54,6 +55,14 @@ export const MqttSettings = z
       .default(0)
       .describe("of readings; commands and discovery have 1"),
     interval: z.number().min(1).max(3600).default(10).describe("seconds between two readings of a miner, at least"),
+    plugTopics: z
+      .array(TopicFilter)
+      .max(1000)
+      .default([])
+      .describe(
+        "topics at which plugs may be switched that are declared over the API, like zigbee2mqtt/+/set; " +
+          "one without + and # allows all topics below it too; absent = none",
+      ),
     homeAssistant: z
       .union([z.boolean(), HomeAssistantSettings])
       .default(true)

@@ -53,16 +53,29 @@ export interface Mistake {
   readonly message: string;
 }
 
+export interface RigbridgeErrorOptions {
+  readonly errors?: readonly Mistake[];
+  readonly cause?: unknown;
+  /** Where the message quotes what answered at an address: the same without that. */
+  readonly unquoted?: string;
+}
+
 /** What every module throws across its edge; the message is shown to people and never holds a secret. */
 export class RigbridgeError extends Error {
   override readonly name = "RigbridgeError";
   readonly code: ProblemCode;
   readonly errors: readonly Mistake[];
+  /**
+   * The message without what answered at an address, where that is quoted. Whoever may add a miner chooses the address,
+   * and is told no more of what answers there than that it is no rig; the words are for the machine's owner.
+   */
+  readonly unquoted: string;
 
-  constructor(code: ProblemCode, message: string, options: { errors?: readonly Mistake[]; cause?: unknown } = {}) {
+  constructor(code: ProblemCode, message: string, options: RigbridgeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.errors = options.errors ?? [];
+    this.unquoted = options.unquoted ?? message;
   }
 
   get status(): number {

@@ -18,6 +18,7 @@ import {
   type Remembered,
   type RigState,
   same,
+  type Trouble,
   unusable,
 } from "./state.ts";
 import { Turns } from "./turns.ts";
@@ -316,11 +317,11 @@ export class FleetRig {
     }
   }
 
-  #miss({ code, message }: RigbridgeError, silence: boolean): void {
-    const refused = code === "rig.other" || code === "in.use";
-    const trouble = { code, message };
+  #miss(error: RigbridgeError, silence: boolean): void {
+    const trouble: Trouble = { code: error.code, message: error.unquoted, quoted: error.message };
+    const refused = error.code === "rig.other" || error.code === "in.use";
     this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence);
-    this.#suspect(doubtful.has(code) || refused);
+    this.#suspect(doubtful.has(error.code) || refused);
   }
 
   /** Other firmware may answer there now, perhaps at another port; a driver that the owner named stays. */

@@ -21,7 +21,10 @@ export interface Remembered {
 /** Why a rig is not read: a code of the error family and a sentence. */
 export interface Trouble {
   readonly code: string;
+  /** Without what answered at the address. */
   readonly message: string;
+  /** The same with that, for the log. */
+  readonly quoted: string;
 }
 
 /** What is true now of one rig. */
@@ -130,11 +133,9 @@ function mergeIdentity(known: Identity | null, read: Identity): Identity {
   };
 }
 
+const failure = "What this rig says makes Rigbridge fail; the log says where";
 /** What a person is told of a rig whose reading this program failed over; the log has the rest. */
-export const unusable: Trouble = {
-  code: "internal",
-  message: "What this rig says makes Rigbridge fail; the log says where",
-};
+export const unusable: Trouble = { code: "internal", message: failure, quoted: failure };
 
 /** Troubles of a rig that answers, but cannot be taken for what it should be. */
 const refusals: readonly string[] = [

@@ -24,6 +24,21 @@ export function formatAddress({ host, port, tls }: RigAddress): string {
   return `${tls ? "https://" : ""}${written}${port === null ? "" : `:${port}`}`;
 }
 
+/** Whether both lead to the same place, however they are written. A port that is not given stands for several. */
+export const isSameAddress = (one: RigAddress, other: RigAddress): boolean =>
+  canonicalHost(one.host) === canonicalHost(other.host) && one.port === other.port && one.tls === other.tls;
+
+/** A host in one spelling: no dot at its end, IPv6 shortened, IPv4 in IPv6 clothes as what it is. */
+export function canonicalHost(host: string): string {
+  if (!isIPv6(host)) return host.toLowerCase().replace(/\.$/, "");
+  const [bare = ""] = host.split("%");
+  const short = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
+  if (high === undefined || low === undefined) return short;
+  const octets = [high, low].flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]);
+  return octets.join(".");
+}
+
 /** What is left after the refusals that deserve words of their own. */
 function bare(text: string): string {
   if (text.trim() === "")

@@ -81,8 +81,8 @@ class Search {
   readonly #signal: AbortSignal;
   readonly #never = new AbortController().signal;
   readonly #http: HttpTransport;
-  /** What was seen, a port a line. */
-  readonly #seen: string[] = [];
+  /** What was seen, a port a line; and the same without what answered there. */
+  readonly #seen: { readonly line: string; readonly unquoted: string }[] = [];
   /** The answer to GET /, once there is one. */
   #page: HttpSign | null = null;
   #refusals = 0;
@@ -139,15 +139,13 @@ class Search {
     if (found !== null) return found;
     this.#refuseLogin();
     const place = this.#address.host;
-    const seen = this.#seen.join("; ");
-    if (this.#refusals === this.#questions) {
-      const hint = this.#address.port === null ? `; ${xmrigHint}` : "";
-      throw new RigbridgeError("rig.unreachable", `No rig can be reached at ${place}: ${seen}${hint}`);
-    }
-    throw new RigbridgeError(
-      "rig.unknown-protocol",
-      `Nothing at ${place} speaks a known protocol: ${seen}${this.#address.port === null ? `; ${xmrigHint}` : ""}`,
-    );
+    const hints = this.#address.port === null ? [xmrigHint] : [];
+    const seen = [...this.#seen.map(({ line }) => line), ...hints].join("; ");
+    const unquoted = [...this.#seen.map((each) => each.unquoted), ...hints].join("; ");
+    if (this.#refusals === this.#questions)
+      throw new RigbridgeError("rig.unreachable", `No rig can be reached at ${place}: ${seen}`);
+    const what = `Nothing at ${place} speaks a known protocol`;
+    throw new RigbridgeError("rig.unknown-protocol", `${what}: ${seen}`, { unquoted: `${what}: ${unquoted}` });
   }
 
   async #recognise(gathered: Gathered): Promise<Identified | null> {
@@ -219,7 +217,7 @@ class Search {
     if (answered === null) return null;
     const sign = signOf(answered);
     this.#page = sign;
-    this.#seen.push(`${this.#http.at} answers HTTP ${sign.status} with no sign of a known rig`);
+    this.#see(`${this.#http.at} answers HTTP ${sign.status} with no sign of a known rig`);
     return sign;
   }
 
@@ -231,7 +229,7 @@ class Search {
     const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal, this.#never));
     if (answered === null) return null;
     this.#rpcPort = port;
-    this.#seen.push(`${at} answers RPC with something unknown`);
+    this.#see(`${at} answers RPC with something unknown`);
     return answered.value;
   }
 
@@ -242,11 +240,17 @@ class Search {
       return await answer;
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      const reason = error.message.replace(`${at}: `, "");
-      if (error.code === "rig.unreachable") this.#refusals += 1;
-      this.#seen.push(error.code === "rig.unreachable" ? `${at}: ${reason}` : `${at} to a ${kind} question: ${reason}`);
+      const isAway = error.code === "rig.unreachable";
+      if (isAway) this.#refusals += 1;
+      const lineOf = (text: string): string =>
+        `${at}${isAway ? "" : ` to a ${kind} question`}: ${text.replace(`${at}: `, "")}`;
+      this.#see(lineOf(error.message), lineOf(error.unquoted));
       return null;
     }
+  }
+
+  #see(line: string, unquoted = line): void {
+    this.#seen.push({ line, unquoted });
   }
 }
 

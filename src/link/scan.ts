@@ -32,6 +32,8 @@ export interface ScanOptions {
   readonly announced?: Promise<readonly Announced[]>;
   /** Ends the scan early; what was found until then holds. */
   readonly signal: AbortSignal;
+  /** For the owner of this machine: notes say what answered, where that is no answer of a rig. */
+  readonly quotes?: true;
   found(rig: FoundRig): void;
   progress?(progress: Progress): void;
 }
@@ -206,8 +208,8 @@ class Scan {
       const read = await rig.read(this.#within(readTime));
       return { ...found, identity: joined(read.identity, identity) };
     } catch (error) {
-      if (error instanceof RigbridgeError) return { ...found, note: error.message };
-      throw error;
+      if (!(error instanceof RigbridgeError)) throw error;
+      return { ...found, note: this.#options.quotes ? error.message : error.unquoted };
     } finally {
       rig.close();
     }

@@ -6,13 +6,13 @@ import { RigbridgeError } from "../contract/problems.ts";
  * new session is opened for it until it is known which device answers. Code and words are those of the refusal.
  */
 export class SessionEnded extends RigbridgeError {
-  constructor({ code, message }: RigbridgeError) {
-    super(code, message);
+  constructor({ code, message, unquoted }: RigbridgeError) {
+    super(code, message, { unquoted });
   }
 }
 
 /** The same error in other words: without a secret. */
-export const reworded = (error: RigbridgeError, message: string): RigbridgeError => {
-  const same = new RigbridgeError(error.code, message);
+export const reworded = (error: RigbridgeError, reword: (text: string) => string): RigbridgeError => {
+  const same = new RigbridgeError(error.code, reword(error.message), { unquoted: reword(error.unquoted) });
   return error instanceof SessionEnded ? new SessionEnded(same) : same;
 };

@@ -36,14 +36,15 @@ export interface Connection {
   /**
    * While there is no broker, what has QoS 1, an expiry and is not retained waits for one until it expires; all else is
    * dropped, and whoever publishes does so again when `connected` is called. Never throws; not awaited, so that many are
-   * under way at once.
+   * under way at once. Nothing is published where a `fresh` subscription of ours would take it for a command.
    */
   publish(publication: Publication): void;
   /** Resolves when all that was published with QoS 1 has arrived, or the connection is lost. */
   settled(): Promise<void>;
-  /** Messages for these filters, now and after each reconnect. A filter has one listener. */
+  /** Messages for these filters, now and after each reconnect, beside who listens to the same. */
   subscribe(filters: readonly string[], heard: (message: Message) => void, how?: Subscription): void;
-  unsubscribe(filters: readonly string[]): void;
+  /** Without `heard`, whoever listens to these. */
+  unsubscribe(filters: readonly string[], heard?: (message: Message) => void): void;
   /** Called after each connect, before anything else is published; at once where there is a broker now. */
   connected(listener: () => void): void;
   /** Whether there is a broker now. */

@@ -70,6 +70,6 @@ export class BrokerMessages implements Messages {
   #leave(name: string, topic: Topic): void {
     if (topic.listeners.size > 0 || this.#topics.get(name) !== topic) return;
     this.#topics.delete(name);
-    this.#connection?.unsubscribe([name]);
+    this.#connection?.unsubscribe([name], this.#hear);
   }
 }

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { connect, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Logger } from "pino";
 import { RigbridgeError } from "../contract/problems.ts";
+import { matches } from "../contract/topic.ts";
 import { type BrokerError, type Trouble, troubleOf } from "./broker-trouble.ts";
 import type { Connection, Message, Publication, Subscription } from "./connection.ts";
-import { matches } from "./filters.ts";
 import { Outgoing, type Wire } from "./outgoing.ts";
 
 export interface ConnectionSettings {
@@ -81,7 +81,9 @@ export class MqttConnection implements Connection {
   readonly #files: IClientOptions;
   readonly #place: string;
   readonly #outgoing: Outgoing;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #listeners = new Map<string, readonly Listener[]>();
+  /** Filters that were subscribed to as `fresh`. */
+  readonly #fresh = new Set<string>();
   readonly #connected: (() => void)[] = [];
   readonly #ended = Promise.withResolvers<RigbridgeError | null>();
   #client: MqttClient;
@@ -122,7 +124,14 @@ export class MqttConnection implements Connection {
   }
 
   publish(publication: Publication): void {
-    if (!this.#isClosed) this.#outgoing.publish(publication);
+    if (this.#isClosed) return;
+    // MQTT 3.1.1 has no "no local", and any other subscription of ours would bring it back in MQTT 5 too.
+    if (this.#takesCommandsAt(publication.topic))
+      this.#options.log.warn(
+        { topic: publication.topic },
+        "Not published: Rigbridge itself takes commands at this topic",
+      );
+    else this.#outgoing.publish(publication);
   }
 
   settled(): Promise<void> {
@@ -130,13 +139,24 @@ export class MqttConnection implements Connection {
   }
 
   subscribe(filters: readonly string[], heard: Listener["heard"], how: Subscription = {}): void {
-    for (const filter of filters) this.#listeners.set(filter, { heard, how });
+    for (const filter of filters) {
+      this.#listeners.set(filter, [...(this.#listeners.get(filter) ?? []), { heard, how }]);
+      if (how.fresh) this.#fresh.add(filter);
+    }
     if (this.#isConnected) this.#subscribe(filters, how);
   }
 
-  unsubscribe(filters: readonly string[]): void {
-    for (const filter of filters) this.#listeners.delete(filter);
-    if (this.#isConnected) this.#client.unsubscribe([...filters], () => undefined);
+  unsubscribe(filters: readonly string[], heard?: Listener["heard"]): void {
+    for (const filter of filters) {
+      const others = (this.#listeners.get(filter) ?? []).filter((each) => heard !== undefined && each.heard !== heard);
+      if (others.length > 0) this.#listeners.set(filter, others);
+      else {
+        this.#listeners.delete(filter);
+        this.#fresh.delete(filter);
+      }
+    }
+    const left = filters.filter((filter) => !this.#listeners.has(filter));
+    if (this.#isConnected && left.length > 0) this.#client.unsubscribe(left, () => undefined);
   }
 
   connected(listener: () => void): void {
@@ -228,7 +248,8 @@ export class MqttConnection implements Connection {
     this.#said = null;
     log.info(`Connected to the broker at ${this.#place} with MQTT ${this.#version === 5 ? "5" : "3.1.1"}`);
     this.#outgoing.open(wire);
-    for (const [filter, { how }] of this.#listeners) this.#subscribe([filter], how);
+    for (const [filter, [listener]] of this.#listeners)
+      if (listener !== undefined) this.#subscribe([filter], listener.how);
     for (const listener of this.#connected) listener();
   }
 
@@ -286,7 +307,15 @@ export class MqttConnection implements Connection {
     );
   }
 
-  #subscribe(filters: readonly string[], { fresh }: Subscription): void {
+  #takesCommandsAt(topic: string): boolean {
+    for (const filter of this.#fresh) if (matches(filter, topic)) return true;
+    return false;
+  }
+
+  #subscribe(all: readonly string[], { fresh }: Subscription): void {
+    // A broker may send a message once for each subscription that fits, and a command would be done twice.
+    const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
+    if (filters.length === 0) return;
     const how = this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
     this.#client.subscribe([...filters], how, (error, granted = []) => {
       const refused = granted.filter(({ qos }) => qos >= 128).map(({ topic }) => topic);
@@ -307,7 +336,8 @@ export class MqttConnection implements Connection {
       responseTopic: properties?.responseTopic ?? null,
       correlation: properties?.correlationData ?? null,
     };
-    for (const [filter, { heard }] of this.#listeners) if (matches(filter, topic)) heard(message);
+    for (const [filter, listeners] of this.#listeners)
+      if (matches(filter, topic)) for (const { heard } of listeners) heard(message);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
-import { formatAddress, parseAddress } from "../link/address.ts";
+import { formatAddress, isSameAddress, parseAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
 import type { Coins } from "./coins.ts";
 
@@ -10,7 +10,7 @@ import type { Coins } from "./coins.ts";
  */
 export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
   const groups = await declareGroups(config.groups, store);
-  await store.miners.declare(minerRows(config.miners, store.miners.all(), groups));
+  await declareMiners(config.miners, store, groups);
   const pools = await store.pools.declare(
     new Map(
       config.pools.map((pool) => {
@@ -98,6 +98,18 @@ const flatten = (settings: readonly GroupSettings[], above: readonly string[]): 
     const path = [...above, name];
     return [{ path, name }, ...flatten(groups ?? [], path)];
   });
+
+/** What answers at a changed address is asked what it is before it is sent a login. */
+async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {
+  const before = new Map(store.miners.all().map(({ id, address }) => [id, address]));
+  for (const { id, address } of (
+    await store.miners.declare(minerRows(settings, store.miners.all(), groups))
+  ).values()) {
+    const old = before.get(id);
+    if (old !== undefined && old !== address && !isSameAddress(parseAddress(old), parseAddress(address)))
+      await store.memory.remember(id, { driver: null });
+  }
+}
 
 /** A miner keeps its row by its address, else (when that has changed) by its uid or name in the file. */
 function minerRows(

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import type { Logger } from "pino";
+import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
 import { type OperationName, operationNames } from "../contract/operations.ts";
@@ -115,6 +116,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     recorderOf,
     events,
     poll: config.poll,
+    ownTopics: ownTopics(config.mqtt),
     now,
     monotonicNow: options.monotonicNow,
     log,
@@ -160,6 +162,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     metaData,
     totals,
     hasMessages: messages !== null,
+    ownTopics: ownTopics(config.mqtt),
   };
   const encoded = encodedMiners(context);
 

@@ -1,14 +1,13 @@
-import { needsMessages } from "../contract/messages.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { MetaData, MinerList } from "../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
-import type { Supply } from "../contract/supply.ts";
-import { formatAddress, parseAddress } from "../link/address.ts";
+import { formatAddress, isSameAddress, parseAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { Store, StoredMiner } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
 import type { Access, AccessBook } from "./access.ts";
 import { seenSections } from "./groups.ts";
+import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import type { PoolBook } from "./pool-book.ts";
 import { done } from "./replies.ts";
 import type { Roster } from "./roster.ts";
@@ -21,16 +20,12 @@ type MinerOperations = Pick<
   "listMiners" | "getMiner" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
 >;
 
-export interface MinerContext {
-  readonly roster: Roster;
-  readonly store: Store;
+export interface MinerContext extends PlugContext {
   readonly book: PoolBook;
   readonly access: AccessBook;
   readonly format: Format;
   readonly metaData: () => MetaData;
   readonly totals: (access: Access) => Totals;
-  /** Whether there is a place where plugs speak by messages. */
-  readonly hasMessages: boolean;
 }
 
 /** Miners: what there are, and which are added, changed and removed. */
@@ -61,6 +56,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const row = { ...blank, ...rowOf(body, context, eyes), address: canonical(address) };
       refuseGroup(row.groupId, eyes);
       checkAddress(roster, row.address, null, eyes);
+      if (row.supply !== null) checkOwner(row.supply, null, context, eyes);
       const added = await store.miners.add(row);
       roster.put(added);
       roster.arrange();
@@ -70,13 +66,14 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const eyes = access.of(caller);
       roster.entryFor(id, eyes);
       refuseDemo(roster, id);
-      findOwn(store.miners, id, "miner");
+      const known = findOwn(store.miners, id, "miner");
       const change = {
+        ...(address === undefined ? {} : movedTo(address, known.address)),
         ...rowOf(body, context, eyes),
-        ...(address === undefined ? {} : { address: canonical(address) }),
       };
       if (change.groupId !== undefined) refuseGroup(change.groupId, eyes);
       if (change.address !== undefined) checkAddress(roster, change.address, id, eyes);
+      if (change.supply) checkOwner(change.supply, id, context, eyes);
       roster.put(await store.miners.change(id, change));
       roster.arrange();
       return detail(id);
@@ -152,19 +149,25 @@ const blank: Omit<StoredMiner, "address"> = {
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 
+/** What opens the rig at the old address is not for whatever answers at the new one. */
+function movedTo(address: string, before: string): Partial<StoredMiner> {
+  const moves = !isSameAddress(parseAddress(address), parseAddress(before));
+  return { address: canonical(address), ...(moves ? { username: null, password: null, token: null } : {}) };
+}
+
 /** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
 function rowOf(
   body: Omit<Input<"changeMiner">, "id" | "address">,
-  { store, hasMessages }: MinerContext,
+  context: MinerContext,
   access: Access,
 ): Partial<StoredMiner> {
   const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
-  if (supply) checkPlug(supply, hasMessages);
+  if (supply) checkPlug(supply, context);
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
   return {
-    ...(group === undefined ? {} : { groupId: groupIdOf(group, store, access) }),
+    ...(group === undefined ? {} : { groupId: groupIdOf(group, context.store, access) }),
     ...(driver === undefined ? {} : { driver }),
     ...(name === undefined ? {} : { name }),
     ...(username === undefined ? {} : { username }),
@@ -176,19 +179,6 @@ function rowOf(
     ...(offlineExpected === undefined ? {} : { offlineExpected }),
     ...(supply === undefined ? {} : { supply }),
   };
-}
-
-/** Throws `input.invalid`. */
-function checkPlug(supply: Supply, hasMessages: boolean): void {
-  if (supply.type === "mqtt") {
-    if (!hasMessages) throw invalid("supply.type", needsMessages);
-    return;
-  }
-  try {
-    parseAddress(supply.address);
-  } catch (error) {
-    throw invalid("supply.address", error instanceof Error ? error.message : "is no address");
-  }
 }
 
 /** A group that these eyes do not see is none. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
+import type { OwnTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
@@ -7,8 +8,8 @@ import type { Identity } from "../contract/readings.ts";
 import type { MinerPool } from "../contract/resources.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import type { Declared, FleetRig } from "../fleet/fleet-rig.ts";
-import { unknownRig } from "../fleet/state.ts";
-import { formatAddress, hostAndPort, parseAddress } from "../link/address.ts";
+import { type Remembered, unknownRig } from "../fleet/state.ts";
+import { formatAddress, hostAndPort, isSameAddress, parseAddress } from "../link/address.ts";
 import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { PoolPassword } from "../link/link.ts";
@@ -16,6 +17,7 @@ import type { NewNotification, Store, Stored, StoredMiner } from "../store/index
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";
 import { sectionsOf } from "./groups.ts";
+import { PlugOwners } from "./plug-owners.ts";
 import {
   type MinerFacts,
   ordinals,
@@ -47,6 +49,7 @@ export interface RosterOptions {
   /** Holds what is remembered of demo miners, and ends with the process. */
   readonly demoStore: Store;
   readonly poll: Config["poll"];
+  readonly ownTopics: OwnTopics;
   readonly now: () => number;
   /** As the fleet takes it. */
   readonly monotonicNow: (() => number) | undefined;
@@ -77,11 +80,13 @@ export class Roster {
   readonly #byAddress = new Map<string, number>();
   /** Rigs that this program fails over, which the log was told of. */
   readonly #failing = new Set<number>();
+  readonly #plugs: PlugOwners;
   #demo: readonly Stored<StoredMiner>[] = [];
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: RosterOptions) {
     this.#options = options;
+    this.#plugs = new PlugOwners(options.ownTopics, options.log);
     this.#presentation = {
       ...options.presentation,
       activePoolId: (id, { url, worker }, ordinal) => this.#storeOf(id).activePools.idOf(id, url, worker, ordinal),
@@ -104,6 +109,7 @@ export class Roster {
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
     this.#demo = demo.map(demoRow);
+    this.#plugs.giveAll(present(this.#options.store.miners));
     for (const miner of [...present(this.#options.store.miners), ...this.#demo]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
@@ -246,21 +252,40 @@ export class Roster {
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
-    const declared = declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf);
+    const declared = {
+      ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf),
+      supply: this.#plugs.supplyOf(miner),
+    };
     const known = this.#entries.get(miner.id)?.rig;
     const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
     if (!stays) this.#drop(miner.id);
+    this.#plugs.take(declared.supply, miner.id);
+    const moves = known !== undefined && !isSameAddress(known.declared.address, declared.address);
     // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
-    const rig = stays ? known : this.fleet.put(declared, this.#storeOf(miner.id).memory.get(miner.id) ?? unknownRig);
+    const rig = stays ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
     return entry;
   }
 
+  /** Another address is asked what it is before it is sent anything: what was recognised was at the old one. */
+  #remembered(id: number, moves: boolean): Remembered {
+    const { memory } = this.#storeOf(id);
+    const remembered = memory.get(id) ?? unknownRig;
+    if (!moves) return remembered;
+    memory
+      .remember(id, { driver: null })
+      .catch((error: unknown) =>
+        this.#options.log.error({ err: error }, `the old driver of miner ${id} stays written`),
+      );
+    return { ...remembered, driver: null };
+  }
+
   #drop(id: number): void {
     const known = this.#entries.get(id);
     if (known === undefined) return;
+    this.#plugs.leave(id);
     this.fleet.remove(id);
     this.#entries.delete(id);
     this.#failing.delete(id);
@@ -356,6 +381,9 @@ export class Roster {
 
   #disconnected(rig: FleetRig): void {
     if (rig.declared.offlineExpected) return;
+    const { trouble } = rig.state;
+    if (trouble !== null && trouble.quoted !== trouble.message)
+      this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
   }
 
@@ -374,7 +402,7 @@ const declaredOf = (
   miner: Stored<StoredMiner>,
   { interval, makersLogins }: Config["poll"],
   poolPassword: PoolPassword,
-): Declared => ({
+): Omit<Declared, "supply"> => ({
   id: miner.id,
   address: parseAddress(miner.address),
   credentials: {
@@ -388,7 +416,6 @@ const declaredOf = (
   uid: miner.uid,
   interval: (miner.interval ?? interval) * 1000,
   powerNameplate: miner.powerNameplate,
-  supply: miner.supply,
   offlineExpected: miner.offlineExpected,
   disabled: miner.disabled,
 });

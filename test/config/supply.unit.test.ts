@@ -57,6 +57,63 @@ describe("a plug over MQTT", () => {
     expect(mistakes(supply).join("\n")).toContain(words);
   });
 
+  test.each([
+    ["rigbridge/bridge/request/saveUser", mqtt, "is below mqtt.base (rigbridge)"],
+    ["rigbridge", mqtt, "is below mqtt.base (rigbridge)"],
+    ["homeassistant/switch/x/config", mqtt, "is below homeassistant"],
+    ["homeassistant/status", "mqtt: {broker: embedded, homeAssistant: false}\n", "is below homeassistant"],
+    ["farm/one/miner/x/set", "mqtt: {broker: embedded, base: farm/one}\n", "is below mqtt.base (farm/one)"],
+    ["ha/x", "mqtt: {broker: embedded, homeAssistant: {prefix: ha}}\n", "is below ha"],
+    ["rigbridge/x", `mqtt: {broker: embedded, plugTopics: ["#"]}\n`, "is below mqtt.base (rigbridge)"],
+  ])("is not switched at %s, where that is a command to something else", (set, broker, words) => {
+    expect(mistakes(`{type: mqtt, topics: {set: ${set}, state: b}}`, broker).join()).toContain(
+      `miners[0].supply.topics.set: ${words}`,
+    );
+  });
+
+  test.each([
+    ["rigbridge2/x", mqtt],
+    ["zigbee2mqtt/plug/set", mqtt],
+    ["rigbridge/x", "mqtt: {broker: embedded, base: farm}\n"],
+  ])("is switched at %s, which the file may name without plugTopics", (set, broker) => {
+    expect(mistakes(`{type: mqtt, topics: {set: ${set}, state: b}}`, broker)).toEqual([]);
+  });
+
+  test("may be read anywhere, since Home Assistant says there how things are", () => {
+    expect(mistakes("{type: mqtt, topics: {set: a, state: homeassistant/switch/plug/state}}")).toEqual([]);
+  });
+
+  test("belongs to one miner", () => {
+    const supplies = [
+      "{type: shelly, address: Plug.lan}",
+      '{type: tasmota, address: "http://plug.lan.:80"}',
+      "{type: shelly, address: plug.lan, channel: 1}",
+      "{type: mqtt, topics: {set: a, state: b}}",
+      "{type: mqtt, topics: {set: a, state: c}}",
+    ];
+    const miners = supplies.map((supply, index) => `{address: 127.0.0.${index + 1}, supply: ${supply}}`);
+    try {
+      parseConfig(`${mqtt}miners: [${miners.join(", ")}]`, "rigbridge.yaml", {});
+      expect.unreachable();
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      expect(error.errors.map(({ path, message }) => `${path.replace(/^[^:]*:\d+: /, "")}: ${message}`)).toEqual([
+        "miners[1].supply: is the plug of miners[0] too",
+        "miners[4].supply: is the plug of miners[3] too",
+      ]);
+    }
+  });
+
+  test.each(["zigbee2mqtt/+/set", "cmnd/#", "#", "+", "a/b", "/a"])("plugTopics may be %s", (filter) => {
+    const broker = `mqtt: {broker: embedded, plugTopics: ["${filter}"]}\n`;
+    expect(mistakes("{type: mqtt, topics: {set: a, state: b}}", broker)).toEqual([]);
+  });
+
+  test.each(["a+/b", "a/#/b", "a#", "$SYS/#", ""])("plugTopics may not be %j", (filter) => {
+    const broker = `mqtt: {broker: embedded, plugTopics: ["${filter}"]}\n`;
+    expect(mistakes("{type: mqtt, topics: {set: a, state: b}}", broker).join()).toContain("mqtt.plugTopics[0]");
+  });
+
   test("needs a broker", () => {
     expect(mistakes("{type: mqtt, topics: {set: a, state: b}}", "")).toEqual([
       "miners[0].supply.type: needs the MQTT bridge: set mqtt in the configuration",

@@ -114,7 +114,10 @@ const fresh = beforeFirstRead(unknownRig);
 const read = (readings: Partial<RigReadings>, rest: Partial<Reading> = {}): RigState =>
   afterRead(fresh, reading(readings, rest), context);
 const missed = (state: RigState, times: number, code = "rig.timeout", expected = false): RigState =>
-  Array.from({ length: times }).reduce<RigState>((now) => afterMiss(now, { code, message: "" }, expected), state);
+  Array.from({ length: times }).reduce<RigState>(
+    (now) => afterMiss(now, { code, message: "", quoted: "" }, expected),
+    state,
+  );
 
 const mining = (on: boolean) => toggle("mining", on, { lasting: false, restartsMining: false, seconds: 5 });
 
@@ -135,8 +138,8 @@ describe("the status of a miner", () => {
     ["told to stop", read({ hashrate: 0, mining: false }, { controls: [mining(false)] }), "Stopped"],
     ["told to stop, still hashing", read({ hashrate: 1e9, mining: false }, { controls: [mining(false)] }), "Stopped"],
     ["not mining, but nobody could have told it so", read({ hashrate: 0, mining: false, uptime: 500 }), "Idle"],
-    ["another rig there", afterRefusal(working, { code: "rig.other", message: "" }), "Error"],
-    ["known elsewhere", afterRefusal(fresh, { code: "in.use", message: "" }), "Error"],
+    ["another rig there", afterRefusal(working, { code: "rig.other", message: "", quoted: "" }), "Error"],
+    ["known elsewhere", afterRefusal(fresh, { code: "in.use", message: "", quoted: "" }), "Error"],
     ["nothing there that is known", missed(fresh, 1, "rig.unknown-protocol"), "Error"],
     ["wants other credentials", missed(fresh, 1, "rig.refused"), "Error"],
     ["garbage for the third time", missed(working, 3, "rig.garbled"), "Disconnected"],

@@ -68,10 +68,11 @@ interface Search {
   readonly ports?: readonly number[];
   readonly announced?: readonly Announced[];
   readonly signal?: AbortSignal;
+  readonly quotes?: true;
   readonly found?: (rig: FoundRig) => void;
 }
 
-async function search({ networks, ports = [], announced = [], signal, found }: Search): Promise<Outcome> {
+async function search({ networks, ports = [], announced = [], signal, quotes, found }: Search): Promise<Outcome> {
   const rigs: FoundRig[] = [];
   const progress: Progress[] = [];
   let open = 0;
@@ -90,6 +91,7 @@ async function search({ networks, ports = [], announced = [], signal, found }: S
       plan: planSearch(networks.map(parseNetwork), { ports: [...usualPorts, ...ports], yes: false }),
       announced: Promise.resolve(announced),
       signal: signal ?? new AbortController().signal,
+      ...(quotes === undefined ? {} : { quotes }),
       found: (rig) => {
         rigs.push(rig);
         found?.(rig);
@@ -192,8 +194,10 @@ describe("a rig is told with what it says of itself", () => {
         identity: { make: "Antminer" },
         note: expect.stringContaining("login"),
       },
-      { address: "127.62.0.4", driver: "cgminer", note: expect.stringContaining("nothing of that") },
+      { address: "127.62.0.4", driver: "cgminer", note: "127.62.0.4:4028: the reply is no JSON" },
     ]);
+    const asOwner = await search({ networks: ["127.62.0.4"], quotes: true });
+    expect(asOwner.rigs[0]?.note).toContain('it begins with "nothing of that"');
   });
 });
 

@@ -141,7 +141,11 @@ describe("a rig behind a plug over MQTT", () => {
   async function plugged() {
     const { messages, close } = await messagesAt(broker.url);
     closing.push(close);
-    const bench = await openBench({ rigs: [{ kind: "cgminer", hardware: "sticks", warm: true }], messages });
+    const bench = await openBench({
+      rigs: [{ kind: "cgminer", hardware: "sticks", warm: true }],
+      config: { mqtt: { ...mqtt, plugTopics: ["plug/+"] } },
+      messages,
+    });
     const plug = await startPlug({ kind: "shelly2", rig: bench.rig(0) });
     closing.push(() => plug.close());
     const say = async () => {

@@ -91,7 +91,7 @@ export class AntminerReader {
       identity,
       algorithm,
       report,
-      silence: "error" in found ? `the mining program does not answer: ${found.error.message}` : null,
+      silence: "error" in found ? `the mining program does not answer: ${found.error.unquoted}` : null,
       generation: this.#trouble === null ? generation : null,
       config,
       blinks: this.#blinks ?? null,
@@ -106,7 +106,7 @@ export class AntminerReader {
     if (this.#system === undefined || this.#askAgain) {
       const said = await this.#try(signal, (short) => this.#web.ask("get_system_info", short, notes));
       if ("error" in said && isClosed(said.error)) return this.#closed(said.error);
-      if ("error" in said) notes.add(`what the rig is cannot be read: ${said.error.message}`);
+      if ("error" in said) notes.add(`what the rig is cannot be read: ${said.error.unquoted}`);
       else this.#introduce(new Reply(said.value, notes, "system"));
     }
     const pages = await this.#try(signal, (short) => this.#web.generation(short));
@@ -129,7 +129,7 @@ export class AntminerReader {
     const config = await this.#try(signal, (short) => this.#web.config(short, notes));
     if ("value" in config) return config.value;
     if (isClosed(config.error)) this.#trouble = this.#closed(config.error);
-    else notes.add(`the configuration cannot be read: ${config.error.message}`);
+    else notes.add(`the configuration cannot be read: ${config.error.unquoted}`);
     return null;
   }
 
@@ -158,7 +158,7 @@ export class AntminerReader {
     this.#restRpc(notes);
     const pages = await this.#try(signal, (short) => this.#web.ask("pools", short, notes));
     if ("value" in pages) return poolsOfWeb(pages.value, notes);
-    notes.add(`what the pools count cannot be read: ${pages.error.message}`);
+    notes.add(`what the pools count cannot be read: ${pages.error.unquoted}`);
     return [];
   }
 
@@ -167,7 +167,7 @@ export class AntminerReader {
     if ("error" in summary) return summary;
     const pools = await this.#command("pools", signal, notes);
     const stats = await this.#command("stats", signal, notes);
-    for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.message);
+    for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.unquoted);
     const said = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
     return { value: reportOfRpc({ summary: summary.value, pools: said(pools), stats: said(stats) }, notes) };
   }
@@ -223,14 +223,14 @@ export class AntminerReader {
     if (first || this.#turn === 1 || this.#blinks === undefined) {
       const blinks = await this.#try(signal, (short) => this.#web.blinks(short, notes));
       this.#blinks = "value" in blinks ? blinks.value : null;
-      if ("error" in blinks) notes.add(blinks.error.message);
+      if ("error" in blinks) notes.add(blinks.error.unquoted);
     }
     // The reports of older firmware hold all that follows.
     if (generation === "old") return;
     if (first || this.#turn === 2) {
       const summary = await this.#try(signal, (short) => this.#web.ask("summary", short, notes));
       this.#remarks = "value" in summary ? remarksOf(summary.value, notes) : null;
-      if ("error" in summary) notes.add(summary.error.message);
+      if ("error" in summary) notes.add(summary.error.unquoted);
     }
     if (first || this.#turn === 3) {
       const summary = await this.#command("summary", signal, notes);

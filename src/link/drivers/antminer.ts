@@ -73,7 +73,7 @@ class AntminerRig implements Rig {
     const notes = new Notes();
     const facts = await this.#reader.read(signal, notes);
     this.#trouble = facts.trouble;
-    if (facts.trouble !== null) notes.add(`nothing can be steered now: ${facts.trouble.message}`);
+    if (facts.trouble !== null) notes.add(`nothing can be steered now: ${facts.trouble.unquoted}`);
     const { config, report } = facts;
     if (config !== null && config.mode !== null && config.mode !== asleep) this.#awake = config.mode;
     if (report !== null && report.readings.boards.length > 0) this.#hasFans = report.readings.fans.length > 0;

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { isRecord } from "../reply.ts";
+import { refusedWith } from "../transports/limits.ts";
 import type { RpcTransport } from "../transports/rpc.ts";
 import { isRefusal, type Status, statusOf } from "./cgminer-replies.ts";
 
@@ -28,12 +29,12 @@ export async function ascset(
 }
 
 function refusedOption(at: string, option: string, { code, words }: Status): RigbridgeError {
-  const said = `${at} refused "${option}": ${words}`;
-  if (/Unknown option/i.test(words)) return new RigbridgeError("control.absent", said);
-  if (code === 45 || /access denied/i.test(words)) return new RigbridgeError("rig.read-only", said);
+  const what = `${at} refused "${option}"`;
+  if (/Unknown option/i.test(words)) return refusedWith("control.absent", what, words);
+  if (code === 45 || /access denied/i.test(words)) return refusedWith("rig.read-only", what, words);
   if (/(?:username|userpass|passwd) err|auth failed|password invalid/i.test(words))
-    return new RigbridgeError("rig.login", said);
-  return new RigbridgeError("rig.refused", said);
+    return refusedWith("rig.login", what, words);
+  return refusedWith("rig.refused", what, words);
 }
 
 /**

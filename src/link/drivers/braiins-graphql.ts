@@ -4,6 +4,7 @@ import type { Credentials } from "../link.ts";
 import { isRecord, printable } from "../reply.ts";
 import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../transports/http.ts";
+import { refusedWith } from "../transports/limits.ts";
 import { discreet, withoutSecrets } from "./braiins-secrets.ts";
 
 /** What a GraphQL question brought: its data, and what of it the rig could not say. */
@@ -36,7 +37,7 @@ export class BraiinsGraphql {
   async ask(query: string, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#renewing(query, signal);
     const missing = answer.data.bos === undefined && answer.data.bosminer === undefined;
-    if (missing) throw new RigbridgeError("rig.refused", `${this.#http.at} refused: ${said(answer) || "no data"}`);
+    if (missing) throw refusedWith("rig.refused", `${this.#http.at} refused`, said(answer) || "no data");
     return answer;
   }
 
@@ -47,7 +48,7 @@ export class BraiinsGraphql {
     if (answer === null) throw kept ? new SessionEnded(this.#notLetIn()) : this.#notLetIn();
     const complaint = said(answer) || messageIn(answer.data, 0);
     if (complaint !== null && complaint !== "")
-      throw new RigbridgeError("rig.refused", `${this.#http.at} refused ${what}: ${complaint}`);
+      throw refusedWith("rig.refused", `${this.#http.at} refused ${what}`, complaint);
     return `The rig took ${what}`;
   }
 
@@ -101,8 +102,9 @@ export class BraiinsGraphql {
     if (reply.status >= 300 && reply.status !== 401 && reply.status !== 403)
       throw discreet(refusal(this.#http.at, call, reply), [this.#password]);
     const why = reply.status < 300 ? said(answerOf(this.#http.at, call, reply)) : words(reply.body);
-    const message = `${this.#http.at} does not take this login${why === "" ? "" : `: ${why}`}`;
-    throw new RigbridgeError("rig.login", withoutSecrets(message, [this.#password]));
+    const what = `${this.#http.at} does not take this login`;
+    if (why === "") throw new RigbridgeError("rig.login", what);
+    throw refusedWith("rig.login", what, withoutSecrets(why, [this.#password]));
   }
 }
 

@@ -81,10 +81,10 @@ export class BraiinsRest {
   }
 
   #refusal(call: HttpCall, reply: HttpReply): RigbridgeError {
-    const { message } = refusal(this.#http.at, call, reply);
-    if (reply.status !== 401) return new RigbridgeError(reply.status === 409 ? "rig.busy" : "rig.refused", message);
-    this.#token = null;
-    return new RigbridgeError("rig.login", message);
+    const { message, unquoted } = refusal(this.#http.at, call, reply);
+    if (reply.status === 401) this.#token = null;
+    const code = reply.status === 401 ? "rig.login" : reply.status === 409 ? "rig.busy" : "rig.refused";
+    return new RigbridgeError(code, message, { unquoted });
   }
 
   async #login(signal: AbortSignal): Promise<string> {
@@ -94,8 +94,9 @@ export class BraiinsRest {
     const reply = await this.#http.call(call, signal);
     if (reply.status >= 400 && reply.status < 500 && reply.status !== 404) {
       const why = withoutSecrets(words(reply.body), [this.#password]);
-      const message = `${this.#http.at} does not take this login: ${`${reply.status} ${why}`.trimEnd()}`;
-      this.#refused = { at: performance.now(), error: new RigbridgeError("rig.login", message) };
+      const unquoted = `${this.#http.at} does not take this login: ${reply.status}`;
+      const error = new RigbridgeError("rig.login", `${unquoted} ${why}`.trimEnd(), { unquoted });
+      this.#refused = { at: performance.now(), error };
       throw this.#refused.error;
     }
     if (reply.status >= 300) throw discreet(refusal(this.#http.at, call, reply), [this.#password]);

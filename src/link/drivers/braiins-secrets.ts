@@ -9,4 +9,4 @@ export const withoutSecrets = (text: string, secrets: readonly unknown[]): strin
 
 /** The same error, said without these. */
 export const discreet = (error: unknown, secrets: readonly unknown[]): unknown =>
-  error instanceof RigbridgeError ? reworded(error, withoutSecrets(error.message, secrets)) : error;
+  error instanceof RigbridgeError ? reworded(error, (text) => withoutSecrets(text, secrets)) : error;

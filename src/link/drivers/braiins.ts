@@ -84,7 +84,7 @@ class BraiinsRig implements Rig {
     this.#loginTrouble = this.#hasLogin ? null : this.#loginMissing();
     const view = await this.#look(signal, notes);
     this.#view = view;
-    if (this.#loginTrouble !== null) notes.add(this.#hasLogin ? this.#loginTrouble.message : withoutLogin);
+    if (this.#loginTrouble !== null) notes.add(this.#hasLogin ? this.#loginTrouble.unquoted : withoutLogin);
     const { picture } = view;
     return {
       identity: picture.identity,

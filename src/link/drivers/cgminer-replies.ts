@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { DeviceReading, PoolReading } from "../driver.ts";
 import { isRecord, printable, type Reply } from "../reply.ts";
+import { refusedWith } from "../transports/limits.ts";
 
 /** What an answer says of itself: the letter and words of its STATUS. */
 export interface Status {
@@ -26,7 +27,7 @@ export const isRefusal = ({ letter }: Status): boolean => letter === "E" || lett
 export function accepted(at: string, command: string, value: unknown): string {
   const status = statusOf(value);
   if (status === null) throw new RigbridgeError("rig.garbled", `${at} answered "${command}" without a STATUS`);
-  if (isRefusal(status)) throw new RigbridgeError("rig.refused", `${at} refused "${command}": ${status.words}`);
+  if (isRefusal(status)) throw refusedWith("rig.refused", `${at} refused "${command}"`, status.words);
   return status.words;
 }
 

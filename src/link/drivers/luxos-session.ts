@@ -77,7 +77,9 @@ export class LuxosSession {
       return accepted(this.#rpc.at, command, answer);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      throw new RigbridgeError(error.code, error.message.replaceAll(session, "***"));
+      throw new RigbridgeError(error.code, error.message.replaceAll(session, "***"), {
+        unquoted: error.unquoted.replaceAll(session, "***"),
+      });
     }
   }
 

@@ -162,15 +162,19 @@ export class VnishWeb {
             ? "wants its password, and none was given"
             : "does not take this password";
     const said = saidOf(reply.body);
-    return new RigbridgeError("rig.login", `${this.at} ${what} (${reply.status}${said === "" ? "" : `: ${said}`})`);
+    const unquoted = `${this.at} ${what} (${reply.status})`;
+    const message = said === "" ? unquoted : `${this.at} ${what} (${reply.status}: ${said})`;
+    return new RigbridgeError("rig.login", message, { unquoted });
   }
 
   #refusedCall(what: string, reply: HttpReply, secrets: readonly string[]): RigbridgeError {
     let said = saidOf(reply.body);
     // A very short password is no secret, and its letters are everywhere.
     for (const secret of secrets) if (secret.length > 2) said = said.replaceAll(secret, "***");
-    const words = said === "" ? `HTTP ${reply.status}` : `${reply.status} ${said}`;
-    return new RigbridgeError("rig.refused", `${this.at} refused "${what.replace(base, "")}": ${words}`);
+    const refused = `${this.at} refused "${what.replace(base, "")}"`;
+    const unquoted = `${refused}: HTTP ${reply.status}`;
+    const message = said === "" ? unquoted : `${refused}: ${reply.status} ${said}`;
+    return new RigbridgeError("rig.refused", message, { unquoted });
   }
 }
 

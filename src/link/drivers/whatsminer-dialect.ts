@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { Identity, RigReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolLogin, PoolReading } from "../driver.ts";
 import type { Notes } from "../reply.ts";
+import { refusedWith } from "../transports/limits.ts";
 
 /** What one read of a WhatsMiner says, whichever API says it. */
 export interface Report {
@@ -76,13 +77,13 @@ const switchAdvice =
   "(Remote Ctrl, Miner API Switch)";
 
 export const readOnly = (at: string, what: string, words: string): RigbridgeError =>
-  new RigbridgeError("rig.read-only", `${at} refused "${what}": ${words}; ${switchAdvice}`);
+  refusedWith("rig.read-only", `${at} refused "${what}"`, words, `; ${switchAdvice}`);
 
 export const wrongLogin = (at: string, what: string, words: string): RigbridgeError =>
-  new RigbridgeError("rig.login", `${at} refused "${what}": ${words}; its API wants another password or account`);
+  refusedWith("rig.login", `${at} refused "${what}"`, words, "; its API wants another password or account");
 
 export const refused = (at: string, what: string, words: string): RigbridgeError =>
-  new RigbridgeError("rig.refused", `${at} refused "${what}": ${words}`);
+  refusedWith("rig.refused", `${at} refused "${what}"`, words);
 
 export const noPassword = (at: string): RigbridgeError =>
   new RigbridgeError("rig.login", `${at} takes no command without the password of its API, and none was given`);

@@ -135,6 +135,5 @@ function withoutSecrets(error: unknown, logins: readonly PoolLogin[]): unknown {
   if (!(error instanceof RigbridgeError)) return error;
   // A very short password is no secret, and its letters are everywhere.
   const secrets = logins.map(({ password }) => password).filter((password) => password.length > 2);
-  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, "***"), error.message);
-  return shown === error.message ? error : reworded(error, shown);
+  return reworded(error, (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text));
 }

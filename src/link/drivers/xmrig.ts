@@ -8,6 +8,7 @@ import type { Link } from "../link.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../transports/http.ts";
 import { parseReply, parseStrict } from "../transports/json.ts";
+import { refusedWith } from "../transports/limits.ts";
 import type { DeviceReply } from "../transports/rpc.ts";
 import { devicesOf, hasGraphics } from "./xmrig-backends.ts";
 import { activeOnly, type Config, edit, poolsOf } from "./xmrig-pools.ts";
@@ -130,7 +131,7 @@ class XmrigRig implements Rig {
     const status = answer.object("result").text("status");
     if (status === null) {
       const said = answer.object("error").text("message") ?? "no result";
-      throw new RigbridgeError("rig.refused", `${this.#link.http.at} refused "${method}": ${said}`);
+      throw refusedWith("rig.refused", `${this.#link.http.at} refused "${method}"`, said);
     }
     return status;
   }

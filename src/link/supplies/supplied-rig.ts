@@ -57,7 +57,7 @@ export class SuppliedRig implements Rig {
     } catch (error) {
       // The rig may well be on; only what the plug would have said is missing.
       if (!(error instanceof RigbridgeError)) throw error;
-      trouble = `its plug is not read: ${error.message}`;
+      trouble = `its plug is not read: ${error.unquoted}`;
     }
     const reading = plugged?.on === false ? this.#cut(plugged) : await this.#readRig(plugged, signal);
     this.#controls = reading.controls;
@@ -186,8 +186,10 @@ export class SuppliedRig implements Rig {
     try {
       await this.#plug.switch(on, signal);
     } catch (error) {
-      if (!(error instanceof RigbridgeError) || error.code !== "rig.unreachable") throw error;
-      throw new RigbridgeError("rig.refused", `The plug cannot be reached: ${error.message}`);
+      if (!(error instanceof RigbridgeError)) throw error;
+      // Nobody knows that what answers is a plug, so its words are not told.
+      if (error.code !== "rig.unreachable") throw new RigbridgeError(error.code, error.unquoted);
+      throw new RigbridgeError("rig.refused", `The plug cannot be reached: ${error.unquoted}`);
     }
   }
 

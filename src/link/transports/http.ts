@@ -5,7 +5,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { hostAndPort } from "../address.ts";
 import { isRecord, printable } from "../reply.ts";
 import { parseReply, parseStrict } from "./json.ts";
-import { beginning, connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
+import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import { rigLookup } from "./lookup.ts";
 import type { DeviceReply } from "./rpc.ts";
 import { decode } from "./text.ts";
@@ -198,7 +198,7 @@ function unpack(at: string, response: IncomingMessage, bytes: Buffer): Buffer {
 /** The body as JSON, repaired where it must be. Throws `rig.garbled`. */
 export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: HttpReply): DeviceReply {
   const parsed = parseReply(body);
-  if ("problem" in parsed) throw garbled(at, `${method} ${path}: ${parsed.problem}; ${beginning(body)}`);
+  if ("problem" in parsed) throw garbledText(at, `${method} ${path}: ${parsed.problem}`, body);
   // A device whose every figure is unknown would look idle, and it is not known to be.
   if (isRecord(parsed.value) && Object.keys(parsed.value).length === 0)
     throw garbled(at, `${method} ${path}: the reply is empty`);
@@ -207,11 +207,16 @@ export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: 
 
 /** What a status of 300 or more means, in the device's words; never with what was sent. */
 export function refusal(at: string, { method, path }: HttpCall, { status, body }: HttpReply): RigbridgeError {
-  const what = `${at} refused ${method} ${path}: ${`${status} ${words(body)}`.trimEnd()}`;
-  if (status === 401 || status === 403) {
-    return new RigbridgeError("rig.refused", `${what}; credentials are missing or wrong, or it does not allow this`);
-  }
-  return new RigbridgeError("rig.refused", status < 400 ? `${what}; redirects are not followed` : what);
+  const why =
+    status === 401 || status === 403
+      ? "; credentials are missing or wrong, or it does not allow this"
+      : status < 400
+        ? "; redirects are not followed"
+        : "";
+  const said = words(body);
+  const unquoted = `${at} refused ${method} ${path}: ${status}${why}`;
+  const message = said === "" ? unquoted : `${at} refused ${method} ${path}: ${status} ${said}${why}`;
+  return new RigbridgeError("rig.refused", message, { unquoted });
 }
 
 /** What a device says in its body: the `error` or `message` of a JSON object, or a short plain text; else nothing. */

@@ -1,4 +1,4 @@
-import { RigbridgeError } from "../../contract/problems.ts";
+import { type ProblemCode, RigbridgeError } from "../../contract/problems.ts";
 
 /** What one exchange with a device may cost. */
 export const limits = {
@@ -44,11 +44,19 @@ export function cutShort(at: string, signal: AbortSignal, received: number): Rig
 export const garbled = (at: string, problem: string): RigbridgeError =>
   new RigbridgeError("rig.garbled", `${at}: ${problem}`);
 
+/** The same for a text that is no answer of a rig, with its first words. */
+export const garbledText = (at: string, problem: string, text: string): RigbridgeError =>
+  new RigbridgeError("rig.garbled", `${at}: ${problem}; ${beginning(text)}`, { unquoted: `${at}: ${problem}` });
+
+/** A refusal in the device's own words. */
+export const refusedWith = (code: ProblemCode, what: string, words: string, advice = ""): RigbridgeError =>
+  new RigbridgeError(code, `${what}: ${words}${advice}`, { unquoted: `${what}${advice}` });
+
 export const tooLarge = (at: string): RigbridgeError =>
   garbled(at, `the reply is larger than ${limits.replyBytes / 1024} KB`);
 
 /** The first words of something unexpected, fit for one line of a message. */
-export function beginning(text: string): string {
+function beginning(text: string): string {
   const line = text
     .slice(0, 48)
     .replace(/[^\x20-\x7e]+/g, "?")

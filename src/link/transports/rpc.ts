@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
 import { parseReply, parseStrict } from "./json.ts";
-import { beginning, connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
+import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import { rigLookup } from "./lookup.ts";
 import { decode } from "./text.ts";
 
@@ -190,7 +190,7 @@ class Exchange {
 export function replyOf(at: string, bytes: Buffer): DeviceReply {
   const { text, notes } = decode(bytes);
   const parsed = parseReply(text.endsWith("\0") ? text.slice(0, -1) : text);
-  if ("problem" in parsed) throw garbled(at, `${parsed.problem}; ${beginning(text)}`);
+  if ("problem" in parsed) throw garbledText(at, parsed.problem, text);
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
