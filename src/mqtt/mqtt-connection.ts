@@ -102,7 +102,13 @@ export class MqttConnection implements Connection {
     this.#options = options;
     this.#files = files;
     this.#place = placeOf(options.settings.url);
-    this.#outgoing = new Outgoing(options.now ?? Date.now);
+    this.#outgoing = new Outgoing({
+      now: options.now ?? Date.now,
+      dropped: (count) =>
+        options.log.warn(
+          `${count} events and answers are lost: the broker at ${this.#place} was away or slow for too long`,
+        ),
+    });
     this.#client = this.#connect();
   }
 
