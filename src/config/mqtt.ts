@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { secret } from "../contract/secrets.ts";
 
 /** Topic levels as brokers and Home Assistant take them. */
 const level = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "A-Z, a-z, 0-9, _ and -");
@@ -6,6 +7,14 @@ const levels = z
   .string()
   .max(200)
   .regex(/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/, "levels of A-Z, a-z, 0-9, _ and -, with / between them");
+const filter = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(
+    /^(?!\$)([^+#/\p{Cc}]*|\+)(\/([^+#/\p{Cc}]*|\+))*(\/#)?$/u,
+    "must be a topic, with + for one level and /# at its end",
+  );
 const file = z.string().min(1).max(1000);
 
 export const HomeAssistantSettings = z.strictObject({
@@ -44,7 +53,7 @@ export const MqttSettings = z
       ),
     clientId: level.default("rigbridge").describe("tells this bridge from another at the same broker"),
     username: z.string().min(1).max(200).optional().describe("at the broker; the embedded one lets in only this"),
-    password: z.string().max(1000).optional().describe("its password"),
+    password: secret(z.string().max(1000).optional()).describe("its password"),
     ca: file.optional().describe("file with the certificate that the broker's is signed by (PEM)"),
     cert: file.optional().describe("file with a certificate of our own (PEM)"),
     key: file.optional().describe("file with its key (PEM)"),
@@ -54,6 +63,15 @@ export const MqttSettings = z
       .default(0)
       .describe("of readings; commands and discovery have 1"),
     interval: z.number().min(1).max(3600).default(10).describe("seconds between two readings of a miner, at least"),
+    requests: z
+      .boolean()
+      .default(true)
+      .describe("every operation of the API at bridge/request; false = only commands to miners and groups"),
+    responseTopics: z
+      .array(filter)
+      .max(100)
+      .default([])
+      .describe("topics outside base where a sender may want its answer, with all below them; + = any one level"),
     homeAssistant: z
       .union([z.boolean(), HomeAssistantSettings])
       .default(true)
