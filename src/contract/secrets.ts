@@ -22,15 +22,20 @@ export function withoutSecrets(schema: z.core.$ZodType, value: unknown): unknown
   if (!holdsSecrets(schema)) return value;
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((each) => withoutSecrets(schema.element, each));
-  if (schema instanceof z.ZodObject && typeof value === "object")
+  if (typeof value === "object" && (schema instanceof z.ZodObject || schema instanceof z.ZodRecord))
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => {
-        const field = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+        const field = fieldOf(schema, name);
         return [name, field === undefined ? each : withoutSecrets(field, each)];
       }),
     );
   // Of a union each part takes out its own.
   return partsOf(schema).reduce((rest: unknown, part) => withoutSecrets(part, rest), value);
+}
+
+function fieldOf(schema: z.ZodObject | z.ZodRecord, name: string): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodRecord) return schema.valueType;
+  return Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
 }
 
 const known = new WeakMap<z.core.$ZodType, boolean>();
