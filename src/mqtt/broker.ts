@@ -26,11 +26,13 @@ export const brokerLimits = {
   connections: 1_000,
   /** Levels of a topic. */
   levels: 32,
+  /** Bytes of what MQTT 5 lets a message have beside topic and payload. */
+  properties: 16_384,
   /** Bytes of a CONNECT, with the will that is kept for as long as the connection. */
   connect: 16_384,
   /** Bytes of all retained messages together, with their topics and what else they cost; and how many they may be. */
-  retained: 67_108_864,
-  retainedMessages: 50_000,
+  retained: 33_554_432,
+  retainedMessages: 30_000,
   /** Messages with QoS that wait for one client, or for one to release them; and bytes of those of all clients. */
   queue: 1_000,
   queues: 33_554_432,
@@ -140,6 +142,7 @@ function rules(settings: BrokerOptions["settings"], bounds: Bounds): AedesOption
       isKnown(settings, username, password) ? done(null, true) : done(wrongLogin(), null),
     authorizePublish: (_client, packet, done) => {
       if (packet.topic.startsWith("$")) return done(new Error("topics that begin with $ are the broker's own"));
+      if (besides(packet) > brokerLimits.properties) return done(new Error(tooManyProperties));
       if (packet.retain && !bounds.retain(packet)) return done(new Error(noRoom));
       if (packet.retain || packet.qos > 0) keepAlone(packet);
       done(null);
@@ -147,6 +150,11 @@ function rules(settings: BrokerOptions["settings"], bounds: Bounds): AedesOption
   };
 }
 
+/** Bytes of a packet that are neither topic nor payload; a will has none of its own. */
+const besides = ({ length = 0, topic, payload }: PublishPacket): number =>
+  length - Buffer.byteLength(topic) - payload.length;
+
+const tooManyProperties = `a message with more than ${brokerLimits.properties} bytes of properties`;
 const noRoom = `no room for more retained messages: they have ${brokerLimits.retained} bytes, or are ${brokerLimits.retainedMessages}`;
 
 /** What is kept must not hold on to all that came with it over the wire, of which its bytes are a part. */

@@ -214,14 +214,19 @@ describe("the embedded broker", () => {
     await until(() => said.some(isAbout(/no room for more retained messages/)), "the log to say why");
   });
 
-  test("counts what comes along with a retained message too", async () => {
-    const broker = await open();
+  test("counts what comes along with a retained message too, and takes only so much of it", async () => {
+    const { log: heard, said } = hearingLog();
+    const broker = await open(here, heard);
     const speaker = await client(broker);
-    const properties = { userProperties: { note: "x".repeat(60_000), other: "x".repeat(60_000) } };
-    const say = (index: number) => speaker.publishAsync(`kept/${index}`, "1", { qos: 1, retain: true, properties });
-    const room = Math.floor(brokerLimits.retained / 120_000);
-    for (let index = 0; index < room - 5; index += 1) await say(index);
-    await expect(Promise.all(Array.from({ length: 10 }, (_, index) => say(room + index)))).rejects.toThrow();
+    const say = (index: number, note: string) =>
+      speaker.publishAsync(`kept/${index}`, "1", { qos: 1, retain: true, properties: { userProperties: { note } } });
+    expect(await code(say(0, "x".repeat(brokerLimits.properties)))).toBe(135);
+    await until(() => said.some(isAbout(/more than 16384 bytes of properties/)), "the log to say why");
+    const note = "x".repeat(brokerLimits.properties - 100);
+    const room = Math.floor(brokerLimits.retained / note.length);
+    for (let index = 0; index < room - 100; index += 1) await say(index, note);
+    const more = Promise.all(Array.from({ length: 100 }, (_, index) => say(room + index, note)));
+    await expect(more).rejects.toThrow();
   });
 
   test("keeps a thousand messages for one who has gone, and says that the others are dropped", async () => {

@@ -6,14 +6,19 @@ export interface RudeBroker {
   readonly url: string;
   /** How often somebody has come. */
   readonly welcomed: number;
+  /** Ends all connections. */
+  cut(): void;
   close(): Promise<void>;
 }
 
 /** CONNACK: welcome; MQTT 5 has properties in it, none here. */
 const welcome = { 4: Buffer.from([0x20, 2, 0, 0]), 5: Buffer.from([0x20, 3, 0, 0, 0]) };
 
-/** `behave` is called with each connection once it was welcomed, and the bytes of its CONNECT. */
-export async function startRudeBroker(behave: (socket: Socket, connect: Buffer) => void): Promise<RudeBroker> {
+/** CONNACK of 3.1.1: unacceptable protocol version. */
+const refusal = Buffer.from([0x20, 2, 0, 1]);
+
+/** `behave` is called with each connection once it was welcomed; where it is told to be old, MQTT 5 is refused. */
+export async function startRudeBroker(behave: (socket: Socket) => void, { isOld = false } = {}): Promise<RudeBroker> {
   const sockets = new Set<Socket>();
   let welcomed = 0;
   const server = createServer((socket) => {
@@ -21,21 +26,30 @@ export async function startRudeBroker(behave: (socket: Socket, connect: Buffer) 
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     socket.once("data", (packet: Buffer) => {
-      welcomed += 1;
       // The level stands behind the protocol's name.
-      socket.write(packet[packet.indexOf("MQTT") + 4] === 5 ? welcome[5] : welcome[4]);
-      behave(socket, packet);
+      const level = packet[packet.indexOf("MQTT") + 4] === 5 ? 5 : 4;
+      if (isOld && level === 5) {
+        socket.end(refusal);
+        return;
+      }
+      welcomed += 1;
+      socket.write(welcome[level]);
+      behave(socket);
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   const address = server.address();
   return {
     url: `mqtt://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
     get welcomed() {
       return welcomed;
     },
+    cut,
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
       await once(server, "close");
     },
