@@ -85,7 +85,7 @@ export class Answering {
       this.#refusedTopics.add(topic);
       log.warn(
         { topic: shortened(topic) },
-        `A sender wants its answer at a topic where this bridge does not answer; it goes to the usual one. Topics outside ${base}/ need mqtt.responseTopics`,
+        "This bridge does not answer at the response topic of a request; it answers at its own",
       );
     }
     return false;

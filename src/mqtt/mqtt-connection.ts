@@ -263,11 +263,8 @@ export class MqttConnection implements Connection {
     this.#isConnected = false;
     this.#isAbused = fault !== null;
     this.#outgoing.lost();
-    this.#say(
-      fault === null
-        ? `The connection to the broker at ${this.#place} is lost; it is tried again`
-        : `The broker at ${this.#place} sends ${fault}; the connection is closed, and tried again`,
-    );
+    if (fault === null) this.#say(`The connection to the broker at ${this.#place} is lost; it is tried again`);
+    else this.#say(`The broker at ${this.#place} sends ${fault}; the connection is closed, and tried again`);
     this.#later();
   }
 
