@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Line } from "../contract/inputs.ts";
+import { secret } from "../contract/secrets.ts";
 import { JsonPath, Topic } from "../contract/topic.ts";
 
 /** What the file says of loops that steer the power of rigs: rooms that they heat, and a surplus that they follow. */
@@ -24,10 +25,12 @@ export const SourceSettings = z
     headers: z
       .record(
         z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, "is no name of a header"),
-        z
-          .string()
-          .max(4000)
-          .regex(/^[\x20-\x7e]*$/, "printable ASCII in one line"),
+        secret(
+          z
+            .string()
+            .max(4000)
+            .regex(/^[\x20-\x7e]*$/, "printable ASCII in one line"),
+        ),
       )
       .default({})
       .describe("headers to ask with, as Authorization: Bearer and a token; kept secret"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { secret } from "../contract/secrets.ts";
 import { TopicFilter } from "../contract/topic.ts";
 
 /** Topic levels as brokers and Home Assistant take them. */
@@ -45,7 +46,7 @@ export const MqttSettings = z
       ),
     clientId: level.default("rigbridge").describe("tells this bridge from another at the same broker"),
     username: z.string().min(1).max(200).optional().describe("at the broker; the embedded one lets in only this"),
-    password: z.string().max(1000).optional().describe("its password"),
+    password: secret(z.string().max(1000).optional()).describe("its password"),
     ca: file.optional().describe("file with the certificate that the broker's is signed by (PEM)"),
     cert: file.optional().describe("file with a certificate of our own (PEM)"),
     key: file.optional().describe("file with its key (PEM)"),
@@ -63,6 +64,15 @@ export const MqttSettings = z
         "topics at which plugs may be switched that are declared over the API, like zigbee2mqtt/+/set; " +
           "one without + and # allows all topics below it too; absent = none",
       ),
+    requests: z
+      .boolean()
+      .default(true)
+      .describe("every operation of the API at bridge/request; false = only commands to miners and groups"),
+    responseTopics: z
+      .array(TopicFilter.refine((filter) => filter !== "#", "would be every topic"))
+      .max(100)
+      .default([])
+      .describe("topics outside base where a sender may want its answer, with all below them; + = any one level"),
     homeAssistant: z
       .union([z.boolean(), HomeAssistantSettings])
       .default(true)

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { Uid } from "../contract/resources.ts";
+import { secret } from "../contract/secrets.ts";
 import { Supply } from "../contract/supply.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Follows, Heatings } from "./loops.ts";
@@ -39,7 +40,7 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 export const HttpSettings = z.strictObject({
   host: z.string().min(1).max(253).default("127.0.0.1").describe("address to listen on"),
   port: z.int().min(0).max(65535).default(17790).describe("port to listen on; 0 = any free one"),
-  key: key.optional().describe("the API key; without it only loopback is served"),
+  key: secret(key.optional()).describe("the API key; without it only loopback is served"),
   origins: z.array(origin).default([]).describe("web origins that may call from a browser (CORS)"),
   hosts: z.array(z.string().min(1).max(253)).default([]).describe("further host names under which it is reached"),
   trustedProxies: z
@@ -47,7 +48,10 @@ export const HttpSettings = z.strictObject({
     .default([])
     .describe("proxies whose X-Forwarded-For is believed"),
   open: z.boolean().default(false).describe("allow other addresses without a key"),
-  keylessRead: z.boolean().default(false).describe("GETs from private addresses need no key"),
+  keylessRead: z
+    .boolean()
+    .default(false)
+    .describe("private addresses may look without a key, as a user with the privilege view"),
   announce: z
     .boolean()
     .default(true)
@@ -122,7 +126,7 @@ export const PoolSettings = z.strictObject({
   url: PoolUrl.describe("like stratum+tcp://pool.example:3333"),
   worker: Line(256).default("").describe("worker or account name"),
   wallet: Line(256).default("").describe("wallet address, for pools that take one"),
-  password: Line(256).default("").describe("what the pool takes as password, often x"),
+  password: secret(Line(256).default("")).describe("what the pool takes as password, often x"),
   coin: z
     .union([CoinName, z.literal("")], "1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen")
     .default("")
@@ -154,7 +158,7 @@ export const AlgorithmSettings = z.strictObject({
 
 export const UserSettings = z.strictObject({
   name: UserName,
-  key: key.optional().describe("the user's own API key, which makes a request theirs"),
+  key: secret(key.optional()).describe("the user's own API key, which makes a request theirs"),
   privilege: z.enum(["administrator", "control", "view"]).default("view").describe("what the user may do"),
   groups: z.array(name).optional().describe("what the user sees; absent = all"),
   pools: z.array(name).optional().describe("pools that the user sees; absent = all"),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Mistake } from "./problems.ts";
 import { privileges, Uid } from "./resources.ts";
+import { secret } from "./secrets.ts";
 import { Supply } from "./supply.ts";
 
 /**
@@ -204,7 +205,7 @@ export const PoolBody = z.object({
   url: PoolUrl.optional(),
   workerName: optionalLine(256),
   walletAddress: optionalLine(256),
-  plainWorkerPassword: optionalLine(256),
+  plainWorkerPassword: secret(optionalLine(256)),
 });
 
 export const PoolGroupBody = z.object({
@@ -224,7 +225,7 @@ export const ManagedMinerBody = z.object({
   hostId: z.int().min(0).optional(),
   isPoolGroup: z.boolean().optional(),
   poolId: z.int().min(0).optional(),
-  commandLineParams: optionalLine(4000),
+  commandLineParams: secret(optionalLine(4000)),
   softwareAutoDownload: z.boolean().optional(),
   softwareType: optionalLine(100),
   softwarePath: optionalLine(1000),
@@ -253,8 +254,8 @@ export const minerFields = {
   name: Line(200).min(1).optional(),
   driver: z.string().max(32).optional().describe("only this driver is tried; absent = recognise"),
   username: z.string().max(200).optional(),
-  password: z.string().max(200).optional(),
-  token: z.string().max(1000).optional(),
+  password: secret(z.string().max(200).optional()),
+  token: secret(z.string().max(1000).optional()),
   interval: seconds.optional().describe("seconds between two reads"),
   location: z
     .object({
@@ -345,7 +346,9 @@ export const userIdDescription =
 export const UserBody = z.object({
   id: BodyId,
   name: UserName.optional(),
-  key: Key.nullable().optional().describe("the user's own API key; null takes it away; it is never shown again"),
+  key: secret(Key.nullable().optional()).describe(
+    "the user's own API key; null takes it away; it is never shown again",
+  ),
   privilege: z.enum(privileges).optional().describe("view when a user is added without"),
   groups: z.array(z.int().min(1)).max(1000).nullable().optional().describe("ids of what the user sees; null = all"),
   pools: z.array(z.int().min(1)).max(1000).nullable().optional().describe("Static IDs; null = all"),

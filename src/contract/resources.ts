@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Control, Identity, Readings } from "./readings.ts";
+import { secret } from "./secrets.ts";
 
 /**
  * The resources of the API document, part 2, with what the reference product sends beyond it (`decisions`) and what
@@ -205,7 +206,7 @@ export const Pool = z.object({
   url: text,
   workerName: text,
   walletAddress: text,
-  plainWorkerPassword: text.describe("empty for a user who may only look"),
+  plainWorkerPassword: secret(z.string()).describe("empty for whoever may only look"),
 });
 export type Pool = z.infer<typeof Pool>;
 
@@ -231,7 +232,7 @@ export const ManagedMiner = z.object({
   hostId: int,
   isPoolGroup: z.boolean(),
   poolId: int,
-  commandLineParams: text,
+  commandLineParams: secret(z.string()).describe("may hold a password; empty for whoever may only look"),
   softwareAutoDownload: z.boolean(),
   softwareType: text,
   softwarePath: text,

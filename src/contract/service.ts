@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { EventType } from "./events.ts";
 import type { Operation, OperationName, operations } from "./operations.ts";
-import type { Miner } from "./resources.ts";
+import type { Miner, Privilege } from "./resources.ts";
 
 type Params<O> = O extends { params: infer P extends Record<string, z.ZodType> }
   ? { readonly [K in keyof P]: z.output<P[K]> }
@@ -27,6 +27,8 @@ export interface Caller {
   readonly actor: string;
   /** Whose eyes to look through: the `user_id` of the request, or the user whose key it is. */
   readonly userId?: number | undefined;
+  /** What the caller may do at most, whoever's eyes are looked through; absent: as much as those. */
+  readonly privilege?: Privilege | undefined;
 }
 
 /** Ready-made bytes of a reply, so that lists are never serialised again. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { secret } from "./secrets.ts";
 import { JsonPath, Topic } from "./topic.ts";
 
 /** What a plug may be used for. */
@@ -20,7 +21,7 @@ export const HttpSupply = z.strictObject({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   channel: z.int().min(0).max(15).default(0).describe("which of its outputs, from 0"),
   username: z.string().max(200).optional().describe("for the plug's own login; absent = admin"),
-  password: z.string().max(200).optional().describe("for the plug's own login"),
+  password: secret(z.string().max(200).optional()).describe("for the plug's own login"),
   ...use,
 });
 export type HttpSupply = z.infer<typeof HttpSupply>;

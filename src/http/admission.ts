@@ -19,11 +19,16 @@ import {
   targetHost,
 } from "./security.ts";
 
-/**
- * Says whether a request may come in, and which user's own key it carries. Throws the problem when not, and sets the
- * headers that belong to it.
- */
-export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => KeyHolder | undefined;
+/** Whom a request comes from. */
+export interface Admitted {
+  /** The user whose own key came with it. */
+  readonly holder?: KeyHolder | undefined;
+  /** Let in by `keylessRead` alone, and so no more than somebody who may look. */
+  readonly isKeyless: boolean;
+}
+
+/** Says whom a request comes from. Throws the problem when it may not come in, and sets the headers that belong to it. */
+export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => Admitted;
 
 type KeyHolders = Pick<MiningService, "keyHolder">;
 
@@ -38,13 +43,13 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
     checkFraming(request.raw);
     checkHost(request, names);
     const peer = peerOf(request, proxies);
-    address(request, peer);
+    const isGuest = address(request, peer);
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
-    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return undefined;
-    const holder = key(request, peer, query, reply);
+    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return { isKeyless: true };
+    const { holder, isKeyless } = key(request, peer, query, reply);
     if (!reads(request)) pace(holder, peer, reply);
-    return holder;
+    return { holder, isKeyless: isKeyless || (isGuest && holder === undefined) };
   };
 }
 
@@ -87,11 +92,11 @@ function peerOf(request: FastifyRequest, proxies: AddressSet): Peer {
 const reads = (request: FastifyRequest): boolean => request.method === "GET" || request.method === "HEAD";
 const within = (peer: Peer, set: AddressSet): boolean => !peer.hidden && set.has(peer.address);
 
-/** Without a key only this machine is served. */
-function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Peer) => void {
+/** Without a key only this machine is served; true for somebody else who may look all the same. */
+function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Peer) => boolean {
   return (request, peer) => {
-    if (settings.key !== undefined || settings.open || within(peer, loopback)) return;
-    if (settings.keylessRead && reads(request) && within(peer, privateNetworks)) return;
+    if (settings.key !== undefined || settings.open || within(peer, loopback)) return false;
+    if (settings.keylessRead && reads(request) && within(peer, privateNetworks)) return true;
     throw new RigbridgeError(
       "address.forbidden",
       "Without an API key only this machine itself is served. Set http.key in the configuration, or http.open: true to let everybody in",
@@ -99,7 +104,7 @@ function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Pe
   };
 }
 
-type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => KeyHolder | undefined;
+type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => Admitted;
 
 /** A user's own key comes first: should the service's be the same one day, it opens no more than that user's. */
 function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
@@ -108,11 +113,11 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   return (request, peer, query, reply) => {
     const presented = presentedKey(request, query);
     const holder = presented === undefined ? undefined : users.keyHolder?.(keyDigest(presented));
-    if (holder !== undefined || check === undefined) return holder;
+    if (holder !== undefined || check === undefined) return { holder, isKeyless: false };
     const verdict = check.verdict(presented, peer.address);
-    if (verdict === "right") return undefined;
+    if (verdict === "right") return { isKeyless: false };
     if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks))
-      return undefined;
+      return { isKeyless: true };
     if (verdict === "limited") {
       reply.header("retry-after", String(keyWindow));
       throw new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");

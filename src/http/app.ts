@@ -7,8 +7,8 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type F
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { admission } from "./admission.ts";
+import type { MiningService } from "../contract/service.ts";
+import { type Admitted, admission } from "./admission.ts";
 import { sendRead } from "./answers.ts";
 import { hasBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
@@ -27,8 +27,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The query as text; Fastify's own `query` stays empty. */
     asked: QueryText;
-    /** The user whose own key came with the request. */
-    holder: KeyHolder | undefined;
+    admitted: Admitted;
   }
 }
 
@@ -119,13 +118,13 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   const admit = admission(settings, service, limits);
   let closing = false;
   app.decorateRequest("asked");
-  app.decorateRequest("holder");
+  app.decorateRequest("admitted");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
     // Nobody reads what comes with these; it may be endless.
     if (hasBody(request.raw) && readsOnly.has(request.method)) reply.header("connection", "close");
     request.asked = readQuery(request.url);
-    request.holder = admit(request, request.asked, reply);
+    request.admitted = admit(request, request.asked, reply);
     done();
   });
   app.addHook("preClose", (done) => {

@@ -74,7 +74,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
 
 /** Whether the user's key that opened the stream is still theirs. */
 function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): () => boolean {
-  const { holder } = request;
+  const { holder } = request.admitted;
   const key = presentedKey(request, request.asked);
   if (holder === undefined || key === undefined) return () => true;
   const digest = keyDigest(key);

@@ -4,6 +4,7 @@ import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
 import * as readings from "../contract/readings.ts";
 import * as resources from "../contract/resources.ts";
+import { isSecret } from "../contract/secrets.ts";
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -49,7 +50,9 @@ export function parameterSchemas(schema: z.ZodType): { properties: Json; require
   return { properties, required };
 }
 
-const withoutNoise: NonNullable<Override> = ({ jsonSchema }) => {
+const withoutNoise: NonNullable<Override> = ({ zodSchema, jsonSchema }) => {
+  // Forms hide what is typed into such a field.
+  if (isSecret(zodSchema)) jsonSchema.format = "password";
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   // The calendar as a regular expression.

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import { type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { isBelow, matches } from "../contract/topic.ts";
 import type { Connection, Message } from "./connection.ts";
+import { commandTopic } from "./topics.ts";
 
 /** What came of a command or a request. */
 export type Outcome = { readonly data: unknown } | { readonly error: unknown };
@@ -31,19 +33,27 @@ export function answerOf(outcome: Outcome, transaction: unknown): Answer {
 const expiry = 60;
 /** Refusals that are answered and logged in a second; what comes beyond that is counted. */
 const refusalsPerSecond = 20;
+/** Response topics of which the log says that nothing is sent there; beyond that they are all alike. */
+const refusedAtMost = 20;
 
 export interface AnsweringOptions {
   readonly connection: Connection;
   /** First levels of the bridge's own topics. */
   readonly base: string;
+  /** Filters of the topics elsewhere to which answers may go. */
+  readonly responseTopics: readonly string[];
   readonly log: Pick<Logger, "warn">;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** Answers where the sender wants it, else at a topic of the thing itself; garbage is answered only so often. */
+/**
+ * Answers where the sender wants it, else at a topic of the thing itself; garbage is answered only so often. The bridge
+ * publishes with its own rights at the broker, so it does not let a sender name any topic.
+ */
 export class Answering {
   readonly #options: AnsweringOptions;
+  readonly #refusedTopics = new Set<string>();
   #second = 0;
   #refused = 0;
   #unsaid = 0;
@@ -54,9 +64,9 @@ export class Answering {
 
   answer(message: Message, usual: string, outcome: Outcome, transaction: unknown): void {
     if ("error" in outcome && !this.#mayRefuse(message.topic, outcome.error)) return;
-    const { connection, base } = this.#options;
+    const { connection } = this.#options;
     const { responseTopic, correlation } = message;
-    const asked = responseTopic !== null && isAnswerable(responseTopic, base) ? responseTopic : null;
+    const asked = responseTopic !== null && this.#mayAnswerAt(responseTopic) ? responseTopic : null;
     connection.publish({
       topic: asked ?? usual,
       payload: JSON.stringify(answerOf(outcome, transaction)),
@@ -65,6 +75,20 @@ export class Answering {
       expiry,
       ...(asked !== null && correlation !== null ? { correlation } : {}),
     });
+  }
+
+  #mayAnswerAt(topic: string): boolean {
+    const { base, responseTopics, log } = this.#options;
+    if (isTopic(topic) && (isBelow(topic, base) ? isForAnswers(topic, base) : isListed(topic, responseTopics)))
+      return true;
+    if (!this.#refusedTopics.has(topic) && this.#refusedTopics.size < refusedAtMost) {
+      this.#refusedTopics.add(topic);
+      log.warn(
+        { topic: shortened(topic) },
+        "This bridge does not answer at the response topic of a request; it answers at its own",
+      );
+    }
+    return false;
   }
 
   #mayRefuse(topic: string, error: unknown): boolean {
@@ -92,8 +116,19 @@ const sentence = (error: unknown): string =>
 
 const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Not where the bridge itself would take it for something, and nowhere that is no topic. */
-const isAnswerable = (topic: string, base: string): boolean =>
-  topic.length > 0 && topic.length <= 1000 && !/[+#\0]/.test(topic) && !topic.startsWith("$") && !isOurs(topic, base);
+const isTopic = (topic: string): boolean =>
+  topic.length > 0 && topic.length <= 1000 && !/[+#\0]/.test(topic) && !topic.startsWith("$");
 
-const isOurs = (topic: string, base: string): boolean => topic.startsWith(`${base}/`) && !topic.includes("/response");
+/** An entry stands for what it matches and for everything below that. */
+const isListed = (topic: string, filters: readonly string[]): boolean =>
+  filters.some((filter) => matches(filter.endsWith("#") ? filter : `${filter}/#`, topic));
+
+/** What the bridge publishes by itself below its base, and hears there. */
+const own = /^(bridge|miner|group|summary|notifications?)(\/|$)/;
+const ownAnswers = /^(bridge|(miner|group)\/[^/]+)\/response(\/|$)/;
+
+/** Below the base: not where it would be taken for a state or a command. */
+function isForAnswers(topic: string, base: string): boolean {
+  const rest = topic.slice(base.length + 1);
+  return !own.test(rest) || (ownAnswers.test(rest) && commandTopic(base, topic) === null);
+}

@@ -109,14 +109,21 @@ class RunningBridge implements Bridge {
       interval: settings.interval,
       notified: () => this.#countSoon(),
     });
-    const answering = new Answering({ connection, base: settings.base, log, now });
+    const answering = new Answering({
+      ...{ connection, log, now },
+      base: settings.base,
+      responseTopics: settings.responseTopics,
+    });
     const inbox = new Inbox({ answering, log, now });
     const shared = { service, inbox, topics, base: settings.base };
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
     const requests = new Requests({ ...shared, changed: () => this.#countSoon() });
     const leftovers = new Leftovers(connection, topics, this.#publishing);
     connection.subscribe([topics.info], (message) => this.#meet(message));
-    connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.heard(message), { fresh: true });
+    if (settings.requests)
+      connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.heard(message), {
+        fresh: true,
+      });
     connection.subscribe(
       topics.commands.filter((filter) => !isRequest(filter)),
       (message) => void commands.heard(message),
@@ -193,14 +200,14 @@ class RunningBridge implements Bridge {
 
   #publishInfo(): void {
     const { settings, version } = this.#options;
-    const { base, qos, interval, homeAssistant } = settings;
+    const { base, qos, interval, homeAssistant, requests } = settings;
     const payload = JSON.stringify({
       name: "Rigbridge",
       version,
       ...this.#run,
       mqtt: this.connection.version === 5 ? "5" : "3.1.1",
       ...{ base, qos, interval, homeAssistant },
-      operations: [...this.#features].sort(),
+      operations: requests ? [...this.#features].sort() : [],
     });
     this.connection.publish({ topic: this.#topics.info, payload, qos: 1, retain: true });
   }

@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, isIP, type Server, type Socket } from "node:net";
-import type { Aedes, AedesOptions, Client } from "aedes";
+import type { Aedes, AedesOptions, Client, PublishPacket } from "aedes";
 import type { Logger } from "pino";
 import type { MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { Bounds } from "./broker-bounds.ts";
 
 export interface BrokerOptions {
   readonly settings: Pick<MqttSettings, "broker" | "username" | "password">;
@@ -25,8 +26,16 @@ export const brokerLimits = {
   connections: 1_000,
   /** Levels of a topic. */
   levels: 32,
-  /** Bytes of all retained messages together, with their topics. */
-  retained: 134_217_728,
+  /** Bytes of what MQTT 5 lets a message have beside topic and payload. */
+  properties: 16_384,
+  /** Bytes of a CONNECT, with the will that is kept for as long as the connection. */
+  connect: 16_384,
+  /** Bytes of all retained messages together, with their topics and what else they cost; and how many they may be. */
+  retained: 33_554_432,
+  retainedMessages: 30_000,
+  /** Messages with QoS that wait for one client, or for one to release them; and bytes of those of all clients. */
+  queue: 1_000,
+  queues: 33_554_432,
   /** ms until a connection has to say who it is. */
   login: 10_000,
   /** ms that a subscriber may leave lying what it is sent: the others wait for it. */
@@ -52,7 +61,10 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
       `mqtt.broker on ${host} lets others in only with mqtt.username and mqtt.password`,
     );
   const { Aedes } = await loaded();
-  const aedes = await Aedes.createBroker(rules(settings));
+  const warn = seldom((fault: string) => log.warn(`MQTT broker: ${fault}`));
+  const bounds = new Bounds(brokerLimits, warn);
+  const aedes = await Aedes.createBroker(rules(settings, bounds));
+  bounds.guard(aedes);
   tell(aedes, log);
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
@@ -63,8 +75,7 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
     aedes.handle(socket);
   });
   server.maxConnections = brokerLimits.connections;
-  const warn = seldom((fault: string) => log.warn(fault));
-  server.on("drop", () => warn(`the MQTT broker has no room for more than ${brokerLimits.connections} connections`));
+  server.on("drop", () => warn(`there is no room for more than ${brokerLimits.connections} connections`));
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
@@ -112,8 +123,7 @@ async function loaded(): Promise<typeof import("aedes")> {
   }
 }
 
-function rules(settings: BrokerOptions["settings"]): AedesOptions {
-  const retained = new Retained();
+function rules(settings: BrokerOptions["settings"], bounds: Bounds): AedesOptions {
   return {
     maximumPacketSize: brokerLimits.packet,
     maxTopicLevels: brokerLimits.levels,
@@ -125,17 +135,42 @@ function rules(settings: BrokerOptions["settings"]): AedesOptions {
     preConnect: (_client, packet, done) => {
       // In MQTT 3 a session has no end, and what is kept for it none either.
       if (packet.protocolVersion !== 5) packet.clean = true;
-      done(null, true);
+      const isTooLarge = (packet.length ?? 0) > brokerLimits.connect;
+      done(isTooLarge ? new Error(`a CONNECT of more than ${brokerLimits.connect} bytes`) : null, !isTooLarge);
     },
     authenticate: (_client, username, password, done) =>
       isKnown(settings, username, password) ? done(null, true) : done(wrongLogin(), null),
-    authorizePublish: (_client, { topic, payload, retain }, done) => {
-      if (topic.startsWith("$")) return done(new Error("topics that begin with $ are the broker's own"));
-      if (retain && !retained.take(topic, payload.length)) return done(new Error("no room for more retained messages"));
+    authorizePublish: (_client, packet, done) => {
+      if (packet.topic.startsWith("$")) return done(new Error("topics that begin with $ are the broker's own"));
+      if (besides(packet) > brokerLimits.properties) return done(new Error(tooManyProperties));
+      if (packet.retain && !bounds.retain(packet)) return done(new Error(noRoom));
+      if (packet.retain || packet.qos > 0) keepAlone(packet);
       done(null);
     },
   };
 }
+
+/** Bytes of a packet that are neither topic nor payload; a will has none of its own. */
+const besides = ({ length = 0, topic, payload }: PublishPacket): number =>
+  length - Buffer.byteLength(topic) - payload.length;
+
+const tooManyProperties = `a message with more than ${brokerLimits.properties} bytes of properties`;
+const noRoom = `no room for more retained messages: they have ${brokerLimits.retained} bytes, or are ${brokerLimits.retainedMessages}`;
+
+/** What is kept must not hold on to all that came with it over the wire, of which its bytes are a part. */
+function keepAlone(packet: PublishPacket): void {
+  packet.payload = copied(packet.payload);
+  const correlation = packet.properties?.correlationData;
+  if (packet.properties !== undefined && correlation !== undefined)
+    packet.properties.correlationData = copied(correlation);
+}
+
+const copied = (bytes: Buffer | string): Buffer => {
+  const from = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+  const alone = Buffer.allocUnsafeSlow(from.length);
+  from.copy(alone);
+  return alone;
+};
 
 /** Without a username everybody is let in, which only loopback is. Both are compared whole, in constant time. */
 function isKnown(
@@ -154,23 +189,6 @@ const wrongLogin = () => Object.assign(new Error("wrong username or password"), 
 
 const sameBytes = (a: Buffer, b: Buffer): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
-
-/** How much is kept, so that nobody fills the memory. */
-class Retained {
-  readonly #sizes = new Map<string, number>();
-  #total = 0;
-
-  /** Notes what is kept at a topic, nothing for 0 bytes; false when there is no room. */
-  take(topic: string, bytes: number): boolean {
-    const size = bytes === 0 ? 0 : Buffer.byteLength(topic) + bytes;
-    const total = this.#total - (this.#sizes.get(topic) ?? 0) + size;
-    if (size > 0 && total > brokerLimits.retained) return false;
-    this.#total = total;
-    if (size === 0) this.#sizes.delete(topic);
-    else this.#sizes.set(topic, size);
-    return true;
-  }
-}
 
 /** Nothing that a client does may end the process, and one that does it again and again not fill the log. */
 function tell(aedes: Aedes, log: Logger): void {

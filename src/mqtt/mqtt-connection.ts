@@ -6,6 +6,7 @@ import { matches } from "../contract/topic.ts";
 import { type BrokerError, type Trouble, troubleOf } from "./broker-trouble.ts";
 import type { Connection, Message, Publication, Subscription } from "./connection.ts";
 import { Outgoing, type Wire } from "./outgoing.ts";
+import { PacketWatch } from "./packet-watch.ts";
 
 export interface ConnectionSettings {
   readonly url: string;
@@ -43,9 +44,13 @@ const keepalive = 30;
 const window = 1_000;
 /** Bytes that a slow broker has not taken yet, from which on telemetry is left out. */
 const backlog = 8 * 1024 * 1024;
-/** Bytes of a message that the broker may send us. */
-const largestMessage = 4 * 1024 * 1024;
+/** Bytes of a packet that the broker may send us. MQTT 5 tells it so; of any other the connection is closed. */
+export const largestPacket = 4 * 1024 * 1024;
+/** Bytes of a message of WebSockets, which may hold several packets. */
+const largestFrame = 2 * largestPacket;
 const takenOver = 142;
+/** What ws says of a message that is longer than it may be. */
+const tooLongFrame = "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 
 /**
  * A connection by mqtt.js, with MQTT 5 and where the broker refuses that 3.1.1. It is tried for ever, and says what is
@@ -97,6 +102,8 @@ export class MqttConnection implements Connection {
   #again: NodeJS.Timeout | undefined;
   /** What the bridge published was refused. */
   #hasRefused = false;
+  /** The connection was closed for what the broker sent, which may be the first that it sends next time too. */
+  #isAbused = false;
   /** What was said last. */
   #said: string | null = null;
 
@@ -104,7 +111,13 @@ export class MqttConnection implements Connection {
     this.#options = options;
     this.#files = files;
     this.#place = placeOf(options.settings.url);
-    this.#outgoing = new Outgoing(options.now ?? Date.now);
+    this.#outgoing = new Outgoing({
+      now: options.now ?? Date.now,
+      dropped: (count) =>
+        options.log.warn(
+          `${count} events and answers are lost: the broker at ${this.#place} was away or slow for too long`,
+        ),
+    });
     this.#client = this.#connect();
   }
 
@@ -199,13 +212,14 @@ export class MqttConnection implements Connection {
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
       protocolVersion: version,
-      ...(version === 5 ? { properties: { maximumPacketSize: largestMessage } } : {}),
+      ...(version === 5 ? { properties: { maximumPacketSize: largestPacket } } : {}),
       clean: true,
       keepalive,
       connectTimeout,
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      wsOptions: { maxPayload: largestFrame },
       will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
     });
     let error: BrokerError | null = null;
@@ -213,8 +227,14 @@ export class MqttConnection implements Connection {
     const over = (): void => {
       if (isOver) return;
       isOver = true;
-      if (this.#client === client) this.#lost(error);
+      if (this.#client === client) this.#lost(error, fault);
     };
+    const watch = new PacketWatch(largestPacket);
+    let fault: string | null = null;
+    client.stream.on("data", (bytes: Buffer) => {
+      fault ??= watch.look(bytes);
+      if (fault !== null) client.stream.destroy();
+    });
     client.on("connect", ({ properties }) => {
       // Small messages would wait for acknowledgements otherwise (Nagle); a WebSocket's stream has no such thing.
       if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function")
@@ -242,7 +262,7 @@ export class MqttConnection implements Connection {
   #open(wire: Wire): void {
     const { log } = this.#options;
     this.#isConnected = true;
-    this.#tries = 0;
+    if (!this.#isAbused) this.#tries = 0;
     this.#hasTriedBoth = false;
     this.#hasRefused = false;
     this.#said = null;
@@ -253,16 +273,19 @@ export class MqttConnection implements Connection {
     for (const listener of this.#connected) listener();
   }
 
-  #lost(error: BrokerError | null): void {
+  #lost(error: BrokerError | null, fault: string | null): void {
     if (this.#isClosed) return;
-    if (this.#isConnected) this.#cut();
+    if (this.#isConnected)
+      this.#cut(error?.code === tooLongFrame ? `a frame of more than ${largestFrame} bytes` : fault);
     else this.#refused(troubleOf(error, this.#place, this.#options.settings.username !== undefined));
   }
 
-  #cut(): void {
+  #cut(fault: string | null): void {
     this.#isConnected = false;
+    this.#isAbused = fault !== null;
     this.#outgoing.lost();
-    this.#say(`The connection to the broker at ${this.#place} is lost; it is tried again`);
+    if (fault === null) this.#say(`The connection to the broker at ${this.#place} is lost; it is tried again`);
+    else this.#say(`The broker at ${this.#place} sends ${fault}; the connection is closed, and tried again`);
     this.#later();
   }
 

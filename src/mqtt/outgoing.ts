@@ -1,4 +1,5 @@
 import type { Publication } from "./connection.ts";
+import { type Waiter, Waiting } from "./waiting.ts";
 
 /** What is sent through: calls back once it has arrived, or never will; says whether there is room for telemetry. */
 export interface Wire {
@@ -10,36 +11,44 @@ export interface Wire {
   nudge(): void;
 }
 
-/** Messages that wait for a broker, at most. */
-const patient = 1_000;
+export interface OutgoingOptions {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Told how many messages found no room, once there is room again or the broker is gone. */
+  readonly dropped: (count: number) => void;
+}
+
+/** Messages that are not retained and wait: for a broker that is away, and for one that is slow. */
+const patient = { away: 1_000, slow: 10_000 };
+/** Characters of payloads that may be under way at once; one message may be longer. */
+const underWayAtMost = 8 * 1024 * 1024;
 
 /**
  * What goes out, in order: telemetry at once or never, the rest with as many under way as the broker takes. What waits
- * is bounded while there is no broker; while there is one whoever publishes is asked for no more than it knows of.
+ * is bounded, whether there is no broker or a slow one.
  */
 export class Outgoing {
-  readonly #now: () => number;
+  readonly #options: OutgoingOptions;
   #wire: Wire | null = null;
-  #waiting: { readonly publication: Publication; readonly until: number }[] = [];
-  #first = 0;
+  #waiting = new Waiting(patient.away);
   #underWay = 0;
+  /** Characters of the payloads under way. */
+  #size = 0;
   /** Since the wire was nudged. */
   #sent = 0;
   #settled: (() => void)[] = [];
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(options: OutgoingOptions) {
+    this.#options = options;
   }
 
   publish(publication: Publication): void {
     const wire = this.#wire;
-    const { qos, retain, expiry } = publication;
-    if (wire === null) {
-      if (qos === 1 && !retain && expiry !== undefined) this.#keep(publication, expiry);
-    } else if (qos === 0) {
+    if (wire === null) this.#keep({ publication, until: Number.POSITIVE_INFINITY });
+    else if (publication.qos === 0) {
       if (wire.hasRoom) wire.send(publication, () => undefined);
     } else {
-      this.#waiting.push({ publication, until: Number.POSITIVE_INFINITY });
+      this.#waiting.put({ publication, until: Number.POSITIVE_INFINITY });
       this.#pump();
     }
   }
@@ -51,61 +60,71 @@ export class Outgoing {
     return promise;
   }
 
-  /** There is a broker; what waited goes out behind what is published meanwhile. */
+  /** There is a broker; what waited goes out before what is published from now on. */
   open(wire: Wire): void {
     this.#wire = wire;
     this.#underWay = 0;
-    const now = this.#now();
-    this.#waiting = this.#waiting.slice(this.#first).filter(({ until }) => until > now);
-    this.#first = 0;
+    this.#size = 0;
+    this.#report();
+    const before = this.#waiting;
+    this.#waiting = new Waiting(patient.slow);
+    for (let next = before.take(); next !== undefined; next = before.take()) this.#waiting.put(next);
     this.#pump();
   }
 
   /** The broker is gone, and with it what was under way. */
   lost(): void {
     this.#wire = null;
-    const rest = this.#waiting.slice(this.#first).map(({ publication }) => publication);
-    this.#waiting = [];
-    this.#first = 0;
-    for (const { retain, expiry, ...publication } of rest)
-      if (!retain && expiry !== undefined) this.#keep({ ...publication, retain, expiry }, expiry);
+    this.#report();
+    const before = this.#waiting;
+    this.#waiting = new Waiting(patient.away);
+    for (let next = before.take(); next !== undefined; next = before.take()) this.#keep(next);
     this.#settle();
   }
 
   get #isEmpty(): boolean {
-    return this.#underWay === 0 && this.#first === this.#waiting.length;
+    return this.#underWay === 0 && this.#waiting.isEmpty;
   }
 
-  #keep(publication: Publication, expiry: number): void {
-    this.#waiting.push({ publication, until: this.#now() + expiry * 1000 });
-    if (this.#waiting.length > patient) this.#waiting.shift();
+  /** Without a broker only that waits which nobody would publish again. */
+  #keep({ publication, until }: Waiter): void {
+    const { qos, retain, expiry } = publication;
+    if (qos === 0 || retain || expiry === undefined) return;
+    this.#waiting.put({ publication, until: Math.min(until, this.#options.now() + expiry * 1000) });
   }
 
   #pump(): void {
     const wire = this.#wire;
     if (wire === null) return;
-    while (this.#underWay < wire.window) {
-      const next = this.#waiting[this.#first];
+    while (this.#underWay < wire.window && (this.#size < underWayAtMost || this.#underWay === 0)) {
+      const next = this.#waiting.take();
       if (next === undefined) break;
-      this.#first += 1;
+      const { publication, until } = next;
+      if (until <= this.#options.now()) continue;
       this.#underWay += 1;
+      this.#size += publication.payload.length;
       this.#sent += 1;
-      wire.send(next.publication, () => this.#arrived(wire));
+      wire.send(publication, () => this.#arrived(wire, publication));
     }
-    if (this.#first === this.#waiting.length) {
-      this.#waiting = [];
-      this.#first = 0;
-    } else if (this.#sent >= wire.window) {
+    if (!this.#waiting.isEmpty && this.#sent >= wire.window) {
       this.#sent = 0;
       wire.nudge();
     }
   }
 
-  #arrived(wire: Wire): void {
+  #arrived(wire: Wire, { payload }: Publication): void {
     if (wire !== this.#wire) return;
     this.#underWay -= 1;
+    this.#size -= payload.length;
     this.#pump();
-    if (this.#isEmpty) this.#settle();
+    if (!this.#isEmpty) return;
+    this.#report();
+    this.#settle();
+  }
+
+  #report(): void {
+    const count = this.#waiting.takeDropped();
+    if (count > 0) this.#options.dropped(count);
   }
 
   #settle(): void {

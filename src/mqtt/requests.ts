@@ -1,5 +1,7 @@
-import { type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { z } from "zod";
+import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
+import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { MiningService } from "../contract/service.ts";
 import { flatInput } from "../farm/index.ts";
 import { isObject, type JsonObject } from "../farm/values.ts";
@@ -20,7 +22,10 @@ export interface RequestsOptions {
 /** Requests that are answered at once. */
 const most = 64;
 
-/** Every call of the table of operations, at `bridge/request/<operation>`, with its input as JSON. */
+/**
+ * Every call of the table of operations, at `bridge/request/<operation>`, with its input as JSON. Everybody who may
+ * listen reads the answers, so secrets are empty in them; an empty one that is sent back leaves things as they are.
+ */
 export class Requests {
   readonly #options: RequestsOptions;
   #underWay = 0;
@@ -53,15 +58,23 @@ export class Requests {
 
   async #ask(name: OperationName, { transaction: _, ...value }: JsonObject): Promise<unknown> {
     const { service, changed } = this.#options;
-    const { input, userId } = flatInput(operations[name], value);
+    const { input, userId } = flatInput(operations[name], withoutEmptySecrets(operations[name], value));
     try {
       // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
-      return await Reflect.apply(service[name], service, [
+      const reply: unknown = await Reflect.apply(service[name], service, [
         input,
         userId === undefined ? caller : { ...caller, userId },
       ]);
+      return withoutSecrets(operations[name].reply, reply);
     } finally {
       if (operations[name].method !== "GET") changed();
     }
   }
+}
+
+function withoutEmptySecrets({ body }: Operation, value: JsonObject): JsonObject {
+  const shape = body instanceof z.ZodObject ? body.shape : {};
+  const isEmptySecret = (name: string): boolean =>
+    value[name] === "" && Object.hasOwn(shape, name) && isSecret(shape[name]);
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !isEmptySecret(name)));
 }

@@ -16,10 +16,15 @@ export interface Access {
 
 const everything: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
 
+const atLeast = (privilege: Privilege, needed: Privilege): boolean =>
+  privileges.indexOf(privilege) >= privileges.indexOf(needed);
+
 /** Who may see and do what. A user who sees a group sees those inside it too. */
 export class AccessBook {
   readonly #store: Store;
   readonly #known = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
+  /** The same sights with fewer rights: what is kept for an access is kept for each of these too. */
+  readonly #limited = new WeakMap<Access, Map<Privilege, Access>>();
   #groups: unknown;
 
   constructor(store: Store) {
@@ -27,8 +32,20 @@ export class AccessBook {
   }
 
   /** Throws `not.found` for a user that there is not: an unknown user is never everybody. */
-  of({ userId }: Caller): Access {
-    if (userId === undefined) return everything;
+  of({ userId, privilege }: Caller): Access {
+    const access = userId === undefined ? everything : this.#ofUser(userId);
+    return privilege === undefined || atLeast(privilege, access.privilege) ? access : this.#limit(access, privilege);
+  }
+
+  #limit(access: Access, privilege: Privilege): Access {
+    const known = this.#limited.get(access) ?? new Map<Privilege, Access>();
+    this.#limited.set(access, known);
+    const limited = known.get(privilege) ?? { ...access, privilege };
+    known.set(privilege, limited);
+    return limited;
+  }
+
+  #ofUser(userId: number): Access {
     const user = this.#store.users.get(userId);
     if (user === undefined || user.disabled) throw notFound("user", userId);
     const groups = this.#store.groups.all();
@@ -46,7 +63,7 @@ export class AccessBook {
     const { privilege } = this.of(caller);
     const operation: Operation = operations[name];
     const needed = privilegeFor(operation);
-    if (privileges.indexOf(privilege) < privileges.indexOf(needed))
+    if (!atLeast(privilege, needed))
       throw new RigbridgeError("user.forbidden", `This user may ${may[privilege]}; this takes the privilege ${needed}`);
   }
 

@@ -1,4 +1,5 @@
-import { type OperationName, operationNames } from "../contract/operations.ts";
+import { type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, MiningService } from "../contract/service.ts";
 import { type AccessBook, needsAll } from "./access.ts";
 
@@ -28,7 +29,10 @@ const ofTheWhole: ReadonlySet<OperationName> = new Set([
   "cancelDiscovery",
 ]);
 
-/** Nobody gets to an operation that is not for them; `named` says for the audit through whose eyes a caller looks. */
+/**
+ * Nobody gets to an operation that is not for them, and whoever may only look is shown no secret; `named` says for the
+ * audit through whose eyes a caller looks.
+ */
 export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller) => Caller): Calls {
   const checked = operationNames.flatMap((name) => {
     if (name === "watchEvents") return [];
@@ -38,8 +42,10 @@ export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller
         name,
         async (input: never, caller: Caller) => {
           access.check(name, caller);
-          if (ofTheWhole.has(name)) needsAll(access.of(caller));
-          return method(input, named(caller));
+          const eyes = access.of(caller);
+          if (ofTheWhole.has(name)) needsAll(eyes);
+          const reply = await method(input, named(caller));
+          return eyes.privilege === "view" ? withoutSecrets(operations[name].reply, reply) : reply;
         },
       ] as const,
     ];

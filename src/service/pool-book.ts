@@ -82,15 +82,15 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 
   readonly listPools: MiningService["listPools"] = async (_input, caller) => {
     const access = this.#access.of(caller);
-    return { canAction: true, list: this.#pools(access).map((pool) => this.#shown(pool, access)) };
+    return { canAction: true, list: this.#pools(access).map((pool) => this.#shown(pool)) };
   };
 
   readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {
     const access = this.#access.of(caller);
-    return this.#shown(this.#find(id, access), access);
+    return this.#shown(this.#find(id, access));
   };
 
-  readonly savePool: MiningService["savePool"] = async ({ id, ...body }, caller) => {
+  readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
     const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
     const fields = { ...empty, ...known, ...given(body) };
     if (fields.url === "") throw invalid("url", "is required");
@@ -111,7 +111,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
     this.#index();
     this.#changed();
-    return this.#shown(saved, this.#access.of(caller));
+    return this.#shown(saved);
   };
 
   readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
@@ -184,11 +184,10 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return present(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
   }
 
-  /** Who may only look is never shown a secret. */
-  #shown(pool: Stored<StoredPool>, access: Access): Pool {
-    const { id, description, coinClass, coinShortName, coinAlgorithm, url, workerName, walletAddress } = pool;
+  #shown(pool: Stored<StoredPool>): Pool {
+    const { id, description, coinClass, coinShortName, coinAlgorithm } = pool;
+    const { url, workerName, walletAddress, plainWorkerPassword } = pool;
     const coinDisplayName = this.#coins.coin(coinShortName)?.displayName ?? coinShortName;
-    const plainWorkerPassword = access.privilege === "view" ? "" : pool.plainWorkerPassword;
     return {
       id,
       description,

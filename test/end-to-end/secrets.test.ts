@@ -6,6 +6,7 @@ import { operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Ask, type ServiceProcess, startProcess } from "../torture/process.ts";
 import { within } from "../until.ts";
+import { writings } from "./writings.ts";
 
 /** Every word that must stay inside, with characters that each way of writing changes. */
 const secrets = {
@@ -89,27 +90,6 @@ function raw(bytes: string): Promise<void> {
   });
   return within(closed, "the service to close the connection", { details: () => text });
 }
-
-/** As a text could be written by whoever passes it on. */
-const writings = (secret: string): string[] => {
-  const bytes = Buffer.from(secret);
-  // Of what stands in the middle of other bytes, whatever they are.
-  const inBase64 = [0, 1, 2].flatMap((skipped) =>
-    (["base64", "base64url"] as const).map((coding) => bytes.subarray(skipped).toString(coding).slice(0, 20)),
-  );
-  const inJson = JSON.stringify(secret).slice(1, -1);
-  const url = encodeURIComponent(secret);
-  return [
-    secret,
-    inJson,
-    JSON.stringify(inJson).slice(1, -1),
-    url,
-    url.toLowerCase(),
-    encodeURI(secret),
-    ...inBase64,
-    bytes.toString("hex"),
-  ];
-};
 
 test("no key, password or token comes out, whatever goes wrong", async () => {
   const key = encodeURIComponent(secrets.service);

@@ -119,6 +119,8 @@ describe("a user's own key", () => {
     return served;
   }
   const http = { actor: "http", userId: undefined };
+  /** Somebody without a key may look and no more, whoever's eyes it is through. */
+  const guest = { ...http, privilege: "view" };
   const byAnna = { actor: "anna", userId: 3 };
 
   test.each<[string, Partial<HttpSettings>, string, Ask, object]>([
@@ -131,7 +133,10 @@ describe("a user's own key", () => {
     ["anybody where no key is needed", {}, "", {}, http],
     ["anybody with a wrong key where none is needed", {}, `?key=${wrong}`, {}, http],
     ["anna where reads need no key", { key, keylessRead: true }, `?key=${own}`, {}, byAnna],
-    ["anybody where reads need no key", { key, keylessRead: true }, "", {}, http],
+    ["anybody where reads need no key", { key, keylessRead: true }, "", {}, guest],
+    ["anybody for anna where reads need no key", { key, keylessRead: true }, "?user_id=3", {}, { ...guest, userId: 3 }],
+    ["whoever has the key where reads need none", { key, keylessRead: true }, `?key=${key}`, {}, http],
+    ["this machine where there is no key", { keylessRead: true }, "", {}, http],
     ["anna whose key is the service's too", { key: own }, `?key=${own}`, {}, byAnna],
   ])("makes the request hers: %s", async (_who, settings, query, what, caller) => {
     const served = await servedWithAnna(settings);

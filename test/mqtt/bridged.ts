@@ -22,13 +22,13 @@ const silent: Logger = pino({ level: "silent" });
 
 type Settings = Partial<MqttSettings> & { readonly url: string };
 
-/** A bridge between a service and a broker, with readings at most every second. */
+/** A bridge between a service and a broker, with readings at most every second; it answers at `answers` too. */
 export async function bridgeTo(
   service: MiningService,
   wanted: Settings,
   options: { readonly log?: Logger; readonly unitsFile?: string } = {},
 ): Promise<Bridge> {
-  const settings = { ...MqttSettings.parse({ interval: 1, ...wanted }), url: wanted.url };
+  const settings = { ...MqttSettings.parse({ interval: 1, responseTopics: ["answers"], ...wanted }), url: wanted.url };
   const { log = silent, unitsFile = null } = options;
   return startBridge({ service, settings, log, version: "test", unitsFile, waits: quick });
 }

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { connect as connectSocket, createServer } from "node:net";
 import { connect, connectAsync, ErrorWithReasonCode, type IClientOptions, type MqttClient } from "mqtt";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { MqttSettings } from "../../src/config/mqtt.ts";
 import { type Broker, brokerLimits, startBroker } from "../../src/mqtt/broker.ts";
 import { problem } from "../errors.ts";
-import { within } from "../until.ts";
+import { until, within } from "../until.ts";
+import { hearingLog, type Said } from "./bridged.ts";
 
 const log = pino({ level: "silent" });
 const closing: (() => Promise<unknown>)[] = [];
@@ -18,8 +19,8 @@ type Settings = Pick<MqttSettings, "broker" | "username" | "password">;
 const here: Settings = { broker: { host: "127.0.0.1", port: 0 } };
 const guarded: Settings = { broker: { host: "0.0.0.0", port: 0 }, username: "home", password: "a-good-one" };
 
-async function open(settings: Settings = here): Promise<Broker> {
-  const broker = await startBroker({ settings, log });
+async function open(settings: Settings = here, to: Logger = log): Promise<Broker> {
+  const broker = await startBroker({ settings, log: to });
   closing.push(() => broker.close());
   return broker;
 }
@@ -51,6 +52,11 @@ function next(subscriber: MqttClient): Promise<Got> {
 /** Resolves when its connection ends, however. */
 const closed = (each: MqttClient): Promise<void> =>
   within(new Promise((resolve) => each.once("close", () => resolve())), "the broker to end the client's connection");
+
+const isAbout =
+  (pattern: RegExp) =>
+  ({ msg }: Said): boolean =>
+    pattern.test(msg);
 
 /** The code with which something was refused. */
 async function code(promise: Promise<unknown>): Promise<number> {
@@ -193,6 +199,102 @@ describe("the embedded broker", () => {
     expect(await code(speaker.publishAsync("kept/more", payload, { qos: 1, retain: true }))).toBe(135);
     await speaker.publishAsync("kept/0", "", { qos: 1, retain: true });
     await speaker.publishAsync("kept/more", payload, { qos: 1, retain: true });
+  });
+
+  test("keeps only so many messages, however small, and says why it takes no more", async () => {
+    const { log: heard, said } = hearingLog();
+    const broker = await open(here, heard);
+    const speaker = await client(broker);
+    const many = Array.from({ length: brokerLimits.retainedMessages }, (_, index) =>
+      speaker.publishAsync(`kept/${index}`, "1", { qos: 1, retain: true }),
+    );
+    await Promise.all(many);
+    expect(await code(speaker.publishAsync("kept/more", "1", { qos: 1, retain: true }))).toBe(135);
+    await speaker.publishAsync("kept/0", "another", { qos: 1, retain: true });
+    await until(() => said.some(isAbout(/no room for more retained messages/)), "the log to say why");
+  });
+
+  test("counts what comes along with a retained message too, and takes only so much of it", async () => {
+    const { log: heard, said } = hearingLog();
+    const broker = await open(here, heard);
+    const speaker = await client(broker);
+    const say = (index: number, note: string) =>
+      speaker.publishAsync(`kept/${index}`, "1", { qos: 1, retain: true, properties: { userProperties: { note } } });
+    expect(await code(say(0, "x".repeat(brokerLimits.properties)))).toBe(135);
+    await until(() => said.some(isAbout(/more than 16384 bytes of properties/)), "the log to say why");
+    const note = "x".repeat(brokerLimits.properties - 100);
+    const room = Math.floor(brokerLimits.retained / note.length);
+    for (let index = 0; index < room - 100; index += 1) await say(index, note);
+    const more = Promise.all(Array.from({ length: 100 }, (_, index) => say(room + index, note)));
+    await expect(more).rejects.toThrow();
+  });
+
+  test("keeps a thousand messages for one who has gone, and says that the others are dropped", async () => {
+    const { log: heard, said } = hearingLog();
+    const broker = await open(here, heard);
+    const session = { clientId: "gone", clean: true, properties: { sessionExpiryInterval: 300 } };
+    const gone = await client(broker, session);
+    await gone.subscribeAsync("all", { qos: 1 });
+    const left = closed(gone);
+    gone.stream.destroy();
+    await left;
+    const speaker = await client(broker);
+    for (let index = 0; index < brokerLimits.queue + 500; index += 1)
+      await speaker.publishAsync("all", String(index), { qos: 1 });
+    await until(() => said.some(isAbout(/messages for "gone" are dropped: 1000 wait/)), "the log to say why");
+    const back = connect(broker.url, { ...session, reconnectPeriod: 0, protocolVersion: 5, clean: false });
+    closing.push(() => back.endAsync(true));
+    const texts: string[] = [];
+    back.on("message", (_topic, payload) => texts.push(String(payload)));
+    await until(() => texts.length >= brokerLimits.queue, "what was kept");
+    expect(texts).toEqual([...Array(brokerLimits.queue).keys()].map(String));
+    // There is room again.
+    const later = next(back);
+    await until(async () => {
+      await speaker.publishAsync("all", "later", { qos: 1 });
+      return texts.includes("later");
+    }, "a later message to arrive");
+    expect((await later).text).toBe("later");
+  });
+
+  test("cuts off who acknowledges nothing, and who never releases what it sends with QoS 2", async () => {
+    const { log: heard, said } = hearingLog();
+    const broker = await open(here, heard);
+    const deaf = await client(broker, {
+      clientId: "deaf",
+      properties: { sessionExpiryInterval: 300 },
+      customHandleAcks: () => undefined,
+    });
+    await deaf.subscribeAsync("all", { qos: 1 });
+    const cutDeaf = closed(deaf);
+    const speaker = await client(broker);
+    for (let index = 0; index <= brokerLimits.queue; index += 1) await speaker.publishAsync("all", "1", { qos: 1 });
+    await cutDeaf;
+    expect(said.some(isAbout(/"deaf": 1000 messages wait for it to acknowledge them/))).toBe(true);
+
+    const socket = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
+    const cut = within(once(socket, "close"), "the broker to cut off the one that releases nothing");
+    socket.on("error", () => undefined);
+    // CONNECT of MQTT 3.1.1 as "hoard", then PUBLISH with QoS 2 under ids of their own.
+    socket.write(Buffer.from("101100044d515454040200000005686f617264", "hex"));
+    await within(once(socket, "data"), "the broker to welcome it");
+    socket.resume();
+    const id = Buffer.alloc(2);
+    for (let index = 1; index <= brokerLimits.queue + 1; index += 1) {
+      id.writeUInt16BE(index);
+      socket.write(Buffer.concat([Buffer.from("3406000161", "hex"), id, Buffer.from("x")]));
+    }
+    await cut;
+    await until(() => said.some(isAbout(/"hoard": 1000 messages with QoS 2 wait/)), "the log to say why");
+    // The same is let in again: what it had sent is forgotten.
+    const again = await client(broker, { clientId: "hoard" });
+    await again.publishAsync("a", "1", { qos: 2 });
+  });
+
+  test("refuses a CONNECT with a will that is too large", async () => {
+    const broker = await open();
+    const will = { topic: "a", payload: Buffer.alloc(brokerLimits.connect), qos: 0 as const, retain: false };
+    await expect(client(broker, { will })).rejects.toThrow();
   });
 
   test("takes nothing from a web page that posts to its port", async () => {

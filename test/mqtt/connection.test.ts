@@ -4,11 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Message } from "../../src/mqtt/connection.ts";
-import { type ConnectionSettings, type MqttConnection, openConnection } from "../../src/mqtt/mqtt-connection.ts";
+import {
+  type ConnectionSettings,
+  largestPacket,
+  type MqttConnection,
+  openConnection,
+} from "../../src/mqtt/mqtt-connection.ts";
 import { until, within } from "../until.ts";
 import { hearingLog, quick } from "./bridged.ts";
 import { freePort, listenAt, startMosquitto } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
+import { beginningOf, flood, startRudeBroker } from "./rude-broker.ts";
+import { startWebBroker } from "./web-broker.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
@@ -220,4 +227,57 @@ test("what the broker keeps is heard as such, and not by who listens to fresh me
   await sender.say("home/a", "said");
   await until(() => fresh.some(({ payload }) => payload.toString() === "said"), "the fresh message");
   expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("said");
+});
+
+describe("a broker that sends too much", () => {
+  test("is told by MQTT 5 how large a packet may be, and keeps back what is larger", async () => {
+    const { url } = await broker();
+    const sender = await listening(url, ["nothing"]);
+    const { connection } = await open({ url });
+    const sizes: number[] = [];
+    connection.subscribe(["home/+"], ({ payload }) => sizes.push(payload.length));
+    await connects(connection);
+    await sender.say("home/a", Buffer.alloc(largestPacket));
+    await sender.say("home/a", Buffer.alloc(largestPacket - 100));
+    await until(() => sizes.length > 0, "the message that is not too large");
+    expect(sizes).toEqual([largestPacket - 100]);
+    expect(connection.isConnected).toBe(true);
+  });
+
+  test("is cut off at the head of the packet, before it has come, with a sentence; and is tried again", async () => {
+    const sent: { readonly sent: number }[] = [];
+    const rude = await startRudeBroker((socket) => {
+      socket.write(beginningOf("home/a", 200_000_000));
+      sent.push(flood(socket, 200_000_000));
+    });
+    cleanup.push(() => rude.close());
+    const { connection, sentences } = await open({ url: rude.url });
+    connection.subscribe(["home/a"], () => undefined);
+    await until(() => rude.welcomed > 2, "the bridge to come back twice");
+    // What was on its way in the buffers of two sockets.
+    for (const each of sent) expect(each.sent).toBeLessThan(20_000_000);
+    expect(sentences()).toContain(
+      `The broker at ${new URL(rude.url).host} sends a packet of more than 4194304 bytes; the connection is closed, and tried again`,
+    );
+  });
+
+  test("is cut off where it sends with QoS 2 what nobody would acknowledge", async () => {
+    const rude = await startRudeBroker((socket) => void socket.write(beginningOf("home/a", 100, { qos: 2 })));
+    cleanup.push(() => rude.close());
+    const { sentences } = await open({ url: rude.url });
+    await until(() => rude.welcomed > 1, "the bridge to come back");
+    expect(sentences()).toContainEqual(expect.stringMatching(/sends a message with QoS 2/));
+  });
+
+  test("by WebSockets is cut off too", async () => {
+    const rude = await startRudeBroker((socket) => {
+      socket.write(Buffer.concat([beginningOf("home/a", 9_000_000), Buffer.alloc(8_900_000)]));
+    });
+    cleanup.push(() => rude.close());
+    const web = await startWebBroker(Number(new URL(rude.url).port), "/mqtt");
+    cleanup.push(() => web.close());
+    const { sentences } = await open({ url: web.url });
+    await until(() => rude.welcomed > 1, "the bridge to come back");
+    expect(sentences()).toContainEqual(expect.stringMatching(/sends a (packet|frame) of more than/));
+  });
 });

@@ -27,7 +27,12 @@ afterAll(() => opened.close());
 
 /** The bridge and its broker, at this port. */
 async function start(port: number, more: Partial<MqttSettings> = {}, log: Logger = silent): Promise<Bridge> {
-  const settings = MqttSettings.parse({ broker: { host: "127.0.0.1", port }, interval: 1, ...more });
+  const settings = MqttSettings.parse({
+    broker: { host: "127.0.0.1", port },
+    interval: 1,
+    responseTopics: ["answers"],
+    ...more,
+  });
   const service = opened.service;
   const bridge = await startMqtt({ service, settings, log, version: "test", folder: null, waits: quick });
   cleanup.push(() => bridge.close());

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { Config } from "../../src/config/schema.ts";
+import { ServiceEvent } from "../../src/contract/events.ts";
+import { type Operation, operationNames, operations } from "../../src/contract/operations.ts";
+import { holdsSecrets, isSecret, secret, withoutSecrets } from "../../src/contract/secrets.ts";
+
+/** Every field of a schema by its path, `[]` for what a list or a record holds. */
+function fieldsOf(schema: z.core.$ZodType, path = "", inside: readonly z.core.$ZodType[] = []): [string, boolean][] {
+  if (inside.includes(schema)) return [];
+  const within = (part: z.core.$ZodType, name = "") => fieldsOf(part, `${path}${name}`, [...inside, schema]);
+  const own: [string, boolean][] = isSecret(schema) ? [[path, true]] : [[path, false]];
+  if (schema instanceof z.ZodObject)
+    return Object.entries(schema.shape).flatMap(([name, part]) => within(part, `.${name}`));
+  if (schema instanceof z.ZodArray) return within(schema.element, "[]");
+  if (schema instanceof z.ZodRecord) return within(schema.valueType, "[]");
+  if (schema instanceof z.ZodUnion) return [...own, ...schema.options.flatMap((option) => within(option))];
+  if (schema instanceof z.ZodPipe) return [...own, ...within(schema.in), ...within(schema.out)];
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault
+  )
+    return [...own, ...within(schema.def.innerType)];
+  return own;
+}
+
+const all = new Map<string, boolean>();
+const note = (name: string, schema: z.core.$ZodType | undefined): void => {
+  for (const [path, marked] of schema === undefined ? [] : fieldsOf(schema))
+    all.set(`${name}${path}`, marked || (all.get(`${name}${path}`) ?? false));
+};
+for (const name of operationNames) {
+  const { params = {}, query, body, reply }: Operation = operations[name];
+  note(`${name} takes `, z.object(params));
+  note(`${name} takes `, query);
+  note(`${name} takes `, body);
+  note(`${name} answers `, reply);
+}
+note("event ", ServiceEvent);
+note("config ", Config);
+
+test("the secrets of the contract and of the configuration are these", () => {
+  expect([...all].filter(([, marked]) => marked).map(([path]) => path)).toEqual([
+    "listPools answers .list[].plainWorkerPassword",
+    "getPool answers .plainWorkerPassword",
+    "savePool takes .plainWorkerPassword",
+    "savePool answers .plainWorkerPassword",
+    "listManagedMiners answers [].commandLineParams",
+    "getManagedMiner answers .commandLineParams",
+    "saveManagedMiner takes .commandLineParams",
+    "saveManagedMiner answers .commandLineParams",
+    "addMiner takes .password",
+    "addMiner takes .token",
+    "addMiner takes .supply.password",
+    "changeMiner takes .password",
+    "changeMiner takes .token",
+    "changeMiner takes .supply.password",
+    "saveUser takes .key",
+    "config .http.key",
+    "config .miners[].password",
+    "config .miners[].token",
+    "config .miners[].supply.password",
+    "config .pools[].password",
+    "config .users[].key",
+    "config .heating.roomTemperature.headers[]",
+    "config .heating[].roomTemperature.headers[]",
+    "config .follow.surplus.headers[]",
+    "config .follow[].surplus.headers[]",
+    "config .mqtt.password",
+  ]);
+});
+
+test("no field that is called like a secret is left unmarked", () => {
+  /** `hasKey` says only whether there is one; keys of controls are names; mqtt.key is the name of a file. */
+  const harmless = /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$/;
+  const unmarked = [...all].filter(([path, marked]) => !marked && !harmless.test(path)).map(([path]) => path);
+  expect(all.size).toBeGreaterThan(500);
+  expect(
+    unmarked.filter((path) => /pass|token|secret|credential|key$|authorization|command.?line/i.test(path)),
+  ).toEqual([]);
+});
+
+test("no event holds a secret: whoever may look hears all of them", () => {
+  expect(holdsSecrets(ServiceEvent)).toBe(false);
+});
+
+test("secrets are emptied wherever they stand, and nothing else is changed", () => {
+  const Entry = z.object({ name: z.string(), word: secret(z.string()).describe("kept") });
+  const Tree = z.object({
+    entry: Entry.optional(),
+    get inner() {
+      return z.array(Tree).optional();
+    },
+  });
+  const Reply = z.object({
+    list: z.array(Entry),
+    either: z.union([z.object({ pin: secret(z.string().nullable()) }), z.object({ code: z.int() })]),
+    tree: Tree,
+    headers: z.record(z.string(), secret(z.string())),
+    plain: z.object({ word: z.string() }),
+  });
+  const entry = { name: "a", word: "hidden" };
+  const value = {
+    list: [entry, { ...entry, beyond: "the schema" }],
+    either: { pin: "hidden" },
+    tree: { entry, inner: [{ entry, inner: [{}] }] },
+    headers: { authorization: "hidden" },
+    plain: { word: "shown" },
+  };
+  expect(withoutSecrets(Reply, value)).toEqual({
+    list: [
+      { name: "a", word: "" },
+      { name: "a", word: "", beyond: "the schema" },
+    ],
+    either: { pin: "" },
+    tree: { entry: { name: "a", word: "" }, inner: [{ entry: { name: "a", word: "" }, inner: [{}] }] },
+    headers: { authorization: "" },
+    plain: { word: "shown" },
+  });
+  expect(withoutSecrets(Reply.shape.either, { pin: null })).toEqual({ pin: null });
+  const { plain } = Reply.shape;
+  expect(withoutSecrets(plain, value.plain)).toBe(value.plain);
+});

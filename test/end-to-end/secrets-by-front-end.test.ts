@@ -1,0 +1,345 @@
+import { writeFile } from "node:fs/promises";
+import { get } from "node:http";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { z } from "zod";
+import { editorLists } from "../../nodes/service/editor-lists.ts";
+import { connectService } from "../../src/client/index.ts";
+import { type Operation, type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
+import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { rigbridge } from "../cli/command.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
+import { type ServiceProcess, startProcess } from "../torture/process.ts";
+import { until } from "../until.ts";
+import { writings } from "./writings.ts";
+
+/**
+ * Where secrets may come out: every operation, asked for by everybody who can ask, with a word of its own in every
+ * secret field, and everything heard at every front end. The fields are those of test/contract/secrets.unit.test.ts.
+ */
+const words = {
+  service: "service-Key/1+of=secrets",
+  admin: "admin-Key/2+of=secrets",
+  control: "control-Key/3+of=secrets",
+  view: "view-Key/4+of=secrets",
+  user: "user-Key/5+of=secrets",
+  broker: "broker-Word/6+of=secrets",
+  source: "source-Word/7+of=secrets",
+  rig: "rig-Word/8+of=secrets",
+  token: "token-Word/9+of=secrets",
+  plug: "plug-Word/10+of=secrets",
+  pool: "pool-Word/11+of=secrets",
+  laterPool: "pool-Word/12+of=secrets",
+  line: "line-Word/13+of=secrets",
+} as const;
+/** What is shown to those who may steer, over HTTP, where the API document has it. */
+const shown: Readonly<Record<string, readonly (keyof typeof words)[]>> = {
+  listPools: ["pool", "laterPool"],
+  getPool: ["pool", "laterPool"],
+  savePool: ["pool", "laterPool"],
+  listManagedMiners: ["line"],
+  getManagedMiner: ["line"],
+  saveManagedMiner: ["line"],
+};
+
+/** Who asks over HTTP: a key, and what stands in the query. Ids of users are in the order of the configuration. */
+const callers = {
+  "the service's key": { key: words.service, query: "", isTrusted: true },
+  "an administrator": { key: words.admin, query: "", isTrusted: true },
+  "a user with control": { key: words.control, query: "", isTrusted: true },
+  "a user who may look": { key: words.view, query: "", isTrusted: false },
+  "the service's key for one who may look": { key: words.service, query: "user_id=3", isTrusted: false },
+  nobody: { key: "", query: "", isTrusted: false },
+  "nobody for an administrator": { key: "", query: "user_id=1", isTrusted: false },
+} as const;
+type CallerName = keyof typeof callers;
+
+const rigId = 1_000_000_001;
+let farm: Farm;
+let mosquitto: Mosquitto;
+let service: ServiceProcess;
+let listener: Listening;
+/** Everything that came out: where, to whom, and by which operation. */
+const came: { readonly where: string; readonly caller: string; readonly operation: string; readonly text: string }[] =
+  [];
+const note = (where: string, text: string, caller = "", operation = ""): void => {
+  came.push({ where, caller, operation, text });
+};
+
+/** What each operation takes, flat as over MQTT; secrets wherever there is a place for one. */
+const inputs: Readonly<Record<OperationName, object>> = {
+  listMiners: {},
+  getMiner: { id: rigId },
+  minerAction: { id: rigId, action: "locate", on: true },
+  listAddPools: { id: rigId },
+  getMinerPool: { id: rigId, poolId: 1 },
+  minerPoolAction: { id: rigId, poolId: 1, action: "prioritize" },
+  listPools: {},
+  getPool: { id: 1 },
+  savePool: { description: "later", url: "stratum+tcp://later.example:1", plainWorkerPassword: words.laterPool },
+  deletePool: { id: 77 },
+  listPoolGroups: {},
+  listHosts: {},
+  getHost: { id: 1 },
+  saveHost: { hostname: "host.example" },
+  getHostSystemInfo: { id: 1 },
+  listManagedMiners: {},
+  getManagedMiner: { id: 1 },
+  saveManagedMiner: { hostId: 1, commandLineParams: `-p ${words.line}` },
+  listMiningSoftware: {},
+  listAlgorithms: {},
+  listNotifications: {},
+  allNotificationsAction: { action: "ack_all" },
+  notificationAction: { id: 1, action: "ack" },
+  listManagedTemplates: {},
+  getSummary: {},
+  saveCoin: { shortName: "BTC", profit: 1 },
+  deleteCoin: { shortName: "NONE" },
+  getUser: { username: "ada" },
+  addMiner: {
+    address: "127.103.41.1:1",
+    username: "root",
+    password: words.rig,
+    token: words.token,
+    supply: { type: "shelly", address: "127.103.41.2:1", password: words.plug },
+  },
+  changeMiner: {
+    id: 77,
+    password: words.rig,
+    token: words.token,
+    supply: { type: "tasmota", address: "127.103.41.3:1", password: words.plug },
+  },
+  deleteMiner: { id: 77 },
+  pollMiner: { id: rigId },
+  listGroups: {},
+  addGroup: { name: "new" },
+  changeGroup: { id: 77, name: "newer" },
+  deleteGroup: { id: 77 },
+  listCommands: {},
+  savePoolGroup: { name: "group", pools: [1] },
+  deletePoolGroup: { id: 77 },
+  deleteHost: { id: 77 },
+  deleteManagedMiner: { id: 77 },
+  saveManagedTemplate: { name: "template" },
+  deleteManagedTemplate: { id: 77 },
+  listUsers: {},
+  saveUser: { id: 4, key: words.user },
+  deleteUser: { id: 77 },
+  startDiscovery: { networks: ["127.103.49.0/30"] },
+  getDiscovery: { id: 1 },
+  cancelDiscovery: { id: 1 },
+  startBulkAction: { action: "change_pool", parameters: { pool_id: 1, pool_type: "single" }, miners: [rigId] },
+  getBulkAction: { id: 1 },
+  cancelBulkAction: { id: 1 },
+  watchEvents: {},
+  getHistory: { id: rigId },
+};
+
+beforeAll(async () => {
+  [farm, mosquitto] = await Promise.all([
+    startFarm({ rigs: [{ kind: "cgminer", dialect: "bmminer", warm: true, host: "127.103.40.1" }] }),
+    startMosquitto({ users: { bridge: words.broker, listener: "any-password" } }),
+  ]);
+  listener = await listenAt(mosquitto.url, ["#"], { username: "listener", password: "any-password" });
+  const login = { username: "root", password: words.rig, token: words.token };
+  const supply = { type: "shelly", address: "127.103.41.9:1", password: words.plug };
+  const surplus = { url: "http://127.103.41.8:1/", headers: { Authorization: `Bearer ${words.source}` } };
+  service = await startProcess({
+    config: {
+      http: { key: words.service, keylessRead: true },
+      poll: { interval: 1, timeout: 1 },
+      groups: [{ name: "sun" }],
+      miners: [{ address: farm.rigs[0]?.address, name: "ant", group: "sun", ...login, supply }],
+      pools: [{ name: "pool", url: "stratum+tcp://pool.example:1", worker: "w", password: words.pool }],
+      users: [
+        { name: "ada", key: words.admin, privilege: "administrator" },
+        { name: "carl", key: words.control, privilege: "control" },
+        { name: "vera", key: words.view, privilege: "view" },
+      ],
+      follow: { name: "sun", group: "sun", surplus },
+      mqtt: { url: mosquitto.url, username: "bridge", password: words.broker, interval: 1 },
+    },
+    env: { LOG_LEVEL: "trace" },
+  });
+  await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "online");
+  await service.ask("POST", `/api/users`, {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name: "bert" }),
+  });
+});
+afterAll(async () => {
+  await listener.close();
+  await service.close();
+  await mosquitto.stop();
+  await farm.close();
+});
+
+/** The request of an operation: path, query and body out of its flat input. */
+function requestOf(name: OperationName): {
+  readonly method: string;
+  readonly target: string;
+  readonly body: object | null;
+} {
+  const { method, path, params = {}, query, body }: Operation = operations[name];
+  const given = Object.entries(inputs[name]);
+  const inQuery = query instanceof z.ZodObject ? Object.keys(query.shape) : [];
+  const inPath = Object.keys(params);
+  const target = given.reduce((rest, [key, value]) => rest.replace(`:${key}`, String(value)), path);
+  const texts = given
+    .filter(([key]) => inQuery.includes(key))
+    .map(([key, value]): [string, string] => [key, String(value)]);
+  const rest = given.filter(([key]) => !inQuery.includes(key) && !inPath.includes(key));
+  return {
+    method,
+    target: `${target}?${new URLSearchParams(texts)}`,
+    body: body === undefined ? null : Object.fromEntries(rest),
+  };
+}
+
+async function askAs(caller: CallerName, name: OperationName): Promise<number> {
+  const { key, query } = callers[caller];
+  const { method, target, body } = requestOf(name);
+  const answer = await service.ask(method, `${target}&${query}`, {
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: body === null ? undefined : JSON.stringify(body),
+  });
+  note("HTTP", JSON.stringify(answer.headers) + answer.text, caller, name);
+  return answer.status;
+}
+
+/** What a stream of events says from now on. */
+function watch(caller: CallerName): { readonly text: () => string; readonly end: () => void } {
+  const { key, query } = callers[caller];
+  let text = "";
+  const sent = get(
+    {
+      host: "127.0.0.1",
+      port: service.port,
+      path: `/api/events?${query}`,
+      headers: { "x-api-key": key },
+      agent: false,
+    },
+    (response) =>
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      }),
+  );
+  sent.on("error", () => undefined);
+  return { text: () => text, end: () => sent.destroy() };
+}
+
+const callerNames = Object.keys(callers).filter((name): name is CallerName => Object.hasOwn(callers, name));
+const calls = operationNames.filter((name) => operations[name].kind === "call");
+
+async function askEverything(): Promise<void> {
+  const streams = callerNames.map((caller) => [caller, watch(caller)] as const);
+  await until(() => streams.every(([, { text }]) => text().includes("retry:")), "every stream of events to begin");
+  for (const caller of callerNames) {
+    const statuses = await Promise.all(calls.map(async (name) => [name, await askAs(caller, name)] as const));
+    // Reads come once more, of what the writes have made.
+    for (const name of calls.filter((each) => operations[each].method === "GET")) await askAs(caller, name);
+    const refused = statuses.filter(([, status]) => status === 401 || status === 403).map(([name]) => name);
+    const isGuest = callers[caller].key === "";
+    const writes = calls.filter((name) => operations[name].method !== "GET");
+    // Who may only look changes nothing, and without a key nothing is even asked for.
+    if (isGuest || !callers[caller].isTrusted) expect(refused).toEqual(expect.arrayContaining(writes));
+    if (!callers[caller].isTrusted) expect(refused).toContain("listUsers");
+  }
+  await until(
+    () => streams.every(([, { text }]) => text().includes("event: miner\n")),
+    "every stream to tell of a miner",
+  );
+  for (const [caller, { text, end }] of streams) {
+    note("events", text(), caller, "watchEvents");
+    end();
+  }
+}
+
+async function askByMqtt(): Promise<void> {
+  for (const name of calls) {
+    const from = listener.heard.length;
+    await listener.say(`rigbridge/bridge/request/${name}`, JSON.stringify(inputs[name]));
+    const { payload } = await listener.until(({ topic }) => topic === `rigbridge/bridge/response/${name}`, from);
+    note("an answer over MQTT", payload, "MQTT", name);
+  }
+}
+
+test("secrets come out where the API document has them, to those who may steer, and nowhere else", async () => {
+  await askEverything();
+  // What the test itself says at the broker is not what comes out.
+  const asked = new Set(calls.map((name) => `rigbridge/bridge/request/${name}`));
+  await askByMqtt();
+  for (const { topic, payload } of listener.heard) if (!asked.has(topic)) note("MQTT", `${topic} ${payload}`);
+
+  // Command line and the lists of Node-RED's editor, with the service's own key.
+  const url = `http://127.0.0.1:${service.port}`;
+  const secretsOfRig = { RIGBRIDGE_PASSWORD: words.rig, RIGBRIDGE_TOKEN: words.token };
+  const env = { RIGBRIDGE_SERVICE: url, RIGBRIDGE_KEY: words.service, ...secretsOfRig };
+  await writeFile(
+    join(service.folder, "bad.yaml"),
+    stringify({ http: { key: `${words.service} ` }, pools: [{ password: words.pool }] }),
+  );
+  const commands = [
+    ["act", "ant", "locate", "--on"],
+    ["act", "ant", "change_pool", "--pool", "1", "--pool-type", "single"],
+    ["read", farm.rigs[0]?.address ?? "", "--json"],
+    ["read", farm.rigs[0]?.address ?? "", "--username", "root"],
+    ["config", "check", join(service.folder, "rigbridge.yaml")],
+    ["config", "check", join(service.folder, "bad.yaml")],
+    ["mqtt", "--broker", "mqtt:/wrong", "--username", "bridge", "--password", words.broker],
+  ];
+  for (const args of commands) {
+    const { stdout, stderr } = await rigbridge(args, { env, cwd: service.folder });
+    expect(`${stdout}${stderr}`).not.toBe("");
+    note("the command line", `${stdout}${stderr}`, args.join(" ").replaceAll(words.broker, ""));
+  }
+  const client = connectService({ url, key: words.service, log: pino({ level: "silent" }) });
+  const caller = { actor: "node-red" };
+  const [summary, features, list] = await Promise.all([
+    client.getSummary({}, caller),
+    client.features(),
+    client.listMiners({}, caller),
+  ]);
+  const miners = new Map(
+    list.groupList.flatMap(({ minerList }) => minerList.map((miner) => [miner.id, miner] as const)),
+  );
+  for (const list of Object.values(editorLists))
+    note(
+      "Node-RED's editor",
+      JSON.stringify(await list({ service: client, caller, farm: { miners, groups: [], summary, features } })),
+    );
+  await client.close();
+  for (const page of ["/metrics", "/openapi.json", "/health"]) note("a page", (await service.ask("GET", page)).text);
+  await service.stop();
+  note("the log", service.stdout() + service.stderr());
+
+  const leaks = came.flatMap(({ where, caller, operation, text }) =>
+    Object.entries(words)
+      .filter(([, word]) => writings(word).some((writing) => text.includes(writing)))
+      .map(([name]) => ({ where, caller, operation, name })),
+  );
+  const allowed = ({ where, caller, operation, name }: (typeof leaks)[number]): boolean =>
+    where === "HTTP" &&
+    Object.entries(callers).some(([each, { isTrusted }]) => each === caller && isTrusted) &&
+    (shown[operation] ?? []).some((word) => word === name);
+  expect(leaks.filter((leak) => !allowed(leak))).toEqual([]);
+
+  // That the words were there to be found: the service's key is shown all that anybody is.
+  for (const operation of Object.keys(shown))
+    expect([
+      operation,
+      leaks.some((leak) => leak.operation === operation && leak.caller === "the service's key"),
+    ]).toEqual([operation, true]);
+  for (const [where, caller] of [
+    ["HTTP", "nobody"],
+    ["an answer over MQTT", "MQTT"],
+  ] as const) {
+    const answers = came.filter((each) => each.where === where && each.caller === caller);
+    expect(new Set(answers.map(({ operation }) => operation))).toEqual(new Set(calls));
+    const pools = answers.filter(({ operation }) => operation === "listPools").at(-1)?.text;
+    expect(pools).toContain('"plainWorkerPassword":""');
+    expect(pools).toContain("later.example");
+  }
+});

@@ -1,0 +1,20 @@
+/** As a text could be written by whoever passes it on. */
+export const writings = (secret: string): string[] => {
+  const bytes = Buffer.from(secret);
+  // Of what stands in the middle of other bytes, whatever they are.
+  const inBase64 = [0, 1, 2].flatMap((skipped) =>
+    (["base64", "base64url"] as const).map((coding) => bytes.subarray(skipped).toString(coding).slice(0, 20)),
+  );
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const url = encodeURIComponent(secret);
+  return [
+    secret,
+    inJson,
+    JSON.stringify(inJson).slice(1, -1),
+    url,
+    url.toLowerCase(),
+    encodeURI(secret),
+    ...inBase64,
+    bytes.toString("hex"),
+  ];
+};
