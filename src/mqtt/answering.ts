@@ -123,8 +123,8 @@ const isTopic = (topic: string): boolean =>
 const isListed = (topic: string, filters: readonly string[]): boolean =>
   filters.some((filter) => matches(filter.endsWith("#") ? filter : `${filter}/#`, topic));
 
-/** What the bridge publishes by itself below its base, and hears there. */
-const own = /^(bridge|miner|group|summary|notifications?)(\/|$)/;
+/** What the bridge publishes by itself at and below its base, and hears there. */
+const own = /^(|bridge|miner|group|summary|notifications?)(\/|$)/;
 const ownAnswers = /^(bridge|(miner|group)\/[^/]+)\/response(\/|$)/;
 
 /** Below the base: not where it would be taken for a state or a command. */
