@@ -4,14 +4,23 @@ import { noResponse } from "./controller.ts";
 import { farmKinds, type OpenedFarm } from "./farms.ts";
 import { type RunningHomebridge, rememberedBy, startHomebridge } from "./homebridge.ts";
 
-describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
+/** HAP's "not allowed in current state". */
+const notNow = -70412;
+const consumption = "E863F10D-079E-48FF-8F27-9C2605A29F52";
+const meter = "00000001-0000-1777-8000-775D67EC4377";
+
+describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
   let farm: OpenedFarm;
   let homebridge: RunningHomebridge;
+  /** With all the parts that a rig may have beside its outlet. */
+  let platform: object;
   beforeAll(async () => {
     farm = await open();
-    homebridge = await startHomebridge({ platform: farm.platform });
+    const rules = farm.rule === null ? [] : [farm.rule.name];
+    platform = { ...farm.platform, defaults: { alarm: true, switches: ["restart"] }, rules };
+    homebridge = await startHomebridge({ platform });
     await until(
-      async () => (await homebridge.controller.accessories()).some(({ name }) => name === farm.name),
+      async () => (await homebridge.controller.accessories()).some((each) => each.name === farm.name),
       "the rig to appear",
     );
   });
@@ -20,6 +29,8 @@ describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
     await farm.close();
   });
   const on = () => homebridge.controller.find(farm.name, "outlet", "on");
+  const find = (service: string, characteristic: string) =>
+    homebridge.controller.find(farm.name, service, characteristic);
   const inUse = () => homebridge.controller.find(farm.name, "outlet", "outlet-in-use");
   const isRead = (value: boolean) => async () =>
     Boolean((await homebridge.controller.read(await on())).value) === value;
@@ -42,9 +53,47 @@ describe.each(farmKinds)("an outlet of $name", ({ open, refuses }) => {
     await until(isRead(true), "the outlet to show that it is on");
   });
 
+  test("tells Eve what the rig draws", async () => {
+    const watts = await find(meter, consumption);
+    expect(watts.perms).toEqual(expect.arrayContaining(["pr", "ev"]));
+    expect(Number((await homebridge.controller.read(watts)).value)).toBeGreaterThan(0);
+  });
+
+  test("has a switch that restarts the rig, and springs back", async () => {
+    const button = await find("switch", "on");
+    const told: unknown[] = [];
+    await homebridge.controller.subscribe(button, (value) => told.push(value));
+    const before = farm.startedAt();
+    expect(await homebridge.controller.write(button, true)).toBe(0);
+    await until(() => farm.startedAt() > before, "the rig to restart");
+    await until(() => told.some((value) => !value), "the notification that the switch is off");
+    await until(async () => (await homebridge.controller.read(button)).value === 0, "the switch to spring back");
+  });
+
+  if (name !== "rigs by address")
+    test("has a switch for a manual rule, which is not said to be run when it was not", async () => {
+      const button = await homebridge.controller.find(farm.rule?.name ?? "", "switch", "on");
+      expect(await homebridge.controller.write(button, true)).toBe(farm.rule?.runs ? 0 : notNow);
+      await until(
+        async () => (await homebridge.controller.read(button)).value === 0,
+        "the rule's switch to spring back",
+      );
+    });
+
+  test("has an alarm that opens when the rig cannot be reached, and closes when it is back", async () => {
+    const contact = await find("sensor.contact", "contact-state");
+    await until(async () => (await homebridge.controller.read(contact)).value === 0, "the alarm to close");
+    const told: unknown[] = [];
+    await homebridge.controller.subscribe(contact, (value) => told.push(value));
+    farm.off();
+    await until(() => told.includes(1), "the notification that the alarm has opened");
+    await farm.on();
+    await until(() => told.includes(0), "the notification that the alarm has closed");
+  });
+
   test("keeps its identity when Homebridge is restarted", async () => {
     const before = await on();
-    homebridge = await homebridge.restart({ platform: farm.platform });
+    homebridge = await homebridge.restart({ platform });
     await until(
       async () => (await homebridge.controller.read(before)).status === 0,
       "the outlet to respond after the restart",

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startFarm } from "../../src/simulator/index.ts";
 import { running } from "../cli/command.ts";
-import { within } from "../until.ts";
 import { keptAt } from "./kept.ts";
 import { type Heard, listenAt, startMosquitto } from "./mosquitto.ts";
 
@@ -48,7 +47,7 @@ test("a service that is killed is offline at once, with all that hangs on it, an
   await listener.until(at(bridge, "offline"), killed);
   // For who starts meanwhile too.
   expect((await keptAt(mosquitto.url)).get(bridge)).toBe("offline");
-  await within(first.ended, "the killed service to end");
+  await first.ended;
 
   const again = listener.heard.length;
   const second = await start();
@@ -56,5 +55,5 @@ test("a service that is killed is offline at once, with all that hangs on it, an
   expect((await keptAt(mosquitto.url)).get(bridge)).toBe("online");
   expect(listener.heard.slice(again).filter(({ topic, payload }) => config.test(topic) && payload === "")).toEqual([]);
   second.signal("SIGTERM");
-  expect((await within(second.ended, "the service to end")).code).toBe(0);
+  expect((await second.ended).code).toBe(0);
 });

@@ -31,7 +31,7 @@ forbidden.addSubnet("2002:e000::", 20, "ipv6");
 
 export const isForbidden = (ip: string): boolean => forbidden.check(ip, isIPv4(ip) ? "ipv4" : "ipv6");
 
-/** A name's addresses without the forbidden ones, so that a name cannot lead where an address may not. */
+/** `resolve` without the addresses that are forbidden. */
 export const lookupThrough =
   (resolve: LookupAll): LookupFunction =>
   (name, options, callback) => {
@@ -52,5 +52,5 @@ export type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
 ) => void;
 
-/** What the system resolves. */
+/** What the system resolves, without forbidden addresses: a name cannot lead where an address may not. */
 export const rigLookup = lookupThrough(lookup);
