@@ -24,12 +24,9 @@ describe("a plug is the same plug", () => {
     ...spellings,
     ["192.168.1.61:80", "192.168.1.61"],
     ["https://plug.lan:443", "https://plug.lan"],
-  ])(
-    "at %s as at %s",
-    (written, plain) => {
-      expect(plugAt(written).id).toBe(plugAt(plain).id);
-    },
-  );
+  ])("at %s as at %s", (written, plain) => {
+    expect(plugAt(written).id).toBe(plugAt(plain).id);
+  });
 
   test("whatever it is said to speak", () => {
     expect(plugAt("plug.lan", 1, "tasmota").id).toBe(plugAt("plug.lan", 1, "shelly").id);
