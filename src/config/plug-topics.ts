@@ -1,4 +1,5 @@
 import { isBelow, matches } from "../contract/topic.ts";
+import { isRecord } from "./environment.ts";
 
 /** What `mqtt` says of the topics that are spoken for; what it leaves out is as usual. */
 export interface OwnTopics {
@@ -12,8 +13,8 @@ const usual: OwnTopics = { base: "rigbridge", prefix: "homeassistant", plugTopic
 
 /** From `mqtt` of the configuration, also as it was written, before anybody has checked it. */
 export function ownTopics(mqtt: unknown): OwnTopics {
-  const said = fieldsOf(mqtt);
-  const { prefix } = fieldsOf(said.homeAssistant);
+  const said = isRecord(mqtt) ? mqtt : {};
+  const prefix = isRecord(said.homeAssistant) ? said.homeAssistant.prefix : undefined;
   return {
     base: typeof said.base === "string" ? said.base : usual.base,
     prefix: typeof prefix === "string" ? prefix : usual.prefix,
@@ -37,6 +38,3 @@ export function refusedTopic(topic: string, own: OwnTopics): string | null {
   if (own.plugTopics.some((allowed) => matches(allowed, topic) || isBelow(topic, allowed))) return null;
   return "is not among mqtt.plugTopics of the configuration file, which lists where plugs may be switched over the API";
 }
-
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? { ...value } : {};

@@ -280,7 +280,12 @@ export const AddMinerBody = z.object({
 
 export const ChangeMinerBody = z
   .object({
-    address: z.string().min(1).max(300).optional(),
+    address: z
+      .string()
+      .min(1)
+      .max(300)
+      .optional()
+      .describe("another host, port or scheme drops username, password and token, unless they are given here too"),
     group: group.optional(),
     ...minerFields,
     supply: Supply.nullable().optional().describe("the plug that it draws its power through; null = none any more"),
