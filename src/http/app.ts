@@ -10,7 +10,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import { admission } from "./admission.ts";
 import { sendRead } from "./answers.ts";
-import { hasBody } from "./body.ts";
+import { hasBody, leftOfBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs } from "./docs.ts";
 import { addEventStream } from "./events.ts";
@@ -43,7 +43,7 @@ export interface AppOptions {
 /** The Fastify instance with every route, check and error answer; it does not listen yet. */
 export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
   const underWay = new WeakMap<Duplex, ServerResponse>();
-  const fail = problemSender(log);
+  const fail = problemSender(log, limits);
   const app = fastify({
     http: {
       maxHeaderSize: limits.headers,
@@ -150,11 +150,10 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 
 type ProblemSender = (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) => void;
 
-function problemSender(log: FastifyBaseLogger): ProblemSender {
+function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSender {
   return (error, request, reply) => {
     const problem = problemOf(error, request, log);
-    // What is left of a body that was not read would be taken for the next request.
-    if (hasBody(request.raw) && !request.raw.complete) reply.header("connection", "close");
+    if (leftOfBody(request.raw, limits) === "endless") reply.header("connection", "close");
     reply
       .code(problem.status)
       .headers({ "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-store" })

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { inputOf } from "../contract/decode.ts";
+import { inputOf, userIdIn } from "../contract/decode.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -32,6 +32,8 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
   const reads = operation.method === "GET";
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    // Before the body: who may not do this is told so without a byte of it being read.
+    service.checkAccess?.(name, callerOf(request, userIdIn(request.asked)));
     const body = await bodyOf(operation, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.asked, body });
     const caller = callerOf(request, userId);

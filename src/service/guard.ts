@@ -28,8 +28,20 @@ const ofTheWhole: ReadonlySet<OperationName> = new Set([
   "cancelDiscovery",
 ]);
 
+/** Whether a caller may ask for an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
+export const accessCheck =
+  (access: AccessBook) =>
+  (name: OperationName, caller: Caller): void => {
+    access.check(name, caller);
+    if (ofTheWhole.has(name)) needsAll(access.of(caller));
+  };
+
 /** Nobody gets to an operation that is not for them; `named` says for the audit through whose eyes a caller looks. */
-export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller) => Caller): Calls {
+export function guarded(
+  calls: Calls,
+  check: (name: OperationName, caller: Caller) => void,
+  named: (caller: Caller) => Caller,
+): Calls {
   const checked = operationNames.flatMap((name) => {
     if (name === "watchEvents") return [];
     const method = calls[name];
@@ -37,8 +49,7 @@ export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller
       [
         name,
         async (input: never, caller: Caller) => {
-          access.check(name, caller);
-          if (ofTheWhole.has(name)) needsAll(access.of(caller));
+          check(name, caller);
           return method(input, named(caller));
         },
       ] as const,

@@ -18,7 +18,7 @@ import { declareAll, declareCoins } from "./declare.ts";
 import { Discoveries } from "./discovery.ts";
 import { Events, eventLimits } from "./events.ts";
 import { groupOperations } from "./groups.ts";
-import { type Calls, guarded } from "./guard.ts";
+import { accessCheck, type Calls, guarded } from "./guard.ts";
 import { declareHeatings } from "./heating.ts";
 import { historyOperations } from "./history.ts";
 import { hostOperations } from "./hosts.ts";
@@ -218,8 +218,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
+  const checkAccess = accessCheck(access);
   return {
-    ...guarded(calls, access, namedCaller(store)),
+    ...guarded(calls, checkAccess, namedCaller(store)),
+    checkAccess,
     watchEvents: (input, caller, signal) => {
       access.check("watchEvents", caller);
       return events.watch(input, caller, signal);

@@ -113,6 +113,7 @@ const steps: readonly (readonly string[])[] = [
     "create index bulk_result_open on bulk_result (state) where state in ('queued', 'sent')",
   ],
   ["create table power_memory (miner_id integer primary key, value text not null) strict"],
+  ["create index command_actor on command (actor, miner_id)"],
 ];
 
 /** What this release reads and writes; a store with a higher number is of a newer one. */

@@ -136,7 +136,9 @@ test("a store of version 1 gets the tables of bulk actions, and keeps its comman
   await first.commands.add(command);
   await first.close();
   const raw = new DatabaseSync(file);
-  raw.exec("drop table bulk_action; drop table bulk_result; drop table power_memory; pragma user_version = 1");
+  raw.exec(
+    "drop table bulk_action; drop table bulk_result; drop table power_memory; drop index command_actor; pragma user_version = 1",
+  );
   raw.exec("delete from migration where name > 'version-0001'");
   raw.close();
   const second = await openStore({ file, now });
