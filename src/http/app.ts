@@ -29,6 +29,8 @@ declare module "fastify" {
     asked: QueryText;
     /** The user whose own key came with the request. */
     holder: KeyHolder | undefined;
+    /** Counts bytes of the body as changes of this client. Throws `too.many`. */
+    payForBody: (bytes: number) => void;
   }
 }
 
@@ -120,6 +122,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   let closing = false;
   app.decorateRequest("asked");
   app.decorateRequest("holder");
+  app.decorateRequest("payForBody", () => undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
     // Nobody reads what comes with these; it may be endless.
@@ -153,6 +156,7 @@ type ProblemSender = (error: Error & { code?: string }, request: FastifyRequest,
 function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSender {
   return (error, request, reply) => {
     const problem = problemOf(error, request, log);
+    if (problem.code === "too.many" && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
     if (leftOfBody(request.raw, limits) === "endless") reply.header("connection", "close");
     reply
       .code(problem.status)

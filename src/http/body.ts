@@ -11,14 +11,17 @@ export interface BodyLimits {
   readonly depth: number;
 }
 
+/** Told of every piece; throws when the client has sent too much of late. */
+type Pay = (bytes: number) => void;
+
 /** The JSON body of the request that this answers. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
-export async function readJson(response: ServerResponse, limits: BodyLimits): Promise<unknown> {
+export async function readJson(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<unknown> {
   const request = response.req;
   const type = request.headers["content-type"];
   if (type !== undefined && !isJson(type)) throw notJson();
   if (!/^(identity)?$/i.test(request.headers["content-encoding"] ?? ""))
     throw new RigbridgeError("body.not-json", "Send the body uncompressed");
-  const bytes = await readBody(response, limits);
+  const bytes = await readBody(response, limits, pay);
   if (bytes.length === 0)
     throw new RigbridgeError("input.invalid", "The body is empty; this operation takes a JSON object");
   if (type === undefined) throw notJson();
@@ -26,8 +29,8 @@ export async function readJson(response: ServerResponse, limits: BodyLimits): Pr
 }
 
 /** Reads away what came with an operation that takes no body, whatever it is: `curl -d POST` is in the wild. */
-export async function skipBody(response: ServerResponse, limits: BodyLimits): Promise<void> {
-  await readBody(response, limits);
+export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<void> {
+  await readBody(response, limits, pay);
 }
 
 /**
@@ -56,7 +59,7 @@ const isJson = (type: string): boolean =>
 const inTooManyPieces = (most: number) =>
   new RigbridgeError("body.too-large", `The body comes in more than ${most} pieces; send it in larger chunks`);
 
-function readBody(response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
+function readBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<Buffer> {
   const request = response.req;
   if (!hasBody(request)) return Promise.resolve(Buffer.alloc(0));
   const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${limits.body} bytes`);
@@ -68,9 +71,14 @@ function readBody(response: ServerResponse, limits: BodyLimits): Promise<Buffer>
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= limits.body && chunks.length <= limits.pieces) return;
-      request.off("data", onData).pause();
-      reject(length > limits.body ? tooLarge() : inTooManyPieces(limits.pieces));
+      try {
+        if (length > limits.body) throw tooLarge();
+        if (chunks.length > limits.pieces) throw inTooManyPieces(limits.pieces);
+        pay(chunk.length);
+      } catch (error) {
+        request.off("data", onData).pause();
+        reject(error);
+      }
     };
     const brokenOff = () => reject(new RigbridgeError("input.invalid", "The body broke off"));
     request

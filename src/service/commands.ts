@@ -2,6 +2,7 @@ import type { Command } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, StoredCommand } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
+import { costs, type ReadShares } from "./read-shares.ts";
 import type { Roster } from "./roster.ts";
 
 /** What was sent to rigs. A user is shown what was sent to the miners that they see. */
@@ -9,6 +10,7 @@ export const commandOperations = (
   roster: Roster,
   store: Store,
   access: AccessBook,
+  shares: ReadShares,
 ): Pick<MiningService, "listCommands"> => {
   /** Whose commands are shown; undefined = all, also of miners that are no more. */
   const minersFor = (eyes: Access, minerId: number | undefined): readonly number[] | undefined => {
@@ -20,7 +22,10 @@ export const commandOperations = (
     listCommands: async ({ miner, actor, since }, caller) => {
       const eyes = access.of(caller);
       const minerId = typeof miner === "string" ? (roster.idOfUid(miner) ?? 0) : miner;
-      const rows = await store.commands.list({ minerIds: minersFor(eyes, minerId), actor, since });
+      const minerIds = minersFor(eyes, minerId);
+      shares.take(caller, (minerIds?.length ?? 0) * costs.miner);
+      const rows = await store.commands.list({ minerIds, actor, since });
+      shares.charge(caller, rows.length * costs.command);
       return { commandList: rows.map(shownCommand) };
     },
   };

@@ -3,6 +3,7 @@ import type { History } from "../contract/resources.ts";
 import type { Input, MiningService } from "../contract/service.ts";
 import type { TakeSample } from "../store/index.ts";
 import type { AccessBook } from "./access.ts";
+import { costs, type ReadShares } from "./read-shares.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Roster } from "./roster.ts";
 
@@ -44,16 +45,18 @@ export const historyOperations = (
   roster: Roster,
   access: AccessBook,
   recorderOf: (minerId: number) => Recorder,
+  shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: async ({ id, ...asked }, caller) => {
     roster.entryFor(id, access.of(caller));
     const { from, to, step, mistakes } = rangeOf(asked, now());
     const recorder = recorderOf(id);
-    const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to);
+    const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
     if (readings > mostReadings) mistakes.push(tooMany(readings));
     else if (step === 0 && readings > mostPoints) mistakes.push(tooManyPoints(readings));
     if (mistakes.length > 0) throw invalidAll(mistakes);
+    shares.take(caller, 1 + readings * costs.reading);
     const points = new Points(step);
     recorder.each(id, from, to, points.take);
     return { step: step / 1000, points: points.all() };

@@ -250,6 +250,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getDiscovery: "/api/discovery/77",
   cancelDiscovery: "/api/discovery/77",
   startBulkAction: { path: "/api/actions", body: dryRun },
+  listBulkActions: "/api/actions",
   getBulkAction: made("/api/actions", bulk),
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
@@ -318,6 +319,7 @@ startDiscovery         401  401   400  403  403  400  403  404
 getDiscovery           401  401   404  403  403  404  403  404
 cancelDiscovery        401  401   404  403  403  404  403  404
 startBulkAction        401  401   202  403  202  202  403  404
+listBulkActions        401  401   200  200  200  200  200  404
 getBulkAction          401  401   200  404  404  200  404  404
 cancelBulkAction       401  401   409  403  404  409  403  404
 watchEvents            401  401   200  200  200  200  200  404

@@ -163,7 +163,7 @@ describe("history", () => {
     const half = { ...asked, to: start + day / 2 };
     expect((await ask({ ...half, step: 60 })).points).toHaveLength(720);
     expect((await problem(ask(half))).errors).toEqual([
-      { path: "step", message: "makes about 117000 points of this time, each reading one; at most 10000 are given" },
+      { path: "step", message: "makes about 108000 points of this time, each reading one; at most 10000 are given" },
     ]);
     expect((await ask({ ...asked, to: start + hour })).points).toHaveLength(9_000);
   });

@@ -29,12 +29,12 @@ describe("bulk actions", () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const { id } = await first.bulkActions.add(job, queued(9, 5, 7));
-    expect(await first.bulkActions.get(id)).toEqual({ ...job, id, state: "running" });
+    expect(await first.bulkActions.get(id)).toEqual({ ...job, id, time: now(), total: 3, state: "running" });
     expect(await first.bulkActions.claim(id, 5)).toBe(true);
     await first.bulkActions.end(id, { minerId: 5, state: "done", message: "OK, a 'word' of \"the rig\"" });
     await first.close();
     const second = await openStore({ file, now });
-    expect(await second.bulkActions.running()).toEqual([{ ...job, id, state: "running" }]);
+    expect(await second.bulkActions.running()).toEqual([{ ...job, id, time: now(), total: 3, state: "running" }]);
     expect(await second.bulkActions.queued(id)).toEqual([9, 7]);
     expect(await told(second, id)).toEqual(["9 queued", "5 done OK, a 'word' of \"the rig\"", "7 queued"]);
     await second.bulkActions.finish(id);
@@ -49,7 +49,7 @@ describe("bulk actions", () => {
     const dry = { ...job, dryRun: true, userId: null };
     const { id, state } = await store.bulkActions.add(dry, [{ minerId: 5, state: "possible", message: "" }]);
     expect(state).toBe("done");
-    expect(await store.bulkActions.get(id)).toEqual({ ...dry, id, state: "done" });
+    expect(await store.bulkActions.get(id)).toEqual({ ...dry, id, time: now(), total: 1, state: "done" });
     await store.close();
   });
 
