@@ -358,8 +358,8 @@ const some = z
   .max(100_000)
   .superRefine((ids, context) => {
     let wrong = 0;
-    for (const [index, id] of ids.entries()) {
-      if (isListedId(id)) continue;
+    for (let index = 0; index < ids.length; index += 1) {
+      if (isListedId(ids[index])) continue;
       context.addIssue({ code: "custom", path: [index], message: "must be an id, a whole number from 0 on" });
       wrong += 1;
       if (wrong === namedMistakes) return;

@@ -20,7 +20,7 @@ export interface ChangeRate {
 const remembered = 10_000;
 
 /** Bytes of a body that cost as much as a request. */
-export const bytesPerChange = 10_000;
+export const bytesPerChange = 5_000;
 
 /** A token bucket for each client. `now` is in ms and never goes back. */
 export function changeRate(limits: ChangeLimits, now: () => number = () => performance.now()): ChangeRate {

@@ -42,7 +42,7 @@ export function surveyJson(text: string, bounds: JsonBounds): JsonSurvey {
       // Control characters, and NaN behind the end.
       if (!(each >= space) || !within("characters", at - first + 1)) return false;
       if (each !== backslash) continue;
-      const length = escapeLength(text, at);
+      const length = lengthOf(escaped, text, at);
       if (length === 0) return false;
       at += length - 1;
     }
@@ -71,8 +71,7 @@ export function surveyJson(text: string, bounds: JsonBounds): JsonSurvey {
   };
   const value = (): boolean => {
     if (text.charCodeAt(at) === quote) return string();
-    scalar.lastIndex = at;
-    const length = scalar.exec(text)?.[0].length ?? 0;
+    const length = lengthOf(scalar, text, at);
     at += length;
     return length > 0;
   };
@@ -113,8 +112,8 @@ const isSpace = (each: number): boolean => each === space || each === 0x0a || ea
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Of the escape that begins at `at`; 0 where it is none. */
-function escapeLength(text: string, at: number): number {
-  escaped.lastIndex = at;
-  return escaped.test(text) ? escaped.lastIndex - at : 0;
+/** Of what the pattern finds at that place; 0 where it finds nothing. */
+function lengthOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex - at : 0;
 }

@@ -3,7 +3,7 @@ export const httpLimits = {
   /** Longest body of a request. */
   body: 1_000_000,
   /** Chunks or packets that a body may come in. */
-  pieces: 4_096,
+  pieces: 2_048,
   /** Deepest nesting of a JSON body. */
   depth: 32,
   /** Request line and headers together. */

@@ -50,16 +50,18 @@ export const historyOperations = (
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: async ({ id, ...asked }, caller) => {
     roster.entryFor(id, access.of(caller));
+    shares.take(caller, costs.look);
     const { from, to, step, mistakes } = rangeOf(asked, now());
     const recorder = recorderOf(id);
     const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
     if (readings > mostReadings) mistakes.push(tooMany(readings));
     else if (step === 0 && readings > mostPoints) mistakes.push(tooManyPoints(readings));
     if (mistakes.length > 0) throw invalidAll(mistakes);
-    shares.take(caller, 1 + readings * costs.reading);
-    const points = new Points(step);
-    recorder.each(id, from, to, points.take);
-    return { step: step / 1000, points: points.all() };
+    return shares.measured(caller, readings * costs.reading, () => {
+      const points = new Points(step);
+      recorder.each(id, from, to, points.take);
+      return { step: step / 1000, points: points.all() };
+    });
   },
 });
 

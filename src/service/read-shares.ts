@@ -7,6 +7,8 @@ const perSecond = 250;
 
 /** What the reads and jobs cost whose price depends on how much there is; ms each. */
 export const costs = {
+  /** To find out how much there is. */
+  look: 1,
   /** A reading that a history is made of. */
   reading: 0.0001,
   /** A command in a list. */
@@ -47,6 +49,16 @@ export class ReadShares {
   /** Takes what an answer turned out to cost. */
   charge({ userId }: Caller, ms: number): void {
     if (userId !== undefined) this.#left.set(userId, { ms: this.#leftOf(userId) - ms, at: this.#now() });
+  }
+
+  /** Does work that is thought to cost so many ms, and takes what it took where that is more, as on a busy machine. */
+  measured<T>(caller: Caller, ms: number, work: () => T): T {
+    const began = this.#now();
+    try {
+      return work();
+    } finally {
+      this.charge(caller, Math.max(ms, this.#now() - began));
+    }
   }
 
   #leftOf(userId: number): number {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import type { Caller } from "../../src/contract/service.ts";
 import { refusal } from "../errors.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
 
@@ -13,14 +14,14 @@ test("a user who has read more than their share waits, for whatever costs as muc
     return { actor: name, userId: (await bench.store.users.add(user)).id };
   };
   const [ann, bob] = [await add("ann"), await add("bob")];
-  const dryRun = { action: "restart", parameters: {}, miners: [id], parallel: 1, delay: 0, dryRun: true } as const;
+  const dryRun = { action: "restart" as const, parameters: {}, miners: [id], parallel: 1, delay: 0, dryRun: true };
   const job = (await bench.service.startBulkAction(dryRun, ann)).id;
   const reads = {
-    getHistory: (who = ann) => bench.service.getHistory({ id }, who),
-    listCommands: (who = ann) => bench.service.listCommands({}, who),
-    listBulkActions: (who = ann) => bench.service.listBulkActions({}, who),
-    getBulkAction: (who = ann) => bench.service.getBulkAction({ id: job }, who),
-    startBulkAction: (who = ann) => bench.service.startBulkAction(dryRun, who),
+    getHistory: (who: Caller = ann) => bench.service.getHistory({ id }, who),
+    listCommands: (who: Caller = ann) => bench.service.listCommands({}, who),
+    listBulkActions: (who: Caller = ann) => bench.service.listBulkActions({}, who),
+    getBulkAction: (who: Caller = ann) => bench.service.getBulkAction({ id: job }, who),
+    startBulkAction: (who: Caller = ann) => bench.service.startBulkAction(dryRun, who),
   };
   let histories = 0;
   while ((await refusal(reads.getHistory())) === "done") histories += 1;

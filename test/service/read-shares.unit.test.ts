@@ -29,6 +29,20 @@ test("what an answer turned out to cost is taken from the next one", () => {
   expect(() => shares.take(ann, 0)).toThrow(/too much at once/);
 });
 
+test("work that takes longer than was thought is counted by what it took", () => {
+  let now = 0;
+  const shares = new ReadShares(() => now);
+  const work = (ms: number) => () => {
+    now += ms;
+    return ms;
+  };
+  expect(shares.measured(ann, 100, work(0))).toBe(0);
+  shares.take(ann, 0);
+  // 400 ms are left, and 500 come while this takes 2 s: 500 at most.
+  expect(shares.measured(ann, 100, work(2_000))).toBe(2_000);
+  expect(() => shares.take(ann, 0)).toThrow(/wait 6 s/);
+});
+
 test("users do not take from each other, and nobody from the owner", () => {
   const shares = new ReadShares(() => 0);
   shares.take(ann, 5_000);
