@@ -330,7 +330,7 @@ export const HistoryQuery = z.object({
   from: Instant.optional().describe("default: 24 hours before `to`"),
   to: Instant.optional().describe("default: now"),
   step: Decimal.optional().describe(
-    "seconds between two points, counted from 1970 and each given whole; 0 = every reading; default: some 500 points",
+    "seconds between two points, counted from 1970 and each given whole; 0 = every reading, at most 10,000; default: some 500 points",
   ),
 });
 
