@@ -44,13 +44,17 @@ export function inputOf(operation: Operation): (parts: Parts) => Decoded {
       ...decode(body, parts.body, "body"),
       ...decode(params, parts.params, "path"),
     };
-    const user = parts.query.values.get("user_id");
-    const userId = user === undefined ? undefined : Id.safeParse(user);
-    if (userId?.success === false) mistakes.push(...mistakesOf(userId.error.issues, "user_id", mistakes));
+    const userId = UserId.safeParse(parts.query.values.get("user_id"));
+    if (userId.success === false) mistakes.push(...mistakesOf(userId.error.issues, "user_id", mistakes));
     if (mistakes.length > 0) throw invalidAll(mistakes);
-    return { input, userId: userId?.data };
+    return { input, userId: userId.data };
   };
 }
+
+const UserId = Id.optional();
+
+/** Whose eyes a request looks through, before anything else of it is read; undefined also where `user_id` is none. */
+export const userIdIn = (query: QueryText): number | undefined => UserId.safeParse(query.values.get("user_id")).data;
 
 const queryMistakes = (query: QueryText, known: readonly string[]): Mistake[] =>
   known.flatMap((path) => [

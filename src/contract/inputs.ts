@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Mistake } from "./problems.ts";
+import { type Mistake, namedMistakes } from "./problems.ts";
 import { privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { Supply } from "./supply.ts";
@@ -368,7 +368,7 @@ export const HistoryQuery = z.object({
   to: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds; default: now", "2026-02-01T12:00:00Z").optional(),
   step: parameter(
     Decimal,
-    "seconds between two points, counted from 1970 and each given whole; 0 = every reading; default: some 500 points",
+    "seconds between two points, counted from 1970 and each given whole; 0 = every reading, at most 10,000; default: some 500 points",
     3600,
   ).optional(),
 });
@@ -388,7 +388,24 @@ export const DiscoveryBody = z.object({
   yes: z.boolean().default(false).describe("also networks that are larger than /16 or not private"),
 });
 
-const some = z.array(z.int().min(0)).min(1).max(100_000);
+const isListedId = (id: unknown): id is number => Number.isSafeInteger(id) && Number(id) >= 0;
+
+/** Ids of which there may be 100,000. Where many are wrong the first ones are named; a list of zod's own names them all. */
+const some = z
+  .array(z.unknown())
+  .min(1)
+  .max(100_000)
+  .superRefine((ids, context) => {
+    let wrong = 0;
+    for (let index = 0; index < ids.length; index += 1) {
+      if (isListedId(ids[index])) continue;
+      context.addIssue({ code: "custom", path: [index], message: "must be an id, a whole number from 0 on" });
+      wrong += 1;
+      if (wrong === namedMistakes) return;
+    }
+  })
+  .transform((ids) => ids.filter(isListedId))
+  .meta({ items: { type: "integer", minimum: 0 } });
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -405,7 +422,7 @@ export function bulkAction({ action, parameters }: BulkActionInput): {
   const given = Object.entries(parameters);
   const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
   const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action });
-  const unknown = given.filter(([name]) => !actionParameterNames.includes(name)).slice(0, 20);
+  const unknown = given.filter(([name]) => !actionParameterNames.includes(name));
   const mistakes = [
     ...(error?.issues ?? []).map(({ path: [name], message }) => ({
       path: name === "action" ? "action" : `parameters.${String(name)}`,

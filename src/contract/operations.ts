@@ -29,6 +29,7 @@ import {
   ActionReply,
   AddPoolEntry,
   BulkAction,
+  BulkJob,
   CatalogueEntry,
   CommandList,
   Discovery,
@@ -295,11 +296,18 @@ export const operations = {
     ours,
   }),
   startBulkAction: post("/api/actions", {
-    summary: "Does one action to many miners, as a job that survives a restart; at most 20 run at once",
+    summary:
+      "Does one action to many miners, as a job that survives a restart; at most 20 run at once, 5 of a user, and 4 are " +
+      "kept for the service's own key",
     body: BulkBody,
     reply: JobStarted,
     status: 202,
     needs: "control",
+    ours,
+  }),
+  listBulkActions: get("/api/actions", {
+    summary: "The actions for many miners, newest first: one's own, and for who sees all groups and pools everybody's",
+    reply: z.array(BulkJob),
     ours,
   }),
   getBulkAction: get("/api/actions/:id", {

@@ -89,11 +89,28 @@ export const notFound = (what: string, id: string | number): RigbridgeError =>
 export const notYet = (what: string): RigbridgeError =>
   new RigbridgeError("not.yet", `${what} is not there yet in this version; nothing was done`);
 
-/** Bad input, with every mistake. */
-export const invalidAll = (mistakes: readonly Mistake[]): RigbridgeError =>
-  new RigbridgeError("input.invalid", mistakes.map(({ path, message }) => `${path}: ${message}`).join("; "), {
-    errors: mistakes,
-  });
+/** Mistakes that are named at once, and characters of a path and of a message: an error stays small whatever was sent. */
+export const namedMistakes = 20;
+const longestPath = 100;
+const longestMessage = 500;
+
+/**
+ * Bad input, with every mistake; of very many the first ones, and last how many more there are. `unnamed`: such that
+ * the caller has counted only.
+ */
+export function invalidAll(mistakes: readonly Mistake[], unnamed = 0): RigbridgeError {
+  const named = mistakes.slice(0, namedMistakes).map(({ path, message }) => ({
+    path: shortened(path, longestPath),
+    message: shortened(message, longestMessage),
+  }));
+  const more = mistakes.length - named.length + unnamed;
+  const errors = more === 0 ? named : [...named, { path: "", message: `and ${more.toLocaleString("en-US")} more` }];
+  const sentences = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return new RigbridgeError("input.invalid", sentences.join("; "), { errors });
+}
+
+const shortened = (text: string, longest: number): string =>
+  text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 
 /** Bad input found after the schemas: one mistake, named by its path. */
 export const invalid = (path: string, message: string): RigbridgeError => invalidAll([{ path, message }]);

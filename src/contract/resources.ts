@@ -380,12 +380,19 @@ export const JobStarted = z.object({ id: int });
 /** `possible`: what a dry run says of a miner that would take the action. `cancelled`: not sent. */
 export const bulkStates = [...commandStates, "cancelled", "possible"] as const;
 
-export const BulkAction = z.object({
+/** An action for many miners, without what came of it. */
+export const BulkJob = z.object({
   id: int,
   action: text,
   state: z.enum(jobStates),
   dryRun: z.boolean(),
-  total: int,
+  actor: text.describe("who asked: a user, or a front end"),
+  time: z.iso.datetime().describe("when it was asked for"),
+  total: int.describe("miners that it is for"),
+});
+export type BulkJob = z.infer<typeof BulkJob>;
+
+export const BulkAction = BulkJob.extend({
   done: int.describe("miners that have taken it, or would"),
   failed: int.describe("miners that have not"),
   unknown: int.describe("miners that may have taken it: it was sent, and nothing shows the result"),

@@ -68,6 +68,11 @@ export type MiningService = {
   ): AsyncIterable<readonly EncodedEvent[]>;
   /** Each miner in turn, presented as it is asked for, so that who reads many can let others have their turn. */
   eachMiner?(caller: Caller): Iterable<Miner>;
+  /**
+   * Throws what this caller would be refused an operation with whatever its input is: `not.found` for an unknown user,
+   * `user.forbidden`. So nobody's body is read who may not send it.
+   */
+  checkAccess?(operation: OperationName, caller: Caller): void;
   /** Who has this API key of their own, by its SHA-256 in hex. */
   keyHolder?(digest: string): KeyHolder | undefined;
   close(): Promise<void>;

@@ -13,7 +13,7 @@ export function flatInput(operation: Operation, given: JsonObject): Decoded {
   const names = { params: Object.keys(params), query: fieldsOf(query), body: fieldsOf(body) };
   const known = [...names.params, ...names.query, ...names.body, "user_id"];
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
-  const mistakes = unknown.slice(0, 20).map((path) => ({ path, message: "is not known to this operation" }));
+  const mistakes = unknown.map((path) => ({ path, message: "is not known to this operation" }));
   const texts = (fields: readonly string[]): [string, string][] =>
     fields.flatMap((name) => {
       if (given[name] === undefined) return [];

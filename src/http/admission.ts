@@ -4,7 +4,7 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { type ChangeLimits, changeRate } from "./change-rate.ts";
+import { bytesPerChange, type ChangeLimits, changeRate } from "./change-rate.ts";
 import { checkFraming } from "./framing.ts";
 import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
 import { isOpen, isStream, pathOf } from "./paths.ts";
@@ -37,7 +37,7 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
   const names = ownNames(settings);
   const address = addressRule(settings);
   const key = keyRule(settings, users);
-  const pace = changeRule(limits);
+  const changes = changeRule(limits);
 
   return (request, query, reply) => {
     checkFraming(request.raw);
@@ -48,7 +48,11 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
     // A preflight never carries a key.
     if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return { isKeyless: true };
     const { holder, isKeyless } = key(request, peer, query, reply);
-    if (!reads(request)) pace(holder, peer, reply);
+    if (!reads(request)) {
+      const client = clientOf(holder, peer);
+      changes.request(client, reply);
+      request.payForBody = (bytes) => changes.body(client, reply, bytes);
+    }
     return { holder, isKeyless: isKeyless || (isGuest && holder === undefined) };
   };
 }
@@ -128,20 +132,36 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   };
 }
 
-/** A user is the same from everywhere, and many users may sit behind the address of one proxy. */
-function changeRule(limits: ChangeLimits): (holder: KeyHolder | undefined, peer: Peer, reply: FastifyReply) => void {
-  const rate = changeRate(limits);
+interface ChangeRule {
+  /** Throws `too.many` where a client has asked for too many changes. */
+  request(client: string, reply: FastifyReply): void;
+  /** Likewise, for so many bytes of the body of a request that has passed. */
+  body(client: string, reply: FastifyReply, bytes: number): void;
+}
 
-  return (holder, { address }, reply) => {
-    const seconds = rate.wait(holder === undefined ? address : `user ${holder.id}`);
+function changeRule(limits: ChangeLimits): ChangeRule {
+  const rate = changeRate(limits);
+  const refuse = (reply: FastifyReply, seconds: number, what: string): void => {
     if (seconds === 0) return;
     reply.header("retry-after", String(seconds));
-    throw new RigbridgeError(
-      "too.many",
-      "Too many requests that change something came at once; wait and try again, or act on many miners with POST /api/actions",
-    );
+    throw new RigbridgeError("too.many", `Too ${what} came at once; wait and try again`);
+  };
+
+  return {
+    request: (client, reply) =>
+      refuse(
+        reply,
+        rate.wait(client),
+        "many requests that change something (POST /api/actions acts on many miners with one)",
+      ),
+    body: (client, reply, bytes) =>
+      refuse(reply, rate.charge(client, bytes / bytesPerChange), "many large requests that change something"),
   };
 }
+
+/** A user is the same from everywhere, and many users may sit behind the address of one proxy. */
+const clientOf = (holder: KeyHolder | undefined, { address }: Peer): string =>
+  holder === undefined ? address : `user ${holder.id}`;
 
 /** The key of the query, else of the header. Throws `input.invalid` when it is given twice or broken. */
 export function presentedKey(request: FastifyRequest, query: QueryText): string | undefined {

@@ -10,7 +10,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type Admitted, admission } from "./admission.ts";
 import { sendRead } from "./answers.ts";
-import { hasBody } from "./body.ts";
+import { hasBody, leftOfBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs } from "./docs.ts";
 import { addEventStream } from "./events.ts";
@@ -28,6 +28,8 @@ declare module "fastify" {
     /** The query as text; Fastify's own `query` stays empty. */
     asked: QueryText;
     admitted: Admitted;
+    /** Counts bytes of the body as changes of this client. Throws `too.many`. */
+    payForBody: (bytes: number) => void;
   }
 }
 
@@ -42,7 +44,7 @@ export interface AppOptions {
 /** The Fastify instance with every route, check and error answer; it does not listen yet. */
 export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
   const underWay = new WeakMap<Duplex, ServerResponse>();
-  const fail = problemSender(log);
+  const fail = problemSender(log, limits);
   const app = fastify({
     http: {
       maxHeaderSize: limits.headers,
@@ -119,6 +121,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   let closing = false;
   app.decorateRequest("asked");
   app.decorateRequest("admitted");
+  app.decorateRequest("payForBody", () => undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
     // Nobody reads what comes with these; it may be endless.
@@ -149,11 +152,11 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 
 type ProblemSender = (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) => void;
 
-function problemSender(log: FastifyBaseLogger): ProblemSender {
+function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSender {
   return (error, request, reply) => {
     const problem = problemOf(error, request, log);
-    // What is left of a body that was not read would be taken for the next request.
-    if (hasBody(request.raw) && !request.raw.complete) reply.header("connection", "close");
+    if (problem.code === "too.many" && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
+    if (leftOfBody(request.raw, limits) === "endless") reply.header("connection", "close");
     reply
       .code(problem.status)
       .headers({ "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-store" })

@@ -5,18 +5,23 @@ import { parseBody } from "./json.ts";
 export interface BodyLimits {
   /** Bytes. */
   readonly body: number;
+  /** Chunks, or packets: a body of 1 MB in chunks of a byte takes seconds of CPU. */
+  readonly pieces: number;
   /** Levels of nesting. */
   readonly depth: number;
 }
 
+/** Told of every piece; throws when the client has sent too much of late. */
+type Pay = (bytes: number) => void;
+
 /** The JSON body of the request that this answers. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
-export async function readJson(response: ServerResponse, limits: BodyLimits): Promise<unknown> {
+export async function readJson(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<unknown> {
   const request = response.req;
   const type = request.headers["content-type"];
   if (type !== undefined && !isJson(type)) throw notJson();
   if (!/^(identity)?$/i.test(request.headers["content-encoding"] ?? ""))
     throw new RigbridgeError("body.not-json", "Send the body uncompressed");
-  const bytes = await readBody(response, limits.body);
+  const bytes = await readBody(response, limits, pay);
   if (bytes.length === 0)
     throw new RigbridgeError("input.invalid", "The body is empty; this operation takes a JSON object");
   if (type === undefined) throw notJson();
@@ -24,8 +29,21 @@ export async function readJson(response: ServerResponse, limits: BodyLimits): Pr
 }
 
 /** Reads away what came with an operation that takes no body, whatever it is: `curl -d POST` is in the wild. */
-export async function skipBody(response: ServerResponse, limits: BodyLimits): Promise<void> {
-  await readBody(response, limits.body);
+export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<void> {
+  await readBody(response, limits, pay);
+}
+
+/**
+ * What is left of a body when its answer is there: `none`, `little` (so many bytes, announced and untouched, that Node
+ * reads them away and the connection stays), or `endless`: the connection ends with the answer, or what is left would
+ * be taken for the next request.
+ */
+export function leftOfBody(request: IncomingMessage, limits: BodyLimits): "none" | "little" | "endless" {
+  if (!hasBody(request) || request.complete) return "none";
+  // A client that waits for 100 Continue, and is answered, sends nothing of what it has announced.
+  const announced = request.headers.expect === undefined ? Number(request.headers["content-length"]) : Number.NaN;
+  const untouched = request.readableFlowing === null;
+  return untouched && announced <= limits.body ? "little" : "endless";
 }
 
 export const hasBody = (request: IncomingMessage): boolean =>
@@ -38,23 +56,29 @@ const isJson = (type: string): boolean =>
   /^\s*application\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(type) &&
   /^("?)(utf-?8|us-ascii)\1$/i.test(/;\s*charset\s*=\s*([^;\s]*)/i.exec(type)?.[1] ?? "utf-8");
 
-function readBody(response: ServerResponse, longest: number): Promise<Buffer> {
+const inTooManyPieces = (most: number) =>
+  new RigbridgeError("body.too-large", `The body comes in more than ${most} pieces; send it in larger chunks`);
+
+function readBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<Buffer> {
   const request = response.req;
   if (!hasBody(request)) return Promise.resolve(Buffer.alloc(0));
-  const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${longest} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > longest) return Promise.reject(tooLarge());
+  const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${limits.body} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > limits.body) return Promise.reject(tooLarge());
   if (/100-continue/i.test(request.headers.expect ?? "")) response.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= longest) {
-        chunks.push(chunk);
-        return;
+      chunks.push(chunk);
+      try {
+        if (length > limits.body) throw tooLarge();
+        if (chunks.length > limits.pieces) throw inTooManyPieces(limits.pieces);
+        pay(chunk.length);
+      } catch (error) {
+        request.off("data", onData).pause();
+        reject(error);
       }
-      request.off("data", onData).pause();
-      reject(tooLarge());
     };
     const brokenOff = () => reject(new RigbridgeError("input.invalid", "The body broke off"));
     request

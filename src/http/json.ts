@@ -1,31 +1,57 @@
 import { RigbridgeError } from "../contract/problems.ts";
+import { surveyJson } from "./json-survey.ts";
 
 /** Reads a JSON body. Throws `input.invalid` that says where it is broken and repeats nothing of it. */
 export const parseBody = (text: string, deepest: number): unknown => parseJson(text, deepest, "body");
 
-/** The same of what is called so, as "payload". */
+/** What a text of JSON may hold; far more than any operation takes, and little enough to be looked through in no time. */
+const most = {
+  /** Members of all its objects together. */
+  names: 1_000,
+  /** Items of all its lists together: a bulk action may name 100,000 miners. */
+  items: 110_000,
+  /** Characters of one string, as it is written. */
+  characters: 20_000,
+};
+
+/**
+ * The same of what is called so, as "payload". The text is surveyed before it is parsed: JSON.parse and the schemas take
+ * ten times as long for what is nested, named and escaped without end.
+ */
 export function parseJson(text: string, deepest: number, name: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new RigbridgeError("input.invalid", `The ${name} is no JSON: ${place(text, faultAt(text))}`);
-  }
-  const flaw = flawOf(value, deepest);
-  if (flaw !== undefined) throw new RigbridgeError("input.invalid", `The ${name} ${flaw}`);
+  const { fault, excess } = surveyJson(text, { ...most, levels: deepest });
+  if (excess !== undefined) throw new RigbridgeError("input.invalid", `The ${name} ${excesses[excess]}`);
+  if (fault !== undefined) throw new RigbridgeError("input.invalid", `The ${name} is no JSON: ${place(text, fault)}`);
+  const value: unknown = JSON.parse(text);
+  const forbidden = forbiddenIn(value);
+  if (forbidden !== undefined)
+    throw new RigbridgeError("input.invalid", `The ${name} holds the forbidden name ${forbidden}`);
   return value;
 }
 
-/** Names that would reach a prototype, and nesting that would break whoever writes it out again. */
-function flawOf(value: unknown, levels: number): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  if (levels === 0) return "is nested too deeply";
-  if (Object.hasOwn(value, "__proto__")) return "holds the forbidden name __proto__";
-  for (const [name, part] of Object.entries(value)) {
-    if (name === "constructor" && isObject(part) && Object.hasOwn(part, "prototype"))
-      return "holds the forbidden name constructor.prototype";
-    const flaw = flawOf(part, levels - 1);
-    if (flaw !== undefined) return flaw;
+const excesses = {
+  levels: "is nested too deeply",
+  names: `has more than ${most.names.toLocaleString("en-US")} names`,
+  items: `has more than ${most.items.toLocaleString("en-US")} items in its lists`,
+  characters: `has a string of more than ${most.characters.toLocaleString("en-US")} characters`,
+};
+
+/** Names that would reach a prototype. */
+function forbiddenIn(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  if (Array.isArray(value)) return firstOf(value, forbiddenIn);
+  if (Object.hasOwn(value, "__proto__")) return "__proto__";
+  return firstOf(Object.entries(value), ([name, part]) =>
+    name === "constructor" && isObject(part) && Object.hasOwn(part, "prototype")
+      ? "constructor.prototype"
+      : forbiddenIn(part),
+  );
+}
+
+function firstOf<T>(list: readonly T[], find: (each: T) => string | undefined): string | undefined {
+  for (const each of list) {
+    const found = find(each);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
@@ -34,68 +60,10 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 
 function place(text: string, offset: number): string {
   if (offset >= text.length) return "it ends too early";
-  const before = text.slice(0, offset).split("\n");
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-}
-
-const space = /[ \t\n\r]*/y;
-const plain = /[ !#-[\]-\uffff]*/y;
-const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-
-/** Offset of the first character at which a text stops being JSON (RFC 8259), its length where something is missing. */
-export function faultAt(text: string): number {
-  const closers: string[] = [];
-  let at = 0;
-  const take = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at;
-    const length = pattern.exec(text)?.[0].length ?? 0;
-    at += length;
-    return length > 0;
-  };
-  const string = (): boolean => {
-    if (text[at] !== '"') return false;
-    at += 1;
-    while (take(plain) || take(escaped));
-    if (text[at] !== '"') return false;
-    at += 1;
-    return true;
-  };
-  const next = (): string | undefined => {
-    take(space);
-    return text[at];
-  };
-  const name = (): boolean => {
-    next();
-    if (!string() || next() !== ":") return false;
-    at += 1;
-    return true;
-  };
-  /** After a bracket was opened: true when a value has to follow. */
-  const opened = (closer: string): boolean | undefined => {
-    at += 1;
-    if (next() === closer) return false;
-    closers.push(closer);
-    return closer === "]" || name() ? true : undefined;
-  };
-  for (;;) {
-    const first = next();
-    if (first === "{" || first === "[") {
-      const more = opened(first === "{" ? "}" : "]");
-      if (more === undefined) return at;
-      if (more) continue;
-      at += 1;
-    } else if (!(string() || (first !== '"' && take(scalar)))) return at;
-    while (closers.length > 0 && next() === closers.at(-1)) {
-      closers.pop();
-      at += 1;
-    }
-    if (closers.length === 0) {
-      next();
-      return at;
-    }
-    if (text[at] !== ",") return at;
-    at += 1;
-    if (closers.at(-1) === "}" && !name()) return at;
+  let [line, begins] = [1, 0];
+  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", begins)) {
+    line += 1;
+    begins = end + 1;
   }
+  return `line ${line}, column ${offset - begins + 1}`;
 }

@@ -2,6 +2,8 @@
 export const httpLimits = {
   /** Longest body of a request. */
   body: 1_000_000,
+  /** Chunks or packets that a body may come in. */
+  pieces: 2_048,
   /** Deepest nesting of a JSON body. */
   depth: 32,
   /** Request line and headers together. */

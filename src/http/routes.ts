@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { inputOf } from "../contract/decode.ts";
+import { inputOf, userIdIn } from "../contract/decode.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -32,7 +32,9 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
   const reads = operation.method === "GET";
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const body = await bodyOf(operation, reply.raw, limits);
+    // Before the body: who may not do this is told so without a byte of it being read.
+    service.checkAccess?.(name, callerOf(request, userIdIn(request.asked)));
+    const body = await bodyOf(operation, request, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.asked, body });
     const caller = callerOf(request, userId);
     const encoded = reads ? service.encoded?.(name, input, caller) : undefined;
@@ -43,9 +45,14 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
   };
 }
 
-async function bodyOf(operation: Operation, response: ServerResponse, limits: HttpLimits): Promise<unknown> {
+async function bodyOf(
+  operation: Operation,
+  { payForBody }: FastifyRequest,
+  response: ServerResponse,
+  limits: HttpLimits,
+): Promise<unknown> {
   if (operation.method === "GET") return undefined;
-  return operation.body === undefined ? skipBody(response, limits) : readJson(response, limits);
+  return operation.body === undefined ? skipBody(response, limits, payForBody) : readJson(response, limits, payForBody);
 }
 
 /** 202 for an action whose end is not known yet. */

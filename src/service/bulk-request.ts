@@ -1,5 +1,5 @@
 import { bulkAction } from "../contract/inputs.ts";
-import { invalidAll, type Mistake } from "../contract/problems.ts";
+import { invalidAll, type Mistake, namedMistakes } from "../contract/problems.ts";
 import type { Input } from "../contract/service.ts";
 import type { Store } from "../store/index.ts";
 import type { Access } from "./access.ts";
@@ -9,8 +9,12 @@ import type { GroupSection } from "./views.ts";
 
 type Body = Input<"startBulkAction">;
 
-/** Of a long list of ids or parameters that are not there so many are named. */
-const namedAtMost = 20;
+/** What is wrong: what can be named, and how many more. */
+interface Wrong {
+  readonly named: readonly Mistake[];
+  readonly more: number;
+}
+const nothing: Wrong = { named: [], more: 0 };
 
 /** What is asked for, and of which miners, each once. Throws `input.invalid` with all that is wrong. */
 export function bulkRequest(
@@ -19,11 +23,10 @@ export function bulkRequest(
   store: Store,
   eyes: Access,
 ): { readonly action: Action; readonly minerIds: readonly number[] } {
-  const mistakes: Mistake[] = [];
-  const { action, mistakes: parameterMistakes } = bulkAction(body);
-  const minerIds = [...new Set(targets(body, roster, store, eyes, mistakes))];
-  if (action === null || mistakes.length > 0) throw invalidAll([...parameterMistakes, ...mistakes]);
-  return { action, minerIds };
+  const { action, mistakes } = bulkAction(body);
+  const { minerIds, wrong } = targets(body, roster, store, eyes);
+  if (action === null || wrong.named.length > 0) throw invalidAll([...mistakes, ...wrong.named], wrong.more);
+  return { action, minerIds: [...new Set(minerIds)] };
 }
 
 /** An action as the store keeps it. Throws `input.invalid` when this version does not take it. */
@@ -33,26 +36,30 @@ export function keptAction(kept: { readonly action: string; readonly parameters:
   return action;
 }
 
-function targets({ miners, groups }: Body, roster: Roster, store: Store, eyes: Access, mistakes: Mistake[]): number[] {
+function targets(
+  { miners, groups }: Body,
+  roster: Roster,
+  store: Store,
+  eyes: Access,
+): { readonly minerIds: readonly number[]; readonly wrong: Wrong } {
   if (miners !== undefined) {
     const isThere = (id: number) => roster.seen(id, eyes) !== undefined || isDisabled(id, store, eyes);
-    mistakes.push(...missing("miners", "miner", miners, isThere));
-    return [...miners];
+    return { minerIds: miners, wrong: missing("miners", "miner", miners, isThere) };
   }
   if (groups !== undefined) {
+    const wanted = new Set(groups);
     const isThere = (id: number) => eyes.seesGroup(id) && (id === 0 || store.groups.get(id)?.disabled === false);
     const absent = missing("groups", "group", groups, isThere);
-    const sections = allSections(roster.sections());
-    const found = groups.flatMap((id) => sections.filter((each) => each.id === id).flatMap(minersIn));
-    if (absent.length === 0 && found.length === 0)
-      mistakes.push({ path: "groups", message: "there is no miner in them" });
-    mistakes.push(...absent);
-    return found;
+    const sections = new Map(allSections(roster.sections()).map((section) => [section.id, section]));
+    const minerIds = [...wanted].flatMap((id) => sections.get(id) ?? []).flatMap(minersIn);
+    const empty = absent.named.length === 0 && minerIds.length === 0;
+    return { minerIds, wrong: empty ? wrongly("groups", "there is no miner in them") : absent };
   }
-  const all = Array.from(roster.entriesFor(eyes), ({ facts }) => facts.id);
-  if (all.length === 0) mistakes.push({ path: "all", message: "there is no miner" });
-  return all;
+  const minerIds = Array.from(roster.entriesFor(eyes), ({ facts }) => facts.id);
+  return { minerIds, wrong: minerIds.length === 0 ? wrongly("all", "there is no miner") : nothing };
 }
+
+const wrongly = (path: string, message: string): Wrong => ({ named: [{ path, message }], more: 0 });
 
 /** The configuration file does not declare it any more: it fails by itself, and holds up nothing. */
 export function isDisabled(id: number, { miners }: Store, eyes: Access): boolean {
@@ -60,18 +67,13 @@ export function isDisabled(id: number, { miners }: Store, eyes: Access): boolean
   return miner?.disabled === true && eyes.seesGroup(miner.groupId);
 }
 
-function missing(
-  path: string,
-  what: string,
-  ids: readonly number[],
-  isThere: (id: number) => boolean,
-): readonly Mistake[] {
-  const absent = ids.flatMap((id, index) =>
-    isThere(id) ? [] : [{ path: `${path}[${index}]`, message: `there is no ${what} ${id}` }],
-  );
-  const more = absent.length - namedAtMost;
-  if (more <= 0) return absent;
-  return [...absent.slice(0, namedAtMost), { path, message: `${more} more are not there` }];
+/** Put into words as far as they are named: there may be 100,000. */
+function missing(path: string, what: string, ids: readonly number[], isThere: (id: number) => boolean): Wrong {
+  const absent = ids.flatMap((id, index) => (isThere(id) ? [] : [index]));
+  const named = absent
+    .slice(0, namedMistakes)
+    .map((index) => ({ path: `${path}[${index}]`, message: `there is no ${what} ${ids[index]}` }));
+  return { named, more: absent.length - named.length };
 }
 
 const allSections = (sections: readonly GroupSection[]): GroupSection[] =>

@@ -1,7 +1,7 @@
 import { setImmediate as others, setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
-import type { BulkAction } from "../contract/resources.ts";
+import type { BulkAction, BulkJob } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { BulkResult, Store, StoredBulkAction } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
@@ -9,12 +9,13 @@ import { type Action, orderOf, type StepsOf, type TellLoop } from "./actions.ts"
 import { bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
 import { isForLoop, type Loops } from "./loops.ts";
 import { paced } from "./paced.ts";
+import { costs, type ReadShares } from "./read-shares.ts";
 import { done } from "./replies.ts";
 import type { Entry, Roster } from "./roster.ts";
 import { type Steering, steerable } from "./steering.ts";
 import { rehearse, type Step } from "./steps.ts";
 
-type BulkOperations = Pick<MiningService, "startBulkAction" | "getBulkAction" | "cancelBulkAction">;
+type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
 
 export interface BulkContext {
   readonly roster: Roster;
@@ -24,6 +25,7 @@ export interface BulkContext {
   readonly stepsOf: StepsOf;
   readonly loops: Loops;
   readonly tellLoop: TellLoop;
+  readonly shares: ReadShares;
   readonly log: Logger;
 }
 
@@ -37,8 +39,10 @@ interface Job {
   readonly stop: AbortController;
 }
 
-/** Jobs at once. */
+/** Jobs at once: in all, of one user, and kept for who is no user, as the owner with the service's own key. */
 const jobsAtMost = 20;
+const jobsOfUser = 5;
+const jobsKept = 4;
 /** Miners judged at once by a dry run. */
 const judgedAtOnce = 1_000;
 /** ms until a store that could not be written is tried again. */
@@ -56,8 +60,8 @@ export class BulkActions implements BulkOperations {
   readonly #closing = new AbortController();
   readonly #jobs = new Map<number, Job>();
   readonly #running = new Set<Promise<void>>();
-  /** Jobs that are being written down. */
-  #starting = 0;
+  /** Who asked for the jobs that are being written down. */
+  readonly #starting = new Set<Caller>();
 
   constructor(context: BulkContext) {
     this.#context = context;
@@ -68,6 +72,7 @@ export class BulkActions implements BulkOperations {
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
     const eyes = access.of(caller);
     const { action, minerIds } = bulkRequest(body, roster, store, eyes);
+    this.#context.shares.take(caller, minerIds.length * costs.result);
     const stepsFor = stepsOf(action, eyes);
     const { parameters, parallel, delay, dryRun } = body;
     const asked = { actor: caller.actor, userId: caller.userId ?? null, action: action.action, parameters };
@@ -76,21 +81,33 @@ export class BulkActions implements BulkOperations {
       return {
         id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, { action, stepsOf: stepsFor }, eyes))).id,
       };
-    if (this.#jobs.size + this.#starting >= jobsAtMost)
-      throw new RigbridgeError("too.many", `${jobsAtMost} bulk actions are running; wait for one of them to end`);
-    this.#starting += 1;
+    this.#checkRoom(caller);
+    const starting = { ...caller };
+    this.#starting.add(starting);
     try {
       const queued = minerIds.map((minerId): BulkResult => ({ minerId, state: "queued", message: "" }));
       const job = await store.bulkActions.add(wanted, queued);
       this.#start(job, { action, stepsOf: stepsFor, caller }, minerIds);
       return { id: job.id };
     } finally {
-      this.#starting -= 1;
+      this.#starting.delete(starting);
     }
   };
 
-  readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) =>
-    shown(await this.#visible(id, caller), await this.#context.store.bulkActions.results(id));
+  readonly listBulkActions: MiningService["listBulkActions"] = async (_input, caller) => {
+    const { store, access, shares } = this.#context;
+    const { bulkActions } = store;
+    shares.take(caller, 0);
+    const jobs = access.of(caller).all ? await bulkActions.list() : await bulkActions.list(caller.userId ?? 0);
+    shares.charge(caller, jobs.length * costs.result);
+    return jobs.map(shownJob);
+  };
+
+  readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) => {
+    const job = await this.#visible(id, caller);
+    this.#context.shares.take(caller, job.total * costs.result);
+    return shown(job, await this.#context.store.bulkActions.results(id));
+  };
 
   readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
     const { state } = await this.#visible(id, caller);
@@ -121,6 +138,17 @@ export class BulkActions implements BulkOperations {
     this.#closing.abort();
     for (const { stop } of this.#jobs.values()) stop.abort();
     await Promise.all(this.#running);
+  }
+
+  /** Nobody's jobs keep the owner's from starting. Throws `too.many`. */
+  #checkRoom({ userId }: Caller): void {
+    const running = [...[...this.#jobs.values()].map(({ caller }) => caller), ...this.#starting];
+    const ofUsers = running.filter((each) => each.userId !== undefined);
+    const own = ofUsers.filter((each) => each.userId === userId);
+    if (running.length >= jobsAtMost) throw noRoom(`${jobsAtMost} bulk actions`);
+    if (userId === undefined) return;
+    if (own.length >= jobsOfUser) throw noRoom(`${jobsOfUser} bulk actions of this user`);
+    if (ofUsers.length >= jobsAtMost - jobsKept) throw noRoom(`${jobsAtMost - jobsKept} bulk actions of users`);
   }
 
   /** Throws `not.found`, also for another user's job. */
@@ -267,18 +295,33 @@ export class BulkActions implements BulkOperations {
   }
 }
 
+const noRoom = (running: string): RigbridgeError =>
+  new RigbridgeError(
+    "too.many",
+    `${running} are running; wait for one of them to end, or cancel one (GET /api/actions lists them)`,
+  );
+
 const messageOf = (error: unknown): string =>
   error instanceof RigbridgeError ? error.message : "A fault of the service; its log says more";
 
-function shown({ id, action, state, dryRun }: StoredBulkAction, results: BulkResult[]): BulkAction {
+function shown(job: StoredBulkAction, results: BulkResult[]): BulkAction {
   const count = (...states: readonly BulkResult["state"][]) =>
     results.filter((result) => states.includes(result.state)).length;
   return {
-    ...{ id, action, state, dryRun },
-    total: results.length,
+    ...shownJob(job),
     done: count("done", "possible"),
     failed: count("failed"),
     unknown: count("unknown"),
     results,
   };
 }
+
+const shownJob = ({ id, action, state, dryRun, actor, time, total }: StoredBulkAction): BulkJob => ({
+  id,
+  action,
+  state,
+  dryRun,
+  actor,
+  time: new Date(time).toISOString(),
+  total,
+});

@@ -1,7 +1,8 @@
 import type { Command } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, StoredCommand } from "../store/index.ts";
-import type { AccessBook } from "./access.ts";
+import type { Access, AccessBook } from "./access.ts";
+import { costs, type ReadShares } from "./read-shares.ts";
 import type { Roster } from "./roster.ts";
 
 /** What was sent to rigs. A user is shown what was sent to the miners that they see. */
@@ -9,15 +10,26 @@ export const commandOperations = (
   roster: Roster,
   store: Store,
   access: AccessBook,
-): Pick<MiningService, "listCommands"> => ({
-  listCommands: async ({ miner, actor, since }, caller) => {
-    const eyes = access.of(caller);
-    const minerId = typeof miner === "string" ? (roster.idOfUid(miner) ?? 0) : miner;
-    const ofMiner = eyes.all ? undefined : (id: number) => roster.seen(id, eyes) !== undefined;
-    const rows = await store.commands.list({ minerId, actor, since, ofMiner });
-    return { commandList: rows.map(shownCommand) };
-  },
-});
+  shares: ReadShares,
+): Pick<MiningService, "listCommands"> => {
+  /** Whose commands are shown; undefined = all, also of miners that are no more. */
+  const minersFor = (eyes: Access, minerId: number | undefined): readonly number[] | undefined => {
+    if (minerId === undefined)
+      return eyes.all ? undefined : Array.from(roster.entriesFor(eyes), ({ facts }) => facts.id);
+    return eyes.all || roster.seen(minerId, eyes) !== undefined ? [minerId] : [];
+  };
+  return {
+    listCommands: async ({ miner, actor, since }, caller) => {
+      const eyes = access.of(caller);
+      const minerId = typeof miner === "string" ? (roster.idOfUid(miner) ?? 0) : miner;
+      const minerIds = minersFor(eyes, minerId);
+      shares.take(caller, (minerIds?.length ?? 0) * costs.miner);
+      const rows = await store.commands.list({ minerIds, actor, since });
+      shares.charge(caller, rows.length * costs.command);
+      return { commandList: rows.map(shownCommand) };
+    },
+  };
+};
 
 export const shownCommand = ({ time, updated, ...row }: StoredCommand): Command => ({
   ...row,

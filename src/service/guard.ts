@@ -29,11 +29,24 @@ const ofTheWhole: ReadonlySet<OperationName> = new Set([
   "cancelDiscovery",
 ]);
 
+/** Whether a caller may ask for an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
+export const accessCheck =
+  (access: AccessBook) =>
+  (name: OperationName, caller: Caller): void => {
+    access.check(name, caller);
+    if (ofTheWhole.has(name)) needsAll(access.of(caller));
+  };
+
 /**
  * Nobody gets to an operation that is not for them, and whoever may only look is shown no secret; `named` says for the
  * audit through whose eyes a caller looks.
  */
-export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller) => Caller): Calls {
+export function guarded(
+  calls: Calls,
+  access: AccessBook,
+  check: (name: OperationName, caller: Caller) => void,
+  named: (caller: Caller) => Caller,
+): Calls {
   const checked = operationNames.flatMap((name) => {
     if (name === "watchEvents") return [];
     const method = calls[name];
@@ -41,11 +54,9 @@ export function guarded(calls: Calls, access: AccessBook, named: (caller: Caller
       [
         name,
         async (input: never, caller: Caller) => {
-          access.check(name, caller);
-          const eyes = access.of(caller);
-          if (ofTheWhole.has(name)) needsAll(eyes);
+          check(name, caller);
           const reply = await method(input, named(caller));
-          return eyes.privilege === "view" ? withoutSecrets(operations[name].reply, reply) : reply;
+          return access.of(caller).privilege === "view" ? withoutSecrets(operations[name].reply, reply) : reply;
         },
       ] as const,
     ];

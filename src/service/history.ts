@@ -1,8 +1,9 @@
 import { invalidAll, type Mistake } from "../contract/problems.ts";
 import type { History } from "../contract/resources.ts";
 import type { Input, MiningService } from "../contract/service.ts";
-import { mean, type Sample } from "../store/index.ts";
+import type { TakeSample } from "../store/index.ts";
 import type { AccessBook } from "./access.ts";
+import { costs, type ReadShares } from "./read-shares.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Roster } from "./roster.ts";
 
@@ -36,7 +37,7 @@ const roundSteps = [
 ];
 const usualPoints = 500;
 const mostPoints = 10_000;
-/** Readings that one answer is made of: unpacking them takes some 20 ms. */
+/** Readings that one answer is made of: looking at them takes some 20 ms. */
 const mostReadings = 200_000;
 
 /** A miner's readings over time, as they were or as means of steps. */
@@ -44,16 +45,23 @@ export const historyOperations = (
   roster: Roster,
   access: AccessBook,
   recorderOf: (minerId: number) => Recorder,
+  shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: async ({ id, ...asked }, caller) => {
     roster.entryFor(id, access.of(caller));
+    shares.take(caller, costs.look);
     const { from, to, step, mistakes } = rangeOf(asked, now());
     const recorder = recorderOf(id);
-    const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to);
+    const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
     if (readings > mostReadings) mistakes.push(tooMany(readings));
+    else if (step === 0 && readings > mostPoints) mistakes.push(tooManyPoints(readings));
     if (mistakes.length > 0) throw invalidAll(mistakes);
-    return { step: step / 1000, points: pointsOf(recorder.samples(id, from, to), step) };
+    return shares.measured(caller, readings * costs.reading, () => {
+      const points = new Points(step);
+      recorder.each(id, from, to, points.take);
+      return { step: step / 1000, points: points.all() };
+    });
   },
 });
 
@@ -94,29 +102,75 @@ const tooMany = (readings: number): Mistake => ({
   message: `makes a time of about ${readings} readings; at most ${mostReadings} are looked at`,
 });
 
-/** Samples, oldest first, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
-export function pointsOf(samples: readonly Sample[], step: number): History["points"] {
-  if (step === 0) return samples.map(point);
-  const points: History["points"] = [];
-  for (let first = 0; first < samples.length; ) {
-    const begins = stepOf(samples[first], step);
-    let end = first + 1;
-    while (end < samples.length && stepOf(samples[end], step) === begins) end += 1;
-    points.push(point(mean(samples.slice(first, end), 0, begins)));
-    first = end;
+const tooManyPoints = (readings: number): Mistake => ({
+  path: "step",
+  message: `makes about ${readings} points of this time, each reading one; at most ${mostPoints} are given`,
+});
+
+/** Samples, given in any order, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
+export class Points {
+  readonly #step: number;
+  readonly #points = new Map<number, Sums>();
+
+  constructor(step: number) {
+    this.#step = step;
   }
-  return points;
+
+  readonly take: TakeSample = (time, hashrate, power, temperature, energy) => {
+    const begins = this.#step === 0 ? time : Math.floor(time / this.#step) * this.#step;
+    let sums = this.#points.get(begins);
+    if (sums === undefined) {
+      sums = new Sums();
+      this.#points.set(begins, sums);
+    }
+    sums.hashrate.add(hashrate);
+    sums.power.add(power);
+    sums.temperature.add(temperature);
+    if (!Number.isNaN(energy) && time < sums.firstAt) {
+      sums.firstAt = time;
+      sums.energy = energy;
+    }
+  };
+
+  /** Oldest first. */
+  all(): History["points"] {
+    return [...this.#points]
+      .sort(([one], [other]) => one - other)
+      .map(([time, { hashrate, power, temperature, energy }]) => [
+        time,
+        rounded(hashrate.mean),
+        rounded(power.mean),
+        rounded(temperature.mean),
+        energy,
+      ]);
+  }
 }
 
-const stepOf = (sample: Sample | undefined, step: number): number => Math.floor((sample?.time ?? 0) / step) * step;
+/** What becomes a point. */
+class Sums {
+  readonly hashrate = new Sum();
+  readonly power = new Sum();
+  readonly temperature = new Sum();
+  /** The counter as it first stood, so that differences stay true, and when that was. */
+  energy: number | null = null;
+  firstAt = Number.POSITIVE_INFINITY;
+}
 
-const point = ({ time, hashrate, power, temperature, energy }: Sample): History["points"][number] => [
-  time,
-  rounded(hashrate),
-  rounded(power),
-  rounded(temperature),
-  energy,
-];
+class Sum {
+  #total = 0;
+  #count = 0;
+
+  /** NaN for what is not known. */
+  add(figure: number): void {
+    if (Number.isNaN(figure)) return;
+    this.#total += figure;
+    this.#count += 1;
+  }
+
+  get mean(): number | null {
+    return this.#count === 0 ? null : this.#total / this.#count;
+  }
+}
 
 /** To the 7 digits that packed samples have, so that a point does not move when its hour is packed. */
 const rounded = (figure: number | null): number | null => (figure === null ? null : Number(figure.toPrecision(7)));

@@ -19,7 +19,7 @@ import { declareAll, declareCoins } from "./declare.ts";
 import { Discoveries } from "./discovery.ts";
 import { Events, eventLimits } from "./events.ts";
 import { groupOperations } from "./groups.ts";
-import { type Calls, guarded } from "./guard.ts";
+import { accessCheck, type Calls, guarded } from "./guard.ts";
 import { declareHeatings } from "./heating.ts";
 import { historyOperations } from "./history.ts";
 import { hostOperations } from "./hosts.ts";
@@ -28,6 +28,7 @@ import { encodedMiners, type MinerContext, minerOperations } from "./miners.ts";
 import { notificationOperations, shownNotification } from "./notifications.ts";
 import { PoolBook } from "./pool-book.ts";
 import { PowerTargets, powerRules } from "./power-targets.ts";
+import { ReadShares } from "./read-shares.ts";
 import { Recorder } from "./recorder.ts";
 import { type DemoMiner, type Entry, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
@@ -167,7 +168,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const encoded = encodedMiners(context);
 
   const stepsOf = actionSteps(store, book, power);
-  const bulk = new BulkActions({ roster, steering, store, access, stepsOf, loops, tellLoop, log });
+  const shares = new ReadShares(options.monotonicNow ?? (() => performance.now()));
+  const bulk = new BulkActions({ roster, steering, store, access, stepsOf, loops, tellLoop, shares, log });
   const discoveries = new Discoveries({
     settings: config.scan,
     access,
@@ -205,10 +207,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     deleteCoin: coins.deleteCoin,
     listAlgorithms: coins.listAlgorithms,
     getSummary: async (_input, caller) => presentSummary(totals(access.of(caller)), format, prices, metaData()),
-    ...commandOperations(roster, store, access),
+    ...commandOperations(roster, store, access, shares),
     ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
-    ...historyOperations(roster, access, recorderOf, now),
+    ...historyOperations(roster, access, recorderOf, shares, now),
     startBulkAction: bulk.startBulkAction,
+    listBulkActions: bulk.listBulkActions,
     getBulkAction: bulk.getBulkAction,
     cancelBulkAction: bulk.cancelBulkAction,
     startDiscovery: discoveries.startDiscovery,
@@ -221,8 +224,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
+  const checkAccess = accessCheck(access);
   return {
-    ...guarded(calls, access, namedCaller(store)),
+    ...guarded(calls, access, checkAccess, namedCaller(store)),
+    checkAccess,
     watchEvents: (input, caller, signal) => {
       access.check("watchEvents", caller);
       return events.watch(input, caller, signal);

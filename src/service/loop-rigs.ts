@@ -105,7 +105,7 @@ export class LoopRigs {
 
   async #learn(minerId: number): Promise<void> {
     if (this.#words.has(minerId)) return;
-    const commands = await this.#context.store.commands.list({ minerId });
+    const commands = await this.#context.store.commands.list({ minerIds: [minerId] });
     // One that was heard of meanwhile is newer.
     if (!this.#words.has(minerId)) this.#words.set(minerId, commands.map(wordOf).find((word) => word !== null) ?? null);
   }

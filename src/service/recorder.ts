@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
-import type { Sample, Store } from "../store/index.ts";
+import { type Sample, type Store, type TakeSample, takeSample } from "../store/index.ts";
 
 /** ms between two writes: what a power cut may cost of the history. */
 const writeEvery = 5_000;
@@ -35,12 +35,11 @@ export class Recorder {
     this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
   }
 
-  /** What a rig did, oldest first, also what is not written yet. */
-  samples(minerId: number, from: number, to: number): Sample[] {
-    const waiting = this.#samples.filter(
-      (sample) => sample.minerId === minerId && sample.time >= from && sample.time < to,
-    );
-    return [...this.#store.samples.read(minerId, from, to), ...waiting];
+  /** What a rig did, in numbers and no order, also what is not written yet. */
+  each(minerId: number, from: number, to: number, take: TakeSample): void {
+    this.#store.samples.each(minerId, from, to, take);
+    for (const sample of this.#samples)
+      if (sample.minerId === minerId && sample.time >= from && sample.time < to) takeSample(sample, take);
   }
 
   /** About how many that are. */

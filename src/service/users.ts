@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
+import { invalidAll, type Mistake, notFound } from "../contract/problems.ts";
 import type { User } from "../contract/resources.ts";
 import type { Caller, Input, KeyHolder, MiningService } from "../contract/service.ts";
 import type { Collection, Store, Stored, StoredUser } from "../store/index.ts";
@@ -41,7 +41,7 @@ export function userOperations({ store, access, serviceKey, changed }: UserConte
     saveUser: async (body) => {
       const known = body.id === 0 ? undefined : findOwn(users, body.id, "user");
       const mistakes = mistakesIn(body, store, serviceKey);
-      if (mistakes.length > 0) throw badUser(mistakes);
+      if (mistakes.length > 0) throw invalidAll(mistakes);
       const fields = fieldsOf(body);
       const saved =
         known === undefined ? await users.add({ ...newUser, ...fields }) : await users.change(known.id, fields);
@@ -146,11 +146,6 @@ const unknownIds = (
   (ids ?? []).flatMap((id, index) =>
     isPresent(rows, id) ? [] : [{ path: `${path}[${index}]`, message: `there is no ${what} ${id}` }],
   );
-
-const badUser = (mistakes: readonly Mistake[]): RigbridgeError =>
-  new RigbridgeError("input.invalid", mistakes.map(({ path, message }) => `${path}: ${message}`).join("; "), {
-    errors: mistakes,
-  });
 
 const presentIds = (ids: readonly number[] | null, rows: Collection<unknown>): number[] | null =>
   ids?.filter((id) => isPresent(rows, id)) ?? null;

@@ -34,6 +34,10 @@ export interface NewBulkAction {
 
 export interface StoredBulkAction extends NewBulkAction {
   readonly id: number;
+  /** When it was asked for, epoch ms. */
+  readonly time: number;
+  /** Miners. */
+  readonly total: number;
   readonly state: Tables["bulk_action"]["state"];
 }
 
@@ -51,6 +55,8 @@ export interface BulkActionLog {
   /** Running when any result is queued, else done; resolves with the job when it is on disk. */
   add(job: NewBulkAction, results: readonly BulkResult[]): Promise<StoredBulkAction>;
   get(id: number): Promise<StoredBulkAction | undefined>;
+  /** Newest first: of this user, or all. */
+  list(userId?: number): Promise<StoredBulkAction[]>;
   /** In the order in which the miners were named. */
   results(id: number): Promise<BulkResult[]>;
   running(): Promise<StoredBulkAction[]>;
@@ -162,6 +168,12 @@ export const openBulkActions = async (
       return row === undefined ? undefined : fromRow(row);
     },
 
+    list: async (userId) => {
+      const all = tables.selectFrom("bulk_action").selectAll().orderBy("id", "desc");
+      const rows = await (userId === undefined ? all : all.where("user_id", "=", userId)).execute();
+      return rows.map(fromRow);
+    },
+
     results: (id) =>
       tables
         .selectFrom("bulk_result")
@@ -229,7 +241,7 @@ const keptOf = (ended: readonly { readonly time: number; readonly total: number 
   return first === -1 ? ended.length : first;
 };
 
-const fromRow = ({ user_id, dry_run, parameters, time, total, ...row }: Selectable<Tables["bulk_action"]>) => ({
+const fromRow = ({ user_id, dry_run, parameters, ...row }: Selectable<Tables["bulk_action"]>): StoredBulkAction => ({
   ...row,
   userId: user_id,
   dryRun: dry_run === 1,

@@ -1,8 +1,9 @@
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
 import type { Connection, Run } from "./connection.ts";
 import { unlessFull } from "./forgetting.ts";
+import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
 import type { Tables } from "./tables.ts";
@@ -18,15 +19,6 @@ const prunedAtOnce = 1_000;
 const waitingLimit = 10_000;
 const listLimit = 1_000;
 
-export interface CommandFilter {
-  readonly minerId?: number | undefined;
-  readonly actor?: string | undefined;
-  /** epoch ms */
-  readonly since?: number | undefined;
-  /** Whether a miner's commands are wanted. */
-  readonly ofMiner?: ((minerId: number) => boolean) | undefined;
-}
-
 export interface CommandLog {
   /**
    * A new row in state `queued`; resolves when it is on disk. While the store cannot be written rows wait in memory, so
@@ -36,7 +28,7 @@ export interface CommandLog {
   /** Resolves with the row as it is now. Throws not.found. */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
   /** Newest first, at most 1,000. */
-  list(filter?: CommandFilter): Promise<StoredCommand[]>;
+  list(wanted?: WantedCommands): Promise<StoredCommand[]>;
   /** Writes what waits. Throws store.full. */
   flush(): void;
 }
@@ -112,32 +104,26 @@ export const openCommands = async (connection: Connection, mark: RunMark, now: (
     return written;
   };
 
-  const pageOf = async ({ minerId, actor, since }: CommandFilter, below?: number): Promise<StoredCommand[]> => {
+  const newestOnDisk = newestCommands(connection);
+  const onDiskAlone = async (wanted: WantedCommands): Promise<StoredCommand[]> => {
+    const ids = JSON.stringify(newestOnDisk(wanted, listLimit));
     const rows = await tables
       .selectFrom("command")
       .selectAll()
-      .$if(minerId !== undefined, (query) => query.where("miner_id", "=", minerId ?? 0))
-      .$if(actor !== undefined, (query) => query.where("actor", "=", actor ?? ""))
-      .$if(since !== undefined, (query) => query.where("time", ">=", since ?? 0))
-      .$if(below !== undefined, (query) => query.where("id", "<", below ?? 0))
+      .where("id", "in", sql<number>`(select value from json_each(${ids}))`)
       .orderBy("id", "desc")
-      .limit(listLimit)
       .execute();
     return rows.map((row) => fromRow(waiting.get(row.id) ?? row));
   };
 
   /** Newest first, what is in memory alone. */
-  const unwritten = ({ minerId, actor, since }: CommandFilter): StoredCommand[] =>
-    [...waiting.values()]
-      .filter(
-        (row) =>
-          row.id > onDisk &&
-          (minerId === undefined || row.miner_id === minerId) &&
-          (actor === undefined || row.actor === actor) &&
-          (since === undefined || row.time >= since),
-      )
+  const unwritten = ({ minerIds, actor }: WantedCommands): StoredCommand[] => {
+    const wanted = minerIds && new Set(minerIds);
+    return [...waiting.values()]
+      .filter((row) => row.id > onDisk && wanted?.has(row.miner_id) !== false && (actor ?? row.actor) === row.actor)
       .map(fromRow)
       .sort((a, b) => b.id - a.id);
+  };
 
   return {
     add: async ({ minerId, minerName, actor, action, parameters }) => {
@@ -168,14 +154,10 @@ export const openCommands = async (connection: Connection, mark: RunMark, now: (
       return fromRow(row);
     },
 
-    list: async ({ ofMiner = () => true, ...filter } = {}) => {
-      const found = unwritten(filter).filter(({ minerId }) => ofMiner(minerId));
-      for (let below: number | undefined; ; ) {
-        const page = await pageOf(filter, below);
-        found.push(...page.filter(({ minerId }) => ofMiner(minerId)));
-        below = page.at(-1)?.id;
-        if (page.length < listLimit || found.length >= listLimit) return found.slice(0, listLimit);
-      }
+    list: async (wanted = {}) => {
+      const { since = 0 } = wanted;
+      const found = [...unwritten(wanted), ...(await onDiskAlone(wanted))];
+      return found.filter(({ time }) => time >= since).slice(0, listLimit);
     },
 
     flush,

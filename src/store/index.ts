@@ -1,2 +1,2 @@
 export type * from "./store.ts";
-export { mean, openStore } from "./store.ts";
+export { openStore, takeSample } from "./store.ts";

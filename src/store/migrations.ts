@@ -121,6 +121,7 @@ const steps: readonly (readonly string[])[] = [
       time integer not null
     ) strict`,
   ],
+  ["create index command_actor on command (actor, miner_id)"],
 ];
 
 /** What this release reads and writes; a store with a higher number is of a newer one. */

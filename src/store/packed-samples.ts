@@ -37,22 +37,39 @@ export const pack = (samples: readonly Sample[], base: number): Uint8Array => {
   return bytes;
 };
 
-/** The samples of a pack, oldest first; none when it is of a format that this version does not know. */
-export const unpack = (bytes: Uint8Array, minerId: number, base: number): Sample[] => {
-  const samples: Sample[] = [];
-  if (bytes[0] !== format) return samples;
+/** Takes a sample in numbers, NaN for null: an object for each of 200,000 would cost ten times the time. */
+export type TakeSample = (time: number, hashrate: number, power: number, temperature: number, energy: number) => void;
+
+/** Hands on the samples of a pack, oldest first; none when it is of a format that this version does not know. */
+export const eachPacked = (bytes: Uint8Array, base: number, take: TakeSample): void => {
+  if (bytes[0] !== format) return;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 1; at + sampleSize <= bytes.length; at += sampleSize)
+    take(
+      base + view.getUint32(at, true),
+      view.getFloat32(at + 4, true),
+      view.getFloat32(at + 8, true),
+      view.getFloat32(at + 12, true),
+      view.getFloat64(at + 16, true),
+    );
+};
+
+export const takeSample = ({ time, hashrate, power, temperature, energy }: Sample, take: TakeSample): void =>
+  take(time, hashrate ?? Number.NaN, power ?? Number.NaN, temperature ?? Number.NaN, energy ?? Number.NaN);
+
+/** The same as objects, by adding to a list. */
+export const collecting =
+  (samples: Sample[], minerId: number): TakeSample =>
+  (time, hashrate, power, temperature, energy) => {
     samples.push({
       minerId,
-      time: base + view.getUint32(at, true),
-      hashrate: known(view.getFloat32(at + 4, true)),
-      power: known(view.getFloat32(at + 8, true)),
-      temperature: known(view.getFloat32(at + 12, true)),
-      energy: known(view.getFloat64(at + 16, true)),
+      time,
+      hashrate: known(hashrate),
+      power: known(power),
+      temperature: known(temperature),
+      energy: known(energy),
     });
-  return samples;
-};
+  };
 
 const known = (number: number): number | null => (Number.isNaN(number) ? null : number);
 

@@ -2,7 +2,17 @@ import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import type { Connection } from "./connection.ts";
 import { isBusy } from "./failures.ts";
 import { forgetting } from "./forgetting.ts";
-import { mean, merge, pack, type Sample, sampleSize, unpack } from "./packed-samples.ts";
+import {
+  collecting,
+  eachPacked,
+  mean,
+  merge,
+  pack,
+  type Sample,
+  sampleSize,
+  type TakeSample,
+  takeSample,
+} from "./packed-samples.ts";
 
 /** Samples of 20 s lie together, by miner (migrations.ts says why). */
 const span = 20_000;
@@ -34,6 +44,8 @@ export interface Samples {
   prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
   /** One miner's samples with `from` <= time < `to`, oldest first. */
   read(minerId: number, from: number, to: number): Sample[];
+  /** The same in numbers, in no order. */
+  each(minerId: number, from: number, to: number, take: TakeSample): void;
   /** About how many `read` would give, without reading them; no less, but for what waits to be written. */
   count(minerId: number, from: number, to: number): number;
   forget(minerId: number): void;
@@ -109,12 +121,28 @@ export const openSamples = (connection: Connection): Samples => {
   const recent = (minerId: number, from: number, to: number): Sample[] =>
     statements.recent.all(keys(span, minerId, from, to)).map(sample);
 
-  const packed = (rows: StatementSync, unit: number, minerId: number, from: number, to: number): Sample[] =>
-    rows
-      .all(keys(unit, minerId, from, to))
-      .flatMap((row) =>
-        row.samples instanceof Uint8Array ? unpack(row.samples, minerId, integer(row.at) * unit) : [],
-      );
+  const takePacked = (rows: StatementSync, unit: number, key: ReturnType<typeof keys>, take: TakeSample): void => {
+    for (const row of rows.iterate(key))
+      if (row.samples instanceof Uint8Array) eachPacked(row.samples, integer(row.at) * unit, take);
+  };
+
+  const packed = (rows: StatementSync, unit: number, minerId: number, from: number, to: number): Sample[] => {
+    const samples: Sample[] = [];
+    takePacked(rows, unit, keys(unit, minerId, from, to), collecting(samples, minerId));
+    return samples;
+  };
+
+  const each = (minerId: number, from: number, to: number, take: TakeSample): void => {
+    const inside: TakeSample = (time, hashrate, power, temperature, energy) => {
+      if (time >= from && time < to) take(time, hashrate, power, temperature, energy);
+    };
+    connection.read(() => {
+      takePacked(statements.days, day, keys(day, minerId, from, to), inside);
+      takePacked(statements.hours, hour, keys(hour, minerId, from, to), inside);
+      for (const row of [...recent(minerId, from, to), ...waiting.filter((one) => one.minerId === minerId)])
+        takeSample(row, inside);
+    });
+  };
 
   const packHour = (minerId: number, index: number): void => {
     const [from, to] = [index * hour, (index + 1) * hour - 1];
@@ -200,18 +228,14 @@ export const openSamples = (connection: Connection): Samples => {
       return dropDay(Math.floor((now - hourly * day) / day), hourly) || fold;
     },
 
-    read: (minerId, from, to) =>
-      connection.read(() =>
-        [
-          ...packed(statements.days, day, minerId, from, to),
-          ...packed(statements.hours, hour, minerId, from, to),
-          ...recent(minerId, from, to),
-          ...waiting.filter((each) => each.minerId === minerId),
-        ]
-          .filter(({ time }) => time >= from && time < to)
-          // A sample may come after its hour was packed.
-          .sort((a, b) => a.time - b.time),
-      ),
+    read: (minerId, from, to) => {
+      const samples: Sample[] = [];
+      each(minerId, from, to, collecting(samples, minerId));
+      // A sample may come after its hour was packed.
+      return samples.sort((a, b) => a.time - b.time);
+    },
+
+    each,
 
     count: (minerId, from, to) =>
       connection.read(

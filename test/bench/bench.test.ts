@@ -64,6 +64,8 @@ describe("the report", () => {
       "list.10000.ratio",
       "list.10000.peer",
       "summary.ratio",
+      "bodies.worst.ms",
+      "bodies.others.p99.ms",
       "memory.perMiner",
       "start.seconds",
       "store.samples",

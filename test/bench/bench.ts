@@ -1,3 +1,4 @@
+import { bodies } from "./bodies.ts";
 import { killChildren } from "./child.ts";
 import { type Choice, choiceOf, usage } from "./choice.ts";
 import { events } from "./events.ts";
@@ -21,6 +22,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   large,
   list,
   summary,
+  bodies,
   memory,
   start,
   store,

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
@@ -8,7 +10,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { within } from "../until.ts";
+import { until, within } from "../until.ts";
 
 /**
  * Who gets what of every operation, asked over HTTP. There are two farms: what anna sees is called alpha, what bert
@@ -139,10 +141,14 @@ interface Answer {
 
 let asked = 0;
 
+function ownAddress(): string {
+  asked += 1;
+  return `127.1.${Math.floor(asked / 250)}.${(asked % 250) + 1}`;
+}
+
 /** Each request comes from an address of its own, so that no guess at a key counts with another. */
 function ask(method: string, path: string, body?: object): Promise<Answer> {
-  asked += 1;
-  const localAddress = `127.1.${Math.floor(asked / 250)}.${(asked % 250) + 1}`;
+  const localAddress = ownAddress();
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = text === undefined ? {} : { "content-type": "application/json", "content-length": text.length };
   const { host, port } = server.address;
@@ -257,6 +263,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getDiscovery: "/api/discovery/77",
   cancelDiscovery: "/api/discovery/77",
   startBulkAction: { path: "/api/actions", body: dryRun },
+  listBulkActions: "/api/actions",
   getBulkAction: made("/api/actions", bulk),
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
@@ -326,6 +333,7 @@ startDiscovery         401  401   400  403  403  400  403  403  404
 getDiscovery           401  401   404  403  403  404  403  403  404
 cancelDiscovery        401  401   404  403  403  404  403  403  404
 startBulkAction        401  401   202  403  202  202  202  403  404
+listBulkActions        401  401   200  200  200  200  200  200  404
 getBulkAction          401  401   200  404  404  200  404  404  404
 cancelBulkAction       401  401   409  403  404  409  404  403  404
 watchEvents            401  401   200  200  200  200  200  200  404
@@ -376,13 +384,9 @@ describe.each([
 });
 
 async function answerTo(name: OperationName, column: Column): Promise<Answer> {
-  const target = targets[name];
-  const wanted = typeof target === "function" ? await target() : target;
-  const { path, body } = typeof wanted === "string" ? { path: wanted, body: undefined } : wanted;
-  const query = columns[column];
-  const full = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+  const { path, body } = await targetOf(name);
   const before = declared();
-  const answer = await ask(operations[name].method, full, body);
+  const answer = await ask(operations[name].method, withKey(path, column), body);
   // What is asked for is of the other farm, or of all: who administers one farm alone changes nothing of it.
   if (column === "abby") expect(declared()).toEqual(before);
   return answer;
@@ -396,6 +400,75 @@ const declared = () => ({
     ),
   ),
   notifications: store.notifications.list().filter(({ minerName }) => minerName !== "bravo ant"),
+});
+
+async function targetOf(name: OperationName): Promise<Asked> {
+  const target = targets[name];
+  const wanted = typeof target === "function" ? await target() : target;
+  return typeof wanted === "string" ? { path: wanted } : wanted;
+}
+
+const pathFor = async (name: OperationName, column: Column): Promise<string> =>
+  withKey((await targetOf(name)).path, column);
+
+function withKey(path: string, column: Column): string {
+  const query = columns[column];
+  return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}
+
+/** What may come with a request of somebody who may not send it; none of it is ever read. */
+const unread: readonly (readonly [string, string, string])[] = [
+  ["broken JSON", "content-type: application/json\r\ncontent-length: 9", '{"name": '],
+  [
+    "85,000 unknown names that never end",
+    "content-type: application/json\r\ncontent-length: 900000",
+    '{"a0":1,"a1":1,',
+  ],
+  ["10 GB", "content-type: application/json\r\ncontent-length: 10000000000", "{"],
+  ["chunks without end", "content-type: application/json\r\ntransfer-encoding: chunked", '9\r\n{"name": \r\n'],
+  ["a form that never comes", "content-type: text/plain\r\ncontent-length: 5\r\nexpect: 100-continue", ""],
+];
+
+describe("who may not do it is told so whatever the body is:", () => {
+  test.each([...rowsOf(documented), ...rowsOf(ours)])("%s", async (name, statuses) => {
+    const refused = columnNames.flatMap((column, index) => {
+      const status = statuses[index] ?? 0;
+      return status === 401 || status === 403 || column === "for nobody" ? [[column, status] as const] : [];
+    });
+    expect(refused.length).toBeGreaterThan(2);
+    for (const [column, status] of refused)
+      for (const [what, headers, body] of unread)
+        expect([column, what, await statusOfBegun(name, column, headers, body)]).toEqual([column, what, status]);
+  });
+
+  async function statusOfBegun(name: OperationName, column: Column, headers: string, body: string): Promise<number> {
+    const path = await pathFor(name, column);
+    const { host, port } = server.address;
+    const socket = connect({ host, port, localAddress: ownAddress() });
+    const head = `${operations[name].method} ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n\r\n`;
+    socket.write(`${head}${body}`);
+    try {
+      const [answer]: unknown[] = await within(once(socket, "data"), `the answer to the beginning of ${head}`);
+      const line = Buffer.isBuffer(answer) ? answer.toString("latin1") : "";
+      return Number(/^HTTP\/1\.1 (\d+)/.exec(line)?.[1]);
+    } finally {
+      socket.destroy();
+    }
+  }
+});
+
+test("a connection stays when a small body was not for its sender to send", async () => {
+  const { host, port } = server.address;
+  const socket = connect({ host, port });
+  const said: string[] = [];
+  socket.setEncoding("latin1").on("data", (part: string) => said.push(part));
+  const refused = (body: string) =>
+    `POST /api/groups?key=${keys.anna} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
+  socket.write(refused("{"));
+  await until(() => said.join("").includes("user.forbidden"), "the refusal");
+  socket.write(`{GET /health?key=${keys.anna} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  await until(() => said.join("").includes('"status":"ok"'), "the next answer on the same connection");
+  socket.destroy();
 });
 
 test("what a user may not see is answered as what is not there", async () => {

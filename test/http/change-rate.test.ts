@@ -19,6 +19,15 @@ describe("a client", () => {
     expect(tries(4)).toEqual([0, 0, 0, 1]);
   });
 
+  test("goes into debt for what its requests cost beside, as far as it may ask for at once", () => {
+    let now = 0;
+    const rate = changeRate(limits, () => now);
+    expect([rate.charge("a", 4), rate.charge("a", 2), rate.charge("a", 0.5)]).toEqual([0, 0, 1]);
+    expect([rate.wait("a"), rate.wait("b")]).toEqual([2, 0]);
+    now = 2_000;
+    expect([rate.wait("a"), rate.wait("a")]).toEqual([0, 1]);
+  });
+
   test("is told how long to wait where that is more than a second", () => {
     const rate = changeRate({ changesAtOnce: 1, changesPerSecond: 0.1 }, () => 0);
     expect([rate.wait("a"), rate.wait("a")]).toEqual([0, 10]);
@@ -52,6 +61,25 @@ describe("a server", () => {
     expect((await served.ask("GET", "/api/summary")).status).toBe(200);
     expect(served.calls.map(({ name }) => name)).toEqual(["minerAction", "deletePool", "getSummary"]);
     await served.server.close();
+  });
+
+  test("counts 5,000 bytes of a body as one change, of whatever operation", async () => {
+    const json = { "content-type": "application/json" };
+    const body = `{"a":"${"x".repeat(19_990)}"}`;
+    for (const path of [act, "/api/pools"]) {
+      const served = await serve({}, { changesAtOnce: 8, changesPerSecond: 0.01 });
+      const send = () => served.ask("POST", path, { headers: json, body });
+      // The debt of the second keeps the third from being looked at.
+      expect([await send(), await send()].map(({ status }) => status)).not.toContain(429);
+      const refused = await send();
+      expect([refused.status, refused.json.code]).toEqual([429, "too.many"]);
+      expect(Number(refused.headers["retry-after"])).toBeGreaterThan(1);
+      await served.server.close();
+    }
+    const small = await serve({}, { changesAtOnce: 1, changesPerSecond: 0.01 });
+    expect((await small.ask("POST", act, { headers: json, body })).status).toBe(429);
+    expect(small.calls).toEqual([]);
+    await small.server.close();
   });
 
   test("keeps those apart whom a trusted proxy names, and users with keys of their own wherever they are", async () => {

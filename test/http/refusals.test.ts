@@ -107,6 +107,14 @@ describe("a body of JSON", () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
+  test("in more pieces than anybody needs is refused, also where none is defined", async () => {
+    const pieces = `${"1\r\n \r\n".repeat(2_049)}0\r\n\r\n`;
+    const chunked = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
+    for (const path of ["/api/pools", "/api/miners/1?action=stop"])
+      expect(problemIn(await served.raw(`POST ${path} ${start}${chunked}${pieces}`))).toEqual([413, "body.too-large"]);
+    expect(served.calls).toEqual([]);
+  });
+
   test("leaves no trace in Object.prototype", async () => {
     const before = Reflect.ownKeys(Object.prototype);
     for (const body of ['{"__proto__":{"polluted":1}}', '{"constructor":{"prototype":{"polluted":1}}}'])

@@ -74,6 +74,7 @@ const requests: Record<CallName, [string, object, string?]> = {
     { action: "stop", parameters: {}, all: true, parallel: 16, delay: 0, dryRun: false },
     '{"action":"stop","all":true}',
   ],
+  listBulkActions: ["/api/actions", {}],
   getBulkAction: ["/api/actions/1", { id: 1 }],
   cancelBulkAction: ["/api/actions/1", { id: 1 }],
   getHistory: [

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { clientHolds, tagged, weak } from "../../src/http/etag.ts";
-import { faultAt, parseBody } from "../../src/http/json.ts";
+import { parseBody } from "../../src/http/json.ts";
+import { surveyJson } from "../../src/http/json-survey.ts";
 import { loggable } from "../../src/http/log.ts";
 import { readQuery } from "../../src/http/query.ts";
 
@@ -65,6 +66,29 @@ describe("a JSON body", () => {
     expect(() => parseBody(nested(200_000), 32)).toThrow("nested too deeply");
   });
 
+  test.each([
+    [`{${Array.from({ length: 1_001 }, (_, index) => `"k${index}":1`).join()}}`, "more than 1,000 names"],
+    [`[${'{"a":1},'.repeat(1_001)}1]`, "more than 1,000 names"],
+    [`[${"1,".repeat(110_000)}1]`, "more than 110,000 items"],
+    [`[${"[],".repeat(110_000)}1]`, "more than 110,000 items"],
+    [`{"a":"${"x".repeat(20_001)}"}`, "a string of more than 20,000 characters"],
+    [`{"${"x".repeat(20_001)}":1}`, "a string of more than 20,000 characters"],
+    [`["${String.raw`\u0041`.repeat(160_000)}"]`, "a string of more than 20,000 characters"],
+    [`"${String.raw`\"`.repeat(490_000)}`, "a string of more than 20,000 characters"],
+  ])("%#: that holds more than any operation takes is refused, whether or not it is broken behind", (text, words) => {
+    for (const each of [text, text.slice(0, -1)]) expect(() => parseBody(each, 32)).toThrow(words);
+  });
+
+  test("may hold as much as is allowed", () => {
+    const names = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, index]));
+    for (const value of [names, new Array(100_000).fill(1), "x".repeat(20_000)])
+      expect(parseBody(JSON.stringify(value), 32)).toEqual(value);
+  });
+
+  test("is counted by lines however many there are", () => {
+    expect(() => parseBody(`${"\n".repeat(900_000)} x`, 32)).toThrow("line 900001, column 2");
+  });
+
   test("is at fault exactly where JSON.parse refuses it, whatever was done to it", () => {
     const mutated = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom(...'{}[],:"\\ 01e.-+tfnu\n\t\u0001é'))
@@ -74,9 +98,9 @@ describe("a JSON body", () => {
       });
     fc.assert(
       fc.property(mutated, (text) => {
-        const fault = faultAt(text);
-        expect(fault === text.length && isJson(text)).toBe(isJson(text));
-        if (!isJson(text) && fault < text.length) expect(isBeginning(text.slice(0, fault))).toBe(true);
+        const { fault } = surveyJson(text, unbounded);
+        expect(fault === undefined).toBe(isJson(text));
+        if (fault !== undefined && fault < text.length) expect(isBeginning(text.slice(0, fault))).toBe(true);
       }),
       { numRuns: 3000 },
     );
@@ -92,8 +116,15 @@ function isJson(text: string): boolean {
   }
 }
 
+const unbounded = {
+  levels: Number.POSITIVE_INFINITY,
+  names: Number.POSITIVE_INFINITY,
+  items: Number.POSITIVE_INFINITY,
+  characters: Number.POSITIVE_INFINITY,
+};
+
 /** A text with nothing wrong in it but that it may end too early. */
-const isBeginning = (text: string): boolean => faultAt(text) === text.length;
+const isBeginning = (text: string): boolean => (surveyJson(text, unbounded).fault ?? text.length) === text.length;
 
 describe("a tag", () => {
   test("does not change with metaData and changes with everything else", () => {

@@ -145,6 +145,31 @@ describe("a bulk action", () => {
     await bench.service.cancelBulkAction({ id: 1 }, caller);
     await until(async () => (await refusal(bulk(bench, { miners: ids }))) === "done", "another job to be taken");
   });
+
+  test("is one of 5 of its user, and of 16 of all users, so that the owner's stop starts", async () => {
+    const { bench, ids } = await withRigs([axeos, axeos]);
+    const asked = { miners: ids, parallel: 1, delay: 3600 };
+    const users = await Promise.all(
+      ["ann", "bob", "cid", "dan"].map(async (name) => {
+        const user = { name, keyHash: null, privilege: "control", groups: null, pools: null } as const;
+        return { actor: name, userId: (await bench.store.users.add(user)).id };
+      }),
+    );
+    const start = (who: Caller) => refusal(bulk(bench, asked, who));
+    for (const [index, user] of users.entries()) {
+      const taken = index < 3 ? 5 : 1;
+      const answers = await Promise.all(Array.from({ length: 20 }, () => start(user)));
+      expect(answers).toEqual([...Array(taken).fill("done"), ...Array(20 - taken).fill("too.many")]);
+    }
+    const owners = [await start(caller), await start(caller), await start(caller), await start(caller)];
+    expect([...owners, await start(caller)]).toEqual([...Array(4).fill("done"), "too.many"]);
+    expect((await problem(bulk(bench, asked, users[0]))).message).toContain("20 bulk actions are running");
+    await bench.service.cancelBulkAction({ id: 1 }, users[0] ?? caller);
+    await until(async () => (await start(users[3] ?? caller)) === "done", "the place of the cancelled job");
+    expect((await problem(bulk(bench, asked, users[1]))).message).toMatch(
+      /cancel one \(GET \/api\/actions lists them\)/,
+    );
+  });
 });
 
 describe("whom it is for:", () => {
@@ -196,6 +221,14 @@ describe("whom it is for:", () => {
     const { id } = await bulk(bench, { all: true, dryRun: true }, ann);
     expect(await look(bench, id, ann)).toMatchObject({ id, total: 1 });
     expect(await look(bench, id, await user("cid", null))).toMatchObject({ id });
+    const listed = async (who: Caller) => (await bench.service.listBulkActions({}, who)).map((job) => job.id);
+    expect([await listed(ann), await listed(bob), await listed(caller)]).toEqual([[id], [], [id]]);
+    const { id: newer } = await bulk(bench, { all: true, dryRun: true });
+    expect([await listed(ann), await listed(caller)]).toEqual([[id], [newer, id]]);
+    const [job] = await bench.service.listBulkActions({}, ann);
+    const { done, failed, unknown, results, ...same } = await look(bench, id, ann);
+    expect(job).toEqual(same);
+    expect(job).toMatchObject({ actor: "ann", total: 1, dryRun: true, state: "done" });
     expect(await refusal(look(bench, id, bob))).toBe("not.found");
     expect(await refusal(bench.service.cancelBulkAction({ id }, bob))).toBe("not.found");
     expect(await refusal(look(bench, 99))).toBe("not.found");
@@ -262,7 +295,7 @@ describe("bad input", () => {
     const { bench } = await withRigs([]);
     const { errors } = await problem(bulk(bench, { miners: Array.from({ length: 100_000 }, (_, id) => id) }));
     expect(errors).toHaveLength(21);
-    expect(errors.at(-1)).toEqual({ path: "miners", message: "99980 more are not there" });
+    expect(errors.at(-1)).toEqual({ path: "", message: "and 99,980 more" });
     expect(await refusal(bulk(bench, { all: true }))).toBe("input.invalid all");
     expect(await refusal(bulk(bench, { groups: [0] }))).toBe("input.invalid groups");
   });

@@ -3,7 +3,7 @@ import type { StatementSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { History } from "../../src/contract/resources.ts";
-import { pointsOf, rangeOf } from "../../src/service/history.ts";
+import { Points, rangeOf } from "../../src/service/history.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { openStore, type Sample } from "../../src/store/index.ts";
 import { noReserve } from "../../src/store/reserve.ts";
@@ -160,7 +160,12 @@ describe("history", () => {
     expect((await problem(ask(asked))).message).toContain("about 200001 readings");
     while (store.samples.pack(now));
     expect(await refusal(ask({ ...asked, step: 60 }))).toBe("input.invalid from");
-    expect((await ask({ ...asked, to: start + day / 2 })).points).toHaveLength(108_000);
+    const half = { ...asked, to: start + day / 2 };
+    expect((await ask({ ...half, step: 60 })).points).toHaveLength(720);
+    expect((await problem(ask(half))).errors).toEqual([
+      { path: "step", message: "makes about 108000 points of this time, each reading one; at most 10000 are given" },
+    ]);
+    expect((await ask({ ...asked, to: start + hour })).points).toHaveLength(9_000);
   });
 
   test("does not move when its hour is packed", async () => {
@@ -238,7 +243,7 @@ describe("history", () => {
 });
 
 test("points of no samples are none", () => {
-  expect([pointsOf([], 0), pointsOf([], 60_000)]).toEqual([[], []]);
+  expect([new Points(0).all(), new Points(60_000).all()]).toEqual([[], []]);
 });
 
 /** Means of steps, calculated the plain way. */

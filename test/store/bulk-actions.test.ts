@@ -29,12 +29,12 @@ describe("bulk actions", () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const { id } = await first.bulkActions.add(job, queued(9, 5, 7));
-    expect(await first.bulkActions.get(id)).toEqual({ ...job, id, state: "running" });
+    expect(await first.bulkActions.get(id)).toEqual({ ...job, id, time: now(), total: 3, state: "running" });
     expect(await first.bulkActions.claim(id, 5)).toBe(true);
     await first.bulkActions.end(id, { minerId: 5, state: "done", message: "OK, a 'word' of \"the rig\"" });
     await first.close();
     const second = await openStore({ file, now });
-    expect(await second.bulkActions.running()).toEqual([{ ...job, id, state: "running" }]);
+    expect(await second.bulkActions.running()).toEqual([{ ...job, id, time: now(), total: 3, state: "running" }]);
     expect(await second.bulkActions.queued(id)).toEqual([9, 7]);
     expect(await told(second, id)).toEqual(["9 queued", "5 done OK, a 'word' of \"the rig\"", "7 queued"]);
     await second.bulkActions.finish(id);
@@ -49,7 +49,7 @@ describe("bulk actions", () => {
     const dry = { ...job, dryRun: true, userId: null };
     const { id, state } = await store.bulkActions.add(dry, [{ minerId: 5, state: "possible", message: "" }]);
     expect(state).toBe("done");
-    expect(await store.bulkActions.get(id)).toEqual({ ...dry, id, state: "done" });
+    expect(await store.bulkActions.get(id)).toEqual({ ...dry, id, time: now(), total: 1, state: "done" });
     await store.close();
   });
 
@@ -138,7 +138,7 @@ test("a store of version 1 gets the tables of bulk actions, and keeps its comman
   await first.close();
   const raw = new DatabaseSync(file);
   raw.exec(
-    "drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; pragma user_version = 1",
+    "drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; drop index command_actor; pragma user_version = 1",
   );
   raw.exec("delete from migration where name > 'version-0001'");
   raw.close();

@@ -98,14 +98,14 @@ describe("commands", () => {
     time += 1_000;
     await store.commands.add({ ...command, minerId: 6, actor: "Bob" });
     await store.commands.move(id, "done", "OK");
-    expect(await store.commands.list({ minerId: 5 })).toEqual([
+    expect(await store.commands.list({ minerIds: [5] })).toEqual([
       { ...command, id, state: "done", message: "OK", time: start, updated: start + 1_000 },
     ]);
     expect((await store.commands.list()).map(({ actor }) => actor)).toEqual(["Bob", "Ann"]);
     expect(await store.commands.list({ actor: "Bob", since: start + 1_000 })).toHaveLength(1);
     expect(await store.commands.list({ since: start + 1_001 })).toEqual([]);
     for (let count = 0; count < 1_000; count += 1) await store.commands.add({ ...command, minerId: 6 });
-    expect(await store.commands.list({ ofMiner: (minerId) => minerId === 5 })).toHaveLength(1);
+    expect(await store.commands.list({ minerIds: [5] })).toHaveLength(1);
     await expect(store.commands.move(9_999, "done", "")).rejects.toMatchObject({ code: "not.found" });
     await store.close();
   });

@@ -1,0 +1,89 @@
+import type { SQLOutputValue } from "node:sqlite";
+import type { Connection } from "./connection.ts";
+
+export interface WantedCommands {
+  /** Of these miners; undefined = of all that there are and ever were. */
+  readonly minerIds?: readonly number[] | undefined;
+  readonly actor?: string | undefined;
+  /** epoch ms */
+  readonly since?: number | undefined;
+}
+
+/** Ids of the newest commands on disk that are wanted, newest first, so many at most. */
+export type NewestCommands = (wanted: WantedCommands, most: number) => number[];
+
+/** A miner and the newest of its commands that was not taken yet. */
+interface Head {
+  readonly minerId: number;
+  readonly id: number;
+}
+
+/**
+ * The commands of several miners, merged from the ends of their parts of an index: however many commands of others lie
+ * between, an answer costs a look into the index for each miner and one or two for each command that is given.
+ */
+export function newestCommands(connection: Connection): NewestCommands {
+  const prepare = (sql: string) => connection.prepare(sql);
+  /** By the index command_miner, or by command_actor. */
+  const lookups = (actor: string) => {
+    const ofMiner = (miner: string) => `miner_id = ${miner} ${actor} and id > $after`;
+    const last = (miner: string, bound: string) =>
+      `select id from command where ${ofMiner(miner)} ${bound} order by id desc limit 1`;
+    return {
+      heads: prepare(
+        `select miner, id from (select value as miner, (${last("value", "")}) as id from json_each($miners))
+          where id is not null order by id desc limit $most`,
+      ),
+      run: prepare(`select id from command where ${ofMiner("$miner")} and id <= $head order by id desc limit $most`),
+      below: prepare(last("$miner", "and id <= $floor")),
+    };
+  };
+  const ofAnybody = lookups("");
+  const ofActor = lookups("and actor = $actor");
+  const minersOfActor = prepare(
+    `with recursive leap(value) as (
+      select min(miner_id) from command where actor = $actor
+      union all
+      select (select min(miner_id) from command where actor = $actor and miner_id > leap.value)
+        from leap where leap.value is not null
+    )
+    select value as miner from leap where value is not null`,
+  );
+  const lastBefore = prepare("select id from command where time < ? order by time desc, id desc limit 1");
+  const ofAll = prepare("select id from command where id > ? order by id desc limit ?");
+
+  const merged = (minerIds: readonly number[], actor: string | undefined, since: number, most: number): number[] => {
+    const { heads: headsOf, run, below } = actor === undefined ? ofAnybody : ofActor;
+    const whose = actor === undefined ? {} : { actor };
+    const heads = headsOf
+      .all({ ...whose, after: since, miners: JSON.stringify(minerIds), most })
+      .map((row): Head => ({ minerId: integer(row.miner), id: integer(row.id) }));
+    const ids: number[] = [];
+    for (let head = heads.shift(); head !== undefined && ids.length < most; head = heads.shift()) {
+      // As far as no other miner's is newer.
+      const { minerId: miner, id } = head;
+      const floor = heads[0]?.id ?? since;
+      const found = run.all({ ...whose, miner, after: floor, head: id, most: most - ids.length });
+      ids.push(...found.map((row) => integer(row.id)));
+      const next = floor === since ? undefined : below.get({ ...whose, miner, after: since, floor });
+      if (next !== undefined) insert(heads, { minerId: miner, id: integer(next.id) });
+    }
+    return ids;
+  };
+
+  return ({ minerIds, actor, since }, most) =>
+    connection.read(() => {
+      const after = since === undefined ? 0 : integer(lastBefore.get(since)?.id);
+      if (minerIds === undefined && actor === undefined) return ofAll.all(after, most).map((row) => integer(row.id));
+      const miners = minerIds ?? minersOfActor.all({ actor: actor ?? "" }).map((row) => integer(row.miner));
+      return merged(miners, actor, after, most);
+    });
+}
+
+/** Keeps the newest in front. */
+function insert(heads: Head[], head: Head): void {
+  const at = heads.findIndex(({ id }) => id < head.id);
+  heads.splice(at === -1 ? heads.length : at, 0, head);
+}
+
+const integer = (value: SQLOutputValue | undefined): number => (typeof value === "number" ? value : 0);
