@@ -19,11 +19,21 @@ import {
   targetHost,
 } from "./security.ts";
 
+/** Whose key came with a request; without any, or where none is asked for, it is nobody's. */
+export interface Admitted {
+  readonly holder: KeyHolder | undefined;
+  /** It is the service's own. */
+  readonly isOwner: boolean;
+}
+
+const nobody: Admitted = { holder: undefined, isOwner: false };
+const owner: Admitted = { holder: undefined, isOwner: true };
+
 /**
- * Says whether a request may come in, and which user's own key it carries. Throws the problem when not, and sets the
- * headers that belong to it.
+ * Says whether a request may come in, and whose key it carries. Throws the problem when not, and sets the headers that
+ * belong to it.
  */
-export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => KeyHolder | undefined;
+export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => Admitted;
 
 type KeyHolders = Pick<MiningService, "keyHolder">;
 
@@ -41,10 +51,10 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
     address(request, peer);
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
-    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return undefined;
-    const holder = key(request, peer, query, reply);
-    if (!reads(request)) pace(holder, peer, reply);
-    return holder;
+    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return nobody;
+    const admitted = key(request, peer, query, reply);
+    if (!reads(request)) pace(admitted.holder, peer, reply);
+    return admitted;
   };
 }
 
@@ -99,7 +109,7 @@ function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Pe
   };
 }
 
-type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => KeyHolder | undefined;
+type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => Admitted;
 
 /** A user's own key comes first: should the service's be the same one day, it opens no more than that user's. */
 function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
@@ -108,11 +118,11 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   return (request, peer, query, reply) => {
     const presented = presentedKey(request, query);
     const holder = presented === undefined ? undefined : users.keyHolder?.(keyDigest(presented));
-    if (holder !== undefined || check === undefined) return holder;
+    if (holder !== undefined) return { holder, isOwner: false };
+    if (check === undefined) return nobody;
     const verdict = check.verdict(presented, peer.address);
-    if (verdict === "right") return undefined;
-    if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks))
-      return undefined;
+    if (verdict === "right") return owner;
+    if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks)) return nobody;
     if (verdict === "limited") {
       reply.header("retry-after", String(keyWindow));
       throw new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");
