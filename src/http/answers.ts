@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Encoded } from "../contract/service.ts";
-import { groupSize, pieces, pour, streamOf } from "./encoded.ts";
+import { groupSize, pour, streamOf } from "./encoded.ts";
 import { clientHolds, tagged, weak } from "./etag.ts";
 import type { UnderWay } from "./under-way.ts";
 
@@ -68,7 +68,7 @@ async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: 
 }
 
 /**
- * Counts what was made whole as under way, and cuts what is long into pieces, so that a slow reader is seen to take
+ * Counts what was made whole as under way, and cuts what is long into so that a slow reader is seen to take
  * them. Streams are counted by who makes them.
  */
 export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
@@ -80,7 +80,7 @@ export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
     if (refusal !== undefined) return done(refusal);
     if (!isLong) return done();
     reply.header("content-length", length);
-    return done(null, streamOf(pieces(Buffer.from(payload))));
+    return done(null, streamOf([Buffer.from(payload)]));
   });
 }
 

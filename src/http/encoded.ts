@@ -10,7 +10,7 @@ export const groupSize = 65_536;
  * allocated for each answer but that. A slow reader is waited for, and others have their turn between two writes.
  */
 export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
-  const slab = Buffer.allocUnsafeSlow(Math.min(length, groupSize));
+  const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : Math.min(length, groupSize));
   let taken = (): void => {};
   response.once("close", () => taken());
   const write = (bytes: Uint8Array) =>
@@ -25,7 +25,7 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
       filled = 0;
       if (response.destroyed) return;
     }
-    if (chunk.length > slab.length) await write(chunk);
+    if (chunk.length > slab.length) for (const piece of pieces(chunk)) await write(piece);
     else {
       slab.set(chunk, filled);
       filled += chunk.length;
@@ -34,8 +34,8 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
   response.end(slab.subarray(0, filled));
 }
 
-/** Bytes in pieces, none of them copied. */
-export const pieces = (bytes: Buffer): Buffer[] =>
+/** Bytes in pieces, so that a slow reader is seen to take them; none of them is copied. */
+export const pieces = (bytes: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / groupSize) }, (_, index) =>
     bytes.subarray(index * groupSize, (index + 1) * groupSize),
   );
@@ -44,7 +44,8 @@ export const pieces = (bytes: Buffer): Buffer[] =>
  * Ready-made bytes as a stream: what compresses them, and slow readers, are waited for, and others have their turn
  * between two groups.
  */
-export function streamOf(chunks: readonly Uint8Array[]): Readable {
+export function streamOf(given: readonly Uint8Array[]): Readable {
+  const chunks = given.some(({ length }) => length > groupSize) ? given.flatMap(pieces) : given;
   let at = 0;
   const next = (): Uint8Array | null => {
     const start = at;

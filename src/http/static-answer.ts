@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import negotiate from "@fastify/accept-negotiator";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { pieces, streamOf } from "./encoded.ts";
+import { streamOf } from "./encoded.ts";
 import { clientHolds } from "./etag.ts";
 
 const compressors = {
@@ -39,7 +39,7 @@ export class StaticAnswer {
     if (encoding !== null) reply.header("content-encoding", encoding);
     const bytes = encoding === null ? this.#bytes : await this.#in(encoding);
     reply.code(this.#status).header("content-length", bytes.length);
-    return request.method === "HEAD" ? reply.send() : reply.send(streamOf(pieces(bytes)));
+    return request.method === "HEAD" ? reply.send() : reply.send(streamOf([bytes]));
   }
 
   #encodingFor({ headers }: FastifyRequest): Encoding | null {

@@ -12,8 +12,10 @@ export interface TurnLimits {
   readonly checkInterval: number;
 }
 
-/** Bytes that the parser is given at a time. */
-const portion = 1024;
+/** Ends the head of a request. */
+const headEnd = "\r\n\r\n";
+/** Bytes of a body that the parser is given at a time; what comes behind the body may be among them. */
+const portion = 4096;
 /** What a connection whose client sends ahead may hold: Node's buffer for reading, twice, and some parsed requests. */
 const ahead = 160 * 1024;
 
@@ -71,6 +73,8 @@ class Line {
   readonly #handle: RequestListener;
   readonly #room: Room;
   readonly #parties: readonly string[];
+  /** Node's own, which gives bytes to its parser. */
+  readonly #parse: (bytes: Buffer) => void;
   /** Parsed together with the one that is answered. */
   #waiting: Exchange[] = [];
   #current: Exchange | undefined;
@@ -85,8 +89,10 @@ class Line {
     this.#handle = handle;
     this.#room = room;
     this.#parties = [socket.remoteAddress ?? ""];
-    // With this listener Node hands bytes to its parser only when they are read below ("readable" goes before "data").
-    socket.on("readable", () => this.#read());
+    const [parse, ...others] = socket.listeners("data");
+    if (parse === undefined || others.length > 0) throw new Error("Node's HTTP server reads its connections otherwise");
+    this.#parse = (bytes) => Reflect.apply(parse, socket, [bytes]);
+    socket.removeAllListeners("data").on("readable", () => this.#read());
     socket.once("close", () => {
       this.#waiting = [];
       this.#goAhead(false);
@@ -121,11 +127,25 @@ class Line {
 
   #read(): void {
     const socket = this.#socket;
-    while (this.#wantsMore() && socket.readableLength > 0) socket.read(Math.min(portion, socket.readableLength));
+    while (this.#wantsMore() && socket.readableLength > 0) this.#parse(this.#portion());
     const isAhead = socket.readableLength > 0 || this.#waiting.length > 0;
     // Without anything to read, this is how the end of the connection is seen.
     if (!isAhead) socket.read();
     this.#goAhead(isAhead);
+  }
+
+  /**
+   * One head, so that what is behind it waits as it came: a request that was parsed in part would count as one that is
+   * too slow. Some of a body, or of a head that has not come wholly.
+   */
+  #portion(): Buffer {
+    const socket = this.#socket;
+    if (this.#current !== undefined) return socket.read(Math.min(portion, socket.readableLength));
+    const bytes: Buffer = socket.read(socket.readableLength);
+    const end = bytes.indexOf(headEnd) + headEnd.length;
+    if (end < headEnd.length || end === bytes.length) return bytes;
+    socket.unshift(bytes.subarray(end));
+    return bytes.subarray(0, end);
   }
 
   /** Between two requests, and as long as the one under way is not complete nor answered too early. */

@@ -15,8 +15,8 @@ export interface AnswerLimits {
   readonly bigAnswerTimeout: number;
 }
 
-/** Problems, and what the connection's own buffers take: always sent, though counted. */
-const always = 16_384;
+/** Bytes; a shorter answer, as every problem is, costs no more than its connection does anyway. */
+const least = 16_384;
 
 /** Who an answer is held for. The owner is not kept waiting by others behind the same address. */
 export function partiesOf({ holder, isOwner, ip }: FastifyRequest): Parties {
@@ -47,9 +47,10 @@ export class UnderWay {
 
   /** Counts an answer that is made already; the problem when it may not be under way beside others. */
   hold(request: FastifyRequest, reply: FastifyReply, bytes: number): RigbridgeError | undefined {
+    if (bytes <= least) return undefined;
     const room = bytes > this.#limits.bigAnswer ? this.#big : this.#small;
     const parties = partiesOf(request);
-    if (bytes > always && !room.fits(parties, bytes)) return refused(reply, room.isOverShare(parties, bytes));
+    if (!room.fits(parties, bytes)) return refused(reply, room.isOverShare(parties, bytes));
     this.#take(room, reply.raw, parties, bytes);
     return undefined;
   }

@@ -136,3 +136,15 @@ test("a server that closes answers what is under way, begins nothing that waits,
   await within(closed, "the server to close");
   expect(closing.calls).toHaveLength(1);
 });
+
+test("a server that closes does not wait for readers that take nothing, nor for what they sent ahead", async () => {
+  const closing = await serve({}, { closeTimeout: 50 });
+  const chunk = Buffer.alloc(65_536, 120);
+  closing.encoded.set("listMiners", { etag: "big", chunks: Array(400).fill(chunk), length: 400 * chunk.length });
+  const stuck = Array.from({ length: 20 }, () => open(closing.port).pause());
+  for (const socket of stuck) socket.write(get("/api/miners").repeat(500));
+  await until(() => stuck.every(({ bytesWritten }) => bytesWritten > 0), "all to have asked");
+  await closing.ask("GET", "/health");
+  await within(closing.server.close(), "the server to close");
+  for (const socket of stuck) socket.destroy();
+});

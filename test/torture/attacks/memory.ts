@@ -104,6 +104,7 @@ async function attacked(verdict: Verdict, what: Flood): Promise<void> {
   await wait(500);
   const before = resident();
   let isOver = false;
+  let hasFallen = false;
   let peak = before;
   const watch = setInterval(() => {
     peak = Math.max(peak, resident());
@@ -114,8 +115,12 @@ async function attacked(verdict: Verdict, what: Flood): Promise<void> {
   isOver = true;
   const [health = 0, list = 0] = await waits;
   for (const socket of sockets) socket.destroy();
+  // Others go on asking: a process with nothing to do does not tidy up.
+  const others = longest(service, "/api/miners", () => hasFallen);
   const until = performance.now() + fallTime;
   while (performance.now() < until && resident() > before + left / 2) await wait(100);
+  hasFallen = true;
+  await others;
   const after = resident();
   clearInterval(watch);
   const again = Array.from({ length: what.connections }, (_, number) => flood(service.port, what, number));
