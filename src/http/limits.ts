@@ -24,7 +24,7 @@ export const httpLimits = {
   bigAnswersWaiting: 64,
   /** A reader that takes longer over a big answer is cut off. */
   bigAnswerTimeout: 120_000,
-  /** So is one that has taken nothing of any answer for so long. */
+  /** So is one that has taken nothing of any answer for so long; seen by what is written at once, 256 kB at most. */
   stalled: 30_000,
   /** Clients that watch events at once, in number; of one user, key or address; and kept for the service's own key. */
   eventStreams: 256,

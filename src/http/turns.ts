@@ -95,7 +95,7 @@ class Line {
     socket.removeAllListeners("data").on("readable", () => this.#read());
     socket.once("close", () => {
       this.#waiting = [];
-      this.#goAhead(false);
+      if (this.#isAhead) this.#goAhead(false);
     });
   }
 
@@ -127,11 +127,13 @@ class Line {
 
   #read(): void {
     const socket = this.#socket;
-    while (this.#wantsMore() && socket.readableLength > 0) this.#parse(this.#portion());
+    // Where the connection may have ended without this being seen: behind nothing, or behind what was left unread.
+    let mayHaveEnded = this.#isAhead || socket.readableLength === 0;
+    while (socket.readableLength > 0 && this.#wantsMore()) this.#parse(this.#portion());
     const isAhead = socket.readableLength > 0 || this.#waiting.length > 0;
-    // Without anything to read, this is how the end of the connection is seen.
-    if (!isAhead) socket.read();
-    this.#goAhead(isAhead);
+    mayHaveEnded &&= !isAhead;
+    if (mayHaveEnded) socket.read();
+    if (isAhead !== this.#isAhead) this.#goAhead(isAhead);
   }
 
   /**
@@ -150,7 +152,7 @@ class Line {
 
   /** Between two requests, and as long as the one under way is not complete nor answered too early. */
   #wantsMore(): boolean {
-    if (this.#socket.destroyed) return false;
+    if (!this.#socket.writable) return false;
     if (this.#current === undefined) return !this.#isClosing;
     const { request, response } = this.#current;
     return !request.complete && !response.headersSent;
@@ -158,29 +160,30 @@ class Line {
 
   #serve(exchange: Exchange): void {
     this.#current = exchange;
-    exchange.response.once("close", () => {
-      // Others have their turn first.
-      if (this.#isAhead) setImmediate(() => this.#next());
-      else this.#next();
-    });
+    exchange.response.on("close", this.#ended);
     this.#handle(exchange.request, exchange.response);
   }
 
-  #next(): void {
+  /** Others have their turn before the next one of this connection. */
+  readonly #ended = (): void => {
+    if (this.#isAhead) setImmediate(this.#next);
+    else this.#next();
+  };
+
+  readonly #next = (): void => {
     this.#current = undefined;
-    if (this.#socket.destroyed) return;
+    if (!this.#socket.writable) return;
     if (this.#isClosing) {
       this.#socket.destroySoon();
       return;
     }
     const next = this.#waiting.shift();
     if (next !== undefined) this.#serve(next);
-    this.#read();
-  }
+    if (this.#isAhead) this.#read();
+  };
 
-  /** Who sends ahead where there is no room for it is cut off; the request under way was told nothing of it. */
+  /** Who sends ahead where there is no room for it is cut off. */
   #goAhead(isAhead: boolean): void {
-    if (isAhead === this.#isAhead) return;
     if (isAhead && !this.#room.fits(this.#parties, ahead)) {
       this.#socket.destroy();
       return;
