@@ -23,9 +23,15 @@ import {
 export interface Admitted {
   /** The user whose own key came with it. */
   readonly holder?: KeyHolder | undefined;
+  /** The service's own key came with it. */
+  readonly isOwner?: true;
   /** Let in by `keylessRead` alone, and so no more than somebody who may look. */
-  readonly isKeyless: boolean;
+  readonly isKeyless?: true;
 }
+
+const owner: Admitted = { isOwner: true };
+const guest: Admitted = { isKeyless: true };
+const anyone: Admitted = {};
 
 /** Says whom a request comes from. Throws the problem when it may not come in, and sets the headers that belong to it. */
 export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => Admitted;
@@ -46,14 +52,14 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
     const isGuest = address(request, peer);
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
-    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return { isKeyless: true };
-    const { holder, isKeyless } = key(request, peer, query, reply);
+    if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return guest;
+    const admitted = key(request, peer, query, reply);
     if (!reads(request)) {
-      const client = clientOf(holder, peer);
+      const client = clientOf(admitted.holder, peer);
       changes.request(client, reply);
       request.payForBody = (bytes) => changes.body(client, reply, bytes);
     }
-    return { holder, isKeyless: isKeyless || (isGuest && holder === undefined) };
+    return isGuest && admitted.holder === undefined ? guest : admitted;
   };
 }
 
@@ -117,11 +123,11 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   return (request, peer, query, reply) => {
     const presented = presentedKey(request, query);
     const holder = presented === undefined ? undefined : users.keyHolder?.(keyDigest(presented));
-    if (holder !== undefined || check === undefined) return { holder, isKeyless: false };
+    if (holder !== undefined) return { holder };
+    if (check === undefined) return anyone;
     const verdict = check.verdict(presented, peer.address);
-    if (verdict === "right") return { isKeyless: false };
-    if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks))
-      return { isKeyless: true };
+    if (verdict === "right") return owner;
+    if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks)) return guest;
     if (verdict === "limited") {
       reply.header("retry-after", String(keyWindow));
       throw new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");

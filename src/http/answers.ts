@@ -1,9 +1,12 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Encoded } from "../contract/service.ts";
-import { type Lanes, pour, streamOf } from "./encoded.ts";
+import { groupSize, pour, streamOf } from "./encoded.ts";
 import { clientHolds, tagged, weak } from "./etag.ts";
+import type { UnderWay } from "./under-way.ts";
 
 const jsonType = "application/json; charset=utf-8";
+/** Bytes that compressing takes until its answer is read; zstd takes the most. */
+const compressor = 1_500_000;
 
 /** What was read: JSON with a tag, or 304 when the client holds it already. */
 export function sendRead(request: FastifyRequest, reply: FastifyReply, value: unknown): FastifyReply {
@@ -16,33 +19,69 @@ export function sendRead(request: FastifyRequest, reply: FastifyReply, value: un
   return reply.header("content-type", jsonType).send(text);
 }
 
-/** Ready-made bytes, written piece by piece; long ones wait for a lane. */
-export async function sendEncoded(
+/** How the answer is asked for again once its turn has come: what waits holds nothing. */
+export interface Sending {
+  readonly underWay: UnderWay;
+  again(): Encoded | undefined;
+}
+
+/** Ready-made bytes, written piece by piece; big ones wait for their turn. */
+export function sendEncoded(
   request: FastifyRequest,
   reply: FastifyReply,
   encoded: Encoded,
-  { lanes, bigAnswer }: { lanes: Lanes; bigAnswer: number },
-): Promise<FastifyReply> {
-  const etag = weak(encoded.etag);
-  reply.headers({ etag, "cache-control": "private, no-cache" });
-  if (clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  reply.headers({ "content-type": jsonType, "content-length": encoded.length });
-  if (request.method === "HEAD") {
-    // The length of a compressed body is not known before it is made.
-    if (request.headers["accept-encoding"] !== undefined) reply.removeHeader("content-length");
-    return reply.send();
-  }
-  if (encoded.length > bigAnswer) {
-    reply.header("retry-after", "1");
-    if (!(await lanes.enter(reply.raw))) return reply.hijack();
-    reply.removeHeader("retry-after");
-  }
-  if (request.headers["accept-encoding"] !== undefined) return reply.send(streamOf(encoded.chunks));
+  { underWay, again }: Sending,
+): FastifyReply | Promise<FastifyReply> {
+  if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)) || request.method === "HEAD")
+    return sendHead(request, reply, encoded);
+  const bytes = encoded.length + (isCompressible(request) ? compressor : 0);
+  if (underWay.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
+  return underWay.turn(request, reply, bytes).then((isHere) => {
+    const now = isHere ? again() : undefined;
+    return now === undefined ? reply.hijack() : sendBytes(request, reply, now);
+  });
+}
+
+const isCompressible = ({ headers }: FastifyRequest): boolean => headers["accept-encoding"] !== undefined;
+
+function sendHead(request: FastifyRequest, reply: FastifyReply, { etag, length }: Encoded): FastifyReply {
+  reply.headers({ etag: weak(etag), "cache-control": "private, no-cache" });
+  if (clientHolds(request.headers["if-none-match"], weak(etag))) return reply.code(304).send();
+  // The length of a compressed body is not known before it is made.
+  if (!isCompressible(request)) reply.header("content-length", length);
+  return reply.header("content-type", jsonType).send();
+}
+
+async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: Encoded): Promise<FastifyReply> {
+  reply.headers({
+    etag: weak(encoded.etag),
+    "cache-control": "private, no-cache",
+    "content-type": jsonType,
+    "content-length": encoded.length,
+  });
+  if (isCompressible(request)) return reply.send(streamOf(encoded.chunks));
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) reply.raw.setHeader(name, value);
-  await pour(encoded.chunks, reply.raw);
+  await pour(encoded, reply.raw);
   return reply;
+}
+
+/**
+ * Counts what was made whole as under way, and cuts what is long into so that a slow reader is seen to take
+ * them. Streams are counted by who makes them.
+ */
+export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
+  app.addHook("onSend", (request, reply, payload, done) => {
+    if ((typeof payload !== "string" && !Buffer.isBuffer(payload)) || request.method === "HEAD") return done();
+    const length = Buffer.byteLength(payload);
+    const isLong = length > groupSize;
+    const refusal = underWay.hold(request, reply, length + (isLong && isCompressible(request) ? compressor : 0));
+    if (refusal !== undefined) return done(refusal);
+    if (!isLong) return done();
+    reply.header("content-length", length);
+    return done(null, streamOf([Buffer.from(payload)]));
+  });
 }
 
 /** What an operation did. */

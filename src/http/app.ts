@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { constants } from "node:zlib";
 import compress from "@fastify/compress";
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -9,7 +8,7 @@ import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type Admitted, admission } from "./admission.ts";
-import { sendRead } from "./answers.ts";
+import { countAnswers, sendRead } from "./answers.ts";
 import { hasBody, leftOfBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs } from "./docs.ts";
@@ -22,6 +21,8 @@ import { problemDocument, problemType } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { addRoutes } from "./routes.ts";
 import { addressSet } from "./security.ts";
+import { Turns } from "./turns.ts";
+import { UnderWay } from "./under-way.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -43,19 +44,10 @@ export interface AppOptions {
 
 /** The Fastify instance with every route, check and error answer; it does not listen yet. */
 export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
-  const underWay = new WeakMap<Duplex, ServerResponse>();
   const fail = problemSender(log, limits);
+  const turns = new Turns(limits);
   const app = fastify({
-    http: {
-      maxHeaderSize: limits.headers,
-      headersTimeout: limits.headersTimeout,
-      connectionsCheckingInterval: limits.checkInterval,
-      // Asked for in admission, where the answer is a problem document.
-      requireHostHeader: false,
-    },
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout,
-    maxRequestsPerSocket: limits.requestsPerConnection,
+    serverFactory: (handle) => serverOf(handle, turns, limits),
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -66,16 +58,16 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
       querystringParser: () => ({}),
     },
     frameworkErrors: fail,
-    clientErrorHandler: (error, socket) => refuseClient(error, socket, underWay),
   });
-  app.server.maxConnections = limits.connections;
-  app.server.on("request", (request, response) => underWay.set(request.socket, response));
-  // Without these, a client is told to send its body before anybody has looked at the request.
-  for (const event of ["checkContinue", "checkExpectation"])
-    app.server.on(event, (request, response) => app.server.emit("request", request, response));
   takeOverBodies(app);
   await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 }, brotliOptions: quickBrotli });
   addHooks(app, { settings, service, limits });
+  app.addHook("preClose", (done) => {
+    turns.close();
+    done();
+  });
+  const underWay = new UnderWay(limits);
+  countAnswers(app, underWay);
   logAnswers(app, log);
   app.setErrorHandler(fail);
   app.setNotFoundHandler(notFound);
@@ -85,10 +77,27 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
     handler: (request, reply) => sendRead(request, reply, { status: "ok", version }),
   });
   addDocs(app, version);
-  addMetrics(app, { service, version, limits });
-  addRoutes(app, service, limits);
+  addMetrics(app, { service, version, underWay });
+  addRoutes(app, { service, limits, underWay });
   addEventStream(app, { service, limits, log });
   return app;
+}
+
+function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits): Server {
+  const server = createServer({
+    maxHeaderSize: limits.headers,
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: limits.checkInterval,
+    // Asked for in admission, where the answer is a problem document.
+    requireHostHeader: false,
+  });
+  server.maxConnections = limits.connections;
+  server.maxRequestsPerSocket = limits.requestsPerConnection;
+  server.on("clientError", (error, socket) => refuseClient(error, socket, turns.current(socket)));
+  turns.serve(server, handle);
+  return server;
 }
 
 function trustedBy({ trustedProxies }: HttpSettings): false | ((address: string) => boolean) {
@@ -118,7 +127,6 @@ const readsOnly: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting): void {
   const admit = admission(settings, service, limits);
-  let closing = false;
   app.decorateRequest("asked");
   app.decorateRequest("admitted");
   app.decorateRequest("payForBody", () => undefined);
@@ -127,16 +135,8 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
     // Nobody reads what comes with these; it may be endless.
     if (hasBody(request.raw) && readsOnly.has(request.method)) reply.header("connection", "close");
     request.asked = readQuery(request.url);
+    request.admitted = {};
     request.admitted = admit(request, request.asked, reply);
-    done();
-  });
-  app.addHook("preClose", (done) => {
-    closing = true;
-    done();
-  });
-  app.addHook("onResponse", (_request, _reply, done) => {
-    // A connection whose last answer ended after the stop would be kept for the next request.
-    if (closing) setImmediate(() => app.server.closeIdleConnections());
     done();
   });
 }

@@ -3,17 +3,21 @@ import type { Duplex } from "node:stream";
 import { RigbridgeError } from "../contract/problems.ts";
 import { problemDocument, problemType } from "./problem.ts";
 
-/** The last answer of each connection. */
-export type UnderWay = WeakMap<Duplex, ServerResponse>;
-
 /**
  * Answers what never became a request (broken HTTP, headers too large, too slow) and closes the connection. Where an
- * answer has begun already, more bytes would only spoil it.
+ * answer is under way already, more bytes would only spoil it.
  */
-export function refuseClient(error: Error & { code?: string }, socket: Duplex, underWay: UnderWay): void {
-  const last = underWay.get(socket);
-  const begun = last?.headersSent === true && !last.writableFinished;
-  if (error.code === "ECONNRESET" || !socket.writable || begun) {
+export function refuseClient(
+  error: Error & { code?: string },
+  socket: Duplex,
+  underWay: ServerResponse | undefined,
+): void {
+  // What comes behind a request is late because that one is not answered yet; the connection ends with the answer.
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && underWay?.req.complete) {
+    underWay.once("close", () => socket.destroy());
+    return;
+  }
+  if (error.code === "ECONNRESET" || !socket.writable || underWay?.headersSent) {
     socket.destroy();
     return;
   }

@@ -1,43 +1,58 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
-import { clientHolds, tagged } from "./etag.ts";
+import { tagged } from "./etag.ts";
 import { openApiDocument } from "./openapi.ts";
 import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf } from "./paths.ts";
+import { StaticAnswer } from "./static-answer.ts";
 
-/** The OpenAPI document, and the page that shows it. Both are made when they are first asked for. */
+/** The OpenAPI document, and the page that shows it. All of it is made when it is first asked for, and once. */
 export function addDocs(app: FastifyInstance, version: string): void {
-  const made = once(() => {
-    const { text, etag } = tagged(openApiDocument(version));
-    return { bytes: Buffer.from(text), etag: etag ?? "" };
+  const document = once(() => {
+    const { text, etag = "" } = tagged(openApiDocument(version));
+    return new StaticAnswer(200, { "content-type": "application/json; charset=utf-8", etag }, Buffer.from(text));
   });
-  const sendDocument = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const { bytes, etag } = made();
-    reply.headers({ etag, "cache-control": "no-cache" });
-    if (clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
-    return reply.header("content-type", "application/json; charset=utf-8").send(bytes);
-  };
-  const pages = once(buildPages);
-  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const path = pathOf(request.url);
+  const pages = once(async () => pagesOf(await buildPages()));
+  const page = async (url: string): Promise<StaticAnswer> => {
+    const path = pathOf(url).toLowerCase().replace(/\/$/, "");
     if (!plain.test(path)) throw nothingHere();
-    const held = request.headers["if-none-match"];
-    const page = await (await pages()).inject({
-      url: path,
-      ...(held === undefined ? {} : { headers: { "if-none-match": held } }),
-    });
-    if (page.statusCode >= 400) throw nothingHere();
-    reply.code(page.statusCode).headers({ "cache-control": "no-cache", "content-security-policy": policy });
-    for (const name of ["content-type", "etag", "location"])
-      if (page.headers[name] !== undefined) reply.header(name, page.headers[name]);
-    return reply.send(page.rawPayload);
+    return (await pages())(path);
   };
-  const method = ["GET", "HEAD"];
-  for (const url of [openApiPath, docsDocumentPath]) app.route({ method, url, handler: sendDocument });
-  for (const url of [docsPath, docsFilePath]) app.route({ method, url, handler: sendPage });
+  const answer = (answering: (url: string) => StaticAnswer | Promise<StaticAnswer>) => ({
+    method: ["GET", "HEAD"],
+    // Compressed once, by itself.
+    compress: false as const,
+    handler: async (request: FastifyRequest, reply: FastifyReply) =>
+      (await answering(request.url)).send(request, reply),
+  });
+  for (const url of [openApiPath, docsDocumentPath]) app.route({ url, ...answer(document) });
+  for (const url of [docsPath, docsFilePath]) app.route({ url, ...answer(page) });
+}
+
+/** What there is at a path below the page, asked of the page's own server once. Rejects with `not.found` for anything else. */
+function pagesOf(pages: FastifyInstance): (path: string) => Promise<StaticAnswer> {
+  const known = new Map<string, Promise<StaticAnswer>>();
+  return (path) => {
+    const held = known.get(path);
+    if (held !== undefined) return held;
+    const page = pageAt(pages, path);
+    known.set(path, page);
+    page.catch(() => known.delete(path));
+    return page;
+  };
+}
+
+async function pageAt(pages: FastifyInstance, url: string): Promise<StaticAnswer> {
+  const { statusCode, headers, rawPayload } = await pages.inject({ url });
+  if (statusCode >= 400) throw nothingHere();
+  const kept = ["content-type", "etag", "location"].flatMap((name) => {
+    const value = headers[name];
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  return new StaticAnswer(statusCode, { ...Object.fromEntries(kept), "content-security-policy": policy }, rawPayload);
 }
 
 /** Segments that are names of files and nothing else. */
-const plain = /^(\/[a-z0-9][a-z0-9.-]*)+\/?$/i;
+const plain = /^(\/[a-z0-9][a-z0-9.-]*)+$/;
 
 const nothingHere = () => new RigbridgeError("not.found", "There is nothing at this path");
 

@@ -10,6 +10,7 @@ import { callerOf } from "./caller.ts";
 import { keyDigest } from "./keys.ts";
 import type { HttpLimits } from "./limits.ts";
 import { loggable } from "./log.ts";
+import { full, Places } from "./places.ts";
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -36,6 +37,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   const decode = inputOf(operation);
   const framed = framing();
   const open = new Set<AbortController>();
+  const places = new Places(limits);
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
@@ -46,8 +48,10 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { input, userId } = decode({ params: {}, query: request.asked, body: undefined });
     const ending = new AbortController();
-    if (closing || open.size >= limits.eventStreams) throw full(reply);
+    if (closing) throw full(reply);
     const batches = batchesOf(service, { ...input, ...lastEvent(request) }, callerOf(request, userId), ending.signal);
+    const leave = places.take(request, reply);
+    reply.raw.once("close", leave);
     reply.headers(headers);
     if (request.method === "HEAD") return reply.send();
     reply.hijack();
@@ -79,11 +83,6 @@ function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): (
   if (holder === undefined || key === undefined) return () => true;
   const digest = keyDigest(key);
   return () => keyHolder?.(digest)?.id === holder.id;
-}
-
-function full(reply: FastifyReply): RigbridgeError {
-  reply.header("retry-after", "10");
-  return new RigbridgeError("service.not-ready", "Too many event streams are open; try again later");
 }
 
 /** What a browser resumes with. It goes before the query, which stays as it was when the page connected first. */

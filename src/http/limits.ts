@@ -15,14 +15,23 @@ export const httpLimits = {
   checkInterval: 1_000,
   connections: 20_000,
   requestsPerConnection: 10_000,
-  /** An answer longer than this takes one of the lanes below, for one slow reader of 33 MB is as dear as many small ones. */
+  /** Memory of all requests that were sent behind one that is not answered yet; half of it for one address. */
+  requestsAhead: 24_000_000,
+  /** All answers that are made and not read yet, without the big ones; half of it for one address or user. */
+  answers: 32_000_000,
+  /** An answer longer than this is a big one, for one slow reader of 33 MB is as dear as many small ones. */
   bigAnswer: 1_000_000,
-  bigAnswersAtOnce: 8,
+  bigAnswers: 144_000_000,
+  /** In number. */
   bigAnswersWaiting: 64,
   /** A reader that takes longer over a big answer is cut off. */
   bigAnswerTimeout: 120_000,
-  /** Clients that watch events at once. */
+  /** So is one that has taken nothing of any answer for so long; seen by what is written at once, 256 kB at most. */
+  stalled: 30_000,
+  /** Clients that watch events at once, in number; of one user, key or address; and kept for the service's own key. */
   eventStreams: 256,
+  eventStreamsEach: 64,
+  eventStreamsOfOwner: 16,
   /** Between two comments on a stream of events; a client that reads nothing for that long, or twice, is cut off. */
   eventComment: 15_000,
   /** Requests that change something, of one user or one address: so many at once, and so many a second from then on. */

@@ -5,24 +5,26 @@ import { operations } from "../contract/operations.ts";
 import { type Miner, type MinerGroup, minerStatuses } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
-import { type LaneLimits, lanes, streamOf } from "./encoded.ts";
+import { streamOf } from "./encoded.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
 import { minerMetrics, minerSamples } from "./miner-metrics.ts";
 import { metricsPath } from "./paths.ts";
 import { processMetrics } from "./process-metrics.ts";
+import type { UnderWay } from "./under-way.ts";
 
 export interface MetricsOptions {
   readonly service: MiningService;
   readonly version: string;
-  readonly limits: LaneLimits;
+  readonly underWay: UnderWay;
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
-export function addMetrics(app: FastifyInstance, { service, version, limits }: MetricsOptions): void {
+export function addMetrics(app: FastifyInstance, { service, version, underWay }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version);
-  const { enter } = lanes(limits);
   // Whoever sees the list of miners sees their figures.
   const decode = inputOf(operations.listMiners);
+  /** What an answer takes, going by the last one: its length is not known before it is made. */
+  let expected = atLeast;
   const ofMiners = shared((caller) => minersText(service, caller));
 
   app.route({
@@ -31,13 +33,18 @@ export function addMetrics(app: FastifyInstance, { service, version, limits }: M
     handler: async (request, reply) => {
       const { userId } = decode({ params: {}, query: request.asked, body: undefined });
       const caller = callerOf(request, userId);
-      if (!(await enter(reply.raw))) return reply.hijack();
+      if (!underWay.enter(request, reply, expected) && !(await underWay.turn(request, reply, expected)))
+        return reply.hijack();
       const chunks = [...(await ofMiners(caller)), Buffer.from(await ofProcess())];
+      expected = chunks.reduce((sum, chunk) => sum + chunk.length, atLeast);
       reply.headers({ "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" });
       return reply.send(streamOf(chunks));
     },
   });
 }
+
+/** Bytes, of compressing included: the first answer may be a big one, too. */
+const atLeast = 2_000_000;
 
 type Chunks = readonly Uint8Array[];
 

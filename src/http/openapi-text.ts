@@ -45,7 +45,8 @@ Server-sent events. \`event:\` is the type, \`id:\` counts up, \`data:\` is one 
 - \`reset\`: what was missed is no longer known, or other miners are to be seen: read the lists anew
 
 With \`Last-Event-ID\` (or \`after\`) the stream resumes behind that event, up to 10,000 events back. A comment comes
-every 15 s. Who lags 1,000 events behind is cut off and may resume. Passing time alone is no event.`;
+every 15 s. Who lags 1,000 events behind is cut off and may resume. Passing time alone is no event. A user, a key and an address may
+have 64 streams each, and all together 256, of which 16 are kept for the service's own key: else 429 or 503.`;
 
 export const tags = [
   { name: "miners", description: "Rigs and what they can be told" },

@@ -7,18 +7,17 @@ import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead } from "./answers.ts";
 import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
-import { type Lanes, lanes } from "./encoded.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { UnderWay } from "./under-way.ts";
 
 interface Serving {
   readonly service: MiningService;
   readonly limits: HttpLimits;
-  readonly lanes: Lanes;
+  readonly underWay: UnderWay;
 }
 
 /** A route for each operation of the table. */
-export function addRoutes(app: FastifyInstance, service: MiningService, limits: HttpLimits): void {
-  const serving = { service, limits, lanes: lanes(limits) };
+export function addRoutes(app: FastifyInstance, serving: Serving): void {
   for (const name of operationNames) {
     const operation: Operation = operations[name];
     if (operation.kind === "stream") continue;
@@ -27,7 +26,7 @@ export function addRoutes(app: FastifyInstance, service: MiningService, limits: 
   }
 }
 
-function answer(name: OperationName, operation: Operation, { service, limits, lanes }: Serving) {
+function answer(name: OperationName, operation: Operation, { service, limits, underWay }: Serving) {
   const decode = inputOf(operation);
   const reads = operation.method === "GET";
 
@@ -37,8 +36,9 @@ function answer(name: OperationName, operation: Operation, { service, limits, la
     const body = await bodyOf(operation, request, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.asked, body });
     const caller = callerOf(request, userId);
-    const encoded = reads ? service.encoded?.(name, input, caller) : undefined;
-    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { lanes, bigAnswer: limits.bigAnswer });
+    const ask = () => service.encoded?.(name, input, caller);
+    const encoded = reads ? ask() : undefined;
+    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { underWay, again: ask });
     // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
     return reads ? sendRead(request, reply, value) : sendDone(reply, statusOf(operation, value), value);

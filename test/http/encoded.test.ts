@@ -154,19 +154,21 @@ describe("big answers", () => {
   };
 
   test("wait for one another, and beyond the queue are refused for now", async () => {
-    const narrow = await serve({}, { bigAnswersAtOnce: 1, bigAnswersWaiting: 1 });
+    const narrow = await serve({}, { bigAnswers: big.length, bigAnswersWaiting: 1 });
     narrow.encoded.set("listMiners", big);
     const first = await slowReader(narrow.port);
     const left = open(narrow.port);
     left.write(request);
     let answer: Answer | undefined;
     const isRefused = async (): Promise<boolean> => {
-      const come = await Promise.race([narrow.ask("GET", "/api/miners"), once(first, "close")]);
+      const come = await Promise.race([narrow.ask("GET", "/api/miners", { from: "127.0.0.2" }), once(first, "close")]);
       answer = "status" in come ? come : undefined;
       return answer?.status === 503;
     };
     await until(isRefused, "a big answer to be refused");
     expect([answer?.json.code, answer?.headers["retry-after"]]).toEqual(["service.not-ready", "1"]);
+    const own = await narrow.ask("GET", "/api/miners");
+    expect([own.status, own.json.code, own.headers["retry-after"]]).toEqual([429, "too.many", "1"]);
     expect((await narrow.ask("GET", "/api/summary")).status).toBe(200);
     left.destroy();
     first.destroy();
@@ -176,7 +178,7 @@ describe("big answers", () => {
   });
 
   test("are cut off when their reader takes too long", async () => {
-    const hasty = await serve({}, { bigAnswersAtOnce: 1, bigAnswerTimeout: 50 });
+    const hasty = await serve({}, { bigAnswers: big.length, bigAnswerTimeout: 50 });
     hasty.encoded.set("listMiners", big);
     const first = await slowReader(hasty.port);
     // The only lane is free again when the next reader gets anything.

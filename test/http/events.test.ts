@@ -207,7 +207,7 @@ describe("the stream of events", () => {
   });
 
   test("is for so many at once, and free again when they have gone", async () => {
-    const { url, events, logged } = await serveEvents({ eventStreams: 2 });
+    const { url, events, logged } = await serveEvents({ eventStreams: 2, eventStreamsOfOwner: 0 });
     const clients = [await watch(url), await watch(url)];
     const refused = await fetch(`${url}/api/events`);
     expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toMatchObject([

@@ -151,8 +151,7 @@ describe("a request that is no good", () => {
 
   test("after a good one is refused without spoiling its answer", async () => {
     const answer = await served.raw(`GET /api/summary ${start}\r\nGARBAGE\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 (200|400) /);
-    expect(answer.match(/HTTP\/1\.1/g)?.length).toBeLessThanOrEqual(2);
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["200", "400"]);
   });
 
   test("is never repeated", async () => {

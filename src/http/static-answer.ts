@@ -1,0 +1,58 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import negotiate from "@fastify/accept-negotiator";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { streamOf } from "./encoded.ts";
+import { clientHolds } from "./etag.ts";
+
+const compressors = {
+  br: (bytes: Buffer) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes),
+} as const;
+type Encoding = keyof typeof compressors;
+const encodings: Encoding[] = ["br", "gzip"];
+
+/** Shorter ones are not worth compressing. */
+const worthwhile = 1024;
+
+/**
+ * An answer that never changes: its bytes are held once, and once more for each encoding in which somebody has asked for
+ * them. All answers under way share them, so none of these counts as memory of its own.
+ */
+export class StaticAnswer {
+  readonly #status: number;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #bytes: Buffer;
+  readonly #compressed = new Map<Encoding, Promise<Buffer>>();
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer) {
+    this.#status = status;
+    this.#headers = headers;
+    this.#bytes = bytes;
+  }
+
+  async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { etag } = this.#headers;
+    reply.headers({ ...this.#headers, "cache-control": "no-cache" });
+    if (etag !== undefined && clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
+    const encoding = this.#encodingFor(request);
+    if (encoding !== null) reply.header("content-encoding", encoding);
+    const bytes = encoding === null ? this.#bytes : await this.#in(encoding);
+    reply.code(this.#status).header("content-length", bytes.length);
+    return request.method === "HEAD" ? reply.send() : reply.send(streamOf([bytes]));
+  }
+
+  #encodingFor({ headers }: FastifyRequest): Encoding | null {
+    const accepted = headers["accept-encoding"];
+    if (accepted === undefined || this.#bytes.length < worthwhile) return null;
+    return negotiate(accepted.toLowerCase(), encodings);
+  }
+
+  #in(encoding: Encoding): Promise<Buffer> {
+    const known = this.#compressed.get(encoding);
+    if (known !== undefined) return known;
+    const made = compressors[encoding](this.#bytes);
+    this.#compressed.set(encoding, made);
+    return made;
+  }
+}

@@ -1,0 +1,132 @@
+import type { ServerResponse } from "node:http";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { RigbridgeError } from "../contract/problems.ts";
+import { type Parties, Room } from "./room.ts";
+
+export interface AnswerLimits {
+  /** Bytes; an answer longer than this is a big one. */
+  readonly bigAnswer: number;
+  /** Bytes of answers that are not big, and of big ones. */
+  readonly answers: number;
+  readonly bigAnswers: number;
+  /** How many of those may wait until others have been read. */
+  readonly bigAnswersWaiting: number;
+  /** ms; a reader that takes longer over a big answer is cut off. */
+  readonly bigAnswerTimeout: number;
+}
+
+/** Bytes; a shorter answer, as every problem is, costs no more than its connection does anyway. */
+const least = 16_384;
+
+/** Who an answer is held for. The owner is not kept waiting by others behind the same address. */
+export function partiesOf({ admitted: { holder, isOwner }, ip }: FastifyRequest): Parties {
+  if (isOwner) return ["the owner"];
+  return holder === undefined ? [ip] : [ip, `user ${holder.id}`];
+}
+
+interface Waiting {
+  readonly parties: Parties;
+  readonly bytes: number;
+  begin(): void;
+}
+
+/** The bytes of all answers that are under way, from before they are made until they are read or the client has left. */
+export class UnderWay {
+  readonly #limits: AnswerLimits;
+  readonly #small: Room;
+  readonly #big: Room;
+  readonly #queue: Room;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits;
+    this.#small = new Room(limits.answers);
+    this.#big = new Room(limits.bigAnswers);
+    this.#queue = new Room(limits.bigAnswersWaiting);
+  }
+
+  /** Counts an answer that is made already; the problem when it may not be under way beside others. */
+  hold(request: FastifyRequest, reply: FastifyReply, bytes: number): RigbridgeError | undefined {
+    if (bytes <= least) return undefined;
+    const room = bytes > this.#limits.bigAnswer ? this.#big : this.#small;
+    const parties = partiesOf(request);
+    if (!room.fits(parties, bytes)) return refused(reply, room.isOverShare(parties, bytes));
+    this.#take(room, reply.raw, parties, bytes);
+    return undefined;
+  }
+
+  /**
+   * Counts an answer of about so many bytes that is still to be made; false when it has to wait for its turn. Throws
+   * when it may not be under way beside others.
+   */
+  enter(request: FastifyRequest, reply: FastifyReply, bytes: number): boolean {
+    if (bytes <= this.#limits.bigAnswer) {
+      const refusal = this.hold(request, reply, bytes);
+      if (refusal !== undefined) throw refusal;
+      return true;
+    }
+    const parties = partiesOf(request);
+    if (!this.#big.fits(parties, bytes)) return false;
+    this.#take(this.#big, reply.raw, parties, bytes);
+    return true;
+  }
+
+  /** Waits for others to be read; false when the client left meanwhile. Throws when too many wait already. */
+  async turn(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<boolean> {
+    const parties = partiesOf(request);
+    if (!this.#queue.fits(parties, 1)) throw refused(reply, this.#queue.isOverShare(parties, 1));
+    return !reply.raw.closed && this.#turn(reply.raw, parties, bytes);
+  }
+
+  #take(room: Room, response: ServerResponse, parties: Parties, bytes: number): void {
+    if (response.closed) return;
+    room.take(parties, bytes);
+    const isBig = room === this.#big;
+    const deadline = isBig ? setTimeout(() => response.destroy(), this.#limits.bigAnswerTimeout) : undefined;
+    response.once("close", () => {
+      clearTimeout(deadline);
+      room.give(parties, bytes);
+      if (isBig) this.#callWaiting();
+    });
+  }
+
+  #turn(response: ServerResponse, parties: Parties, bytes: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#queue.take(parties, 1);
+      const waiting = {
+        parties,
+        bytes,
+        begin: () => {
+          leave();
+          this.#take(this.#big, response, parties, bytes);
+          resolve(true);
+        },
+      };
+      const leave = () => {
+        response.off("close", left);
+        this.#waiting.delete(waiting);
+        this.#queue.give(parties, 1);
+      };
+      const left = () => {
+        leave();
+        resolve(false);
+      };
+      this.#waiting.add(waiting);
+      response.once("close", left);
+    });
+  }
+
+  #callWaiting(): void {
+    for (const waiting of this.#waiting) if (this.#big.fits(waiting.parties, waiting.bytes)) waiting.begin();
+  }
+}
+
+/** Seconds after which a client that was refused may try again. */
+const retryAfter = "1";
+
+function refused(reply: FastifyReply, isOverShare: boolean): RigbridgeError {
+  reply.header("retry-after", retryAfter);
+  return isOverShare
+    ? new RigbridgeError("too.many", "Too many of your answers are under way; read those first, and try again")
+    : new RigbridgeError("service.not-ready", "Too many big answers are under way; try again in a second");
+}
