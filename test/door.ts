@@ -17,7 +17,11 @@ export interface Door {
 
 export async function openDoor(rig: Answering): Promise<Door> {
   let behind = rig;
-  const server = createServer((socket) => behind.serve(socket)).listen(0, ownHost());
+  const server = createServer((socket) => {
+    // Whoever asks may go away.
+    socket.on("error", () => socket.destroy());
+    behind.serve(socket);
+  }).listen(0, ownHost());
   await once(server, "listening");
   const at = server.address();
   if (at === null || typeof at === "string") throw new Error("it listens on a port");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import type { Connection, Run } from "./connection.ts";
+import { unlessFull } from "./forgetting.ts";
 
 /** Tables whose rows may wait in memory while the store cannot be written. */
 type Waiting = "command" | "notification";
@@ -97,8 +98,8 @@ export const openRunMark = async (connection: Connection, file: string | null, n
     last: { isKnown, sentAt: row?.time ?? null, lastId },
 
     begin: () => {
-      connection.write(save);
-      isSaved = true;
+      // A service also starts on a full disk; the next run then knows nothing of this one until something is written.
+      isSaved = unlessFull(() => connection.write(save));
       descriptor = file === null ? null : open(file);
       write();
     },

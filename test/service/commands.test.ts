@@ -204,9 +204,12 @@ describe("commands to one rig", () => {
 async function steered(waits: Waits, interval = 3_600_000) {
   const farm = await startFarm({ rigs: [axeos] });
   const store = await openStore({ file: ":memory:", now: Date.now });
+  let answered = 0;
   const fleet = new Fleet({
     listener: {
-      read: () => undefined,
+      read: () => {
+        answered += 1;
+      },
       disconnected: () => undefined,
       refused: () => undefined,
       failed: () => undefined,
@@ -241,7 +244,7 @@ async function steered(waits: Waits, interval = 3_600_000) {
   const switchOff = () => set("mining", "false");
   const row = async () => (await store.commands.list())[0];
   const poll = () => fleet.poll(miner);
-  return { rig, miner, store, steering, set, switchOff, row, poll };
+  return { rig, miner, store, steering, set, switchOff, row, poll, reads: () => answered };
 }
 
 /** Breaks the rig from its first write on. */
@@ -251,6 +254,17 @@ function breakAtWrite(rig: SimulatedRig, fault: SimulatedRig["fault"]): void {
     rig.fault = fault;
     return Array.prototype.push.apply(writes, items);
   };
+}
+
+/** What something was when the rig was told the first thing from now on. */
+function atWrite<T>(rig: SimulatedRig, look: () => T): () => T | undefined {
+  const { writes } = rig.requests;
+  let seen: T | undefined;
+  writes.push = (...items) => {
+    seen ??= look();
+    return Array.prototype.push.apply(writes, items);
+  };
+  return () => seen;
 }
 
 /** A Bitaxe that takes its time, as a person would notice, and has said who it is a moment ago. */
@@ -327,19 +341,19 @@ describe("a slow rig", () => {
   });
 
   test("is not waited for when it is just being read: that read is cut, and says nothing of it", async () => {
-    const { rig, miner, switchOff, poll } = await steered({ request: 9_000, answer: 2_000, change: 5_000 }, 1_000);
+    const waits = { request: 9_000, answer: 2_000, change: 5_000 };
+    const { rig, miner, switchOff, poll, reads } = await steered(waits, 1_000);
     rig.fault = { name: "delay", ms: 600 };
     await poll();
-    const { state } = miner;
+    const readsAtWrite = atWrite(rig, reads);
+    const readBefore = reads();
     const before = rig.requests.count;
     await until(() => rig.requests.count > before, "the rig to be asked");
     expect(miner.busy).toBe(true);
     const done = switchOff();
-    await until(() => {
-      if (rig.requests.writes.length > 0) return true;
-      expect(miner.state).toBe(state);
-      return false;
-    }, "the rig to be told to stop");
+    await until(() => rig.requests.writes.length > 0, "the rig to be told to stop");
+    // One answer, the command's own: the question that was under way has been cut.
+    expect(readsAtWrite()).toBe(readBefore + 1);
     await expect(done).resolves.toMatchObject({ state: "done" });
     expect(miner.state).toMatchObject({ missed: 0, trouble: null });
   });

@@ -37,8 +37,10 @@ const contents = (file: string): Record<string, unknown[]> => {
 /** What is settled at opening, and what is SQLite's or the migrations' own. */
 const settled = new Set(["command", "bulk_action", "bulk_result", "migration", "migration_lock", "run"]);
 
-test("there is a store of the version before this one", () => {
-  expect(earlier).toContain(`version-${storeVersion - 1}.sql`);
+test("there is a store of an earlier version, and none that is as new as this one's", () => {
+  const versions = earlier.map((name) => Number(/^version-(\d+)\.sql$/.exec(name)?.[1]));
+  expect(versions).toContain(3);
+  expect(versions.filter((version) => !(version < storeVersion))).toEqual([]);
 });
 
 describe.each(earlier)("the store %s", (fixture) => {

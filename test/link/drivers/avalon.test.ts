@@ -6,7 +6,7 @@ import { avalon } from "../../../src/link/drivers/avalon.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { type AvalonSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
-import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
+import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { serve, type TinyServer } from "../servers.ts";
 
 let farm: Farm | undefined;
@@ -559,9 +559,8 @@ describe("pools with the password of the web page", () => {
     ]);
     expect(simulated.model.pools.map(({ password }) => password)).toEqual(["x", "x", "p,w"]);
     expect((await rig.read(deadline())).poolActions).not.toContain("add");
-    await expect(
-      rig.pools.add?.({ ...third, url: "stratum+tcp://fourth.example.org:1" }, deadline()),
-    ).rejects.toMatchObject({
+    const fourth = { ...third, url: "stratum+tcp://fourth.example.org:1" };
+    await expect(renewed(rig, async () => rig.pools.add?.(fourth, deadline()))).rejects.toMatchObject({
       code: "not.possible",
     });
   });
@@ -572,7 +571,7 @@ describe("pools with the password of the web page", () => {
     await rig.pools.remove?.(await poolAt(rig, 0), deadline());
     expect(listed(await rig.read(deadline()))).toEqual(["*backup.example.net:3333"]);
     await expect(rig.pools.remove?.(await poolAt(rig, 0), deadline())).rejects.toMatchObject({ code: "pool.last" });
-    await rig.pools.use?.(third, deadline());
+    await renewed(rig, async () => rig.pools.use?.(third, deadline()));
     expect(listed(await rig.read(deadline()))).toEqual(["*third.example.org:4444"]);
   });
 
@@ -604,7 +603,8 @@ describe("pools with the password of the web page", () => {
     pass(60);
     await rig.set("reboot", true, deadline());
     pass(60);
-    await rig.pools.remove?.(await poolAt(rig, 2), deadline());
+    const added = await poolAt(rig, 2);
+    await renewed(rig, async () => rig.pools.remove?.(added, deadline()));
     expect(simulated.requests.writes.filter((write) => write.startsWith("POST"))).toHaveLength(2);
     expect(listed(await rig.read(deadline()))).toHaveLength(2);
   });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { authorizationOf, challengeOf, digestTransport } from "../../../src/link/transports/digest.ts";
 import { type HttpTransport, httpTransport } from "../../../src/link/transports/http.ts";
 import { deadline } from "../rigs.ts";
@@ -181,6 +182,26 @@ describe("a device that wants a digest login", () => {
     nonce = "n2";
     await rig.send({ method: "POST", path: "/write", body: { on: false } }, deadline());
     expect(done).toEqual(["POST /write", "POST /write"]);
+  });
+
+  test("that no longer takes a kept challenge is not answered with a new one for a command", async () => {
+    const asked: string[] = [];
+    let nonce = "n1";
+    const at = transport(
+      await device((authorization, request) => {
+        asked.push(request.split(" ", 2).join(" "));
+        return part(authorization, "nonce") === nonce ? http(200, "{}") : unauthorized(challenge(nonce));
+      }),
+    );
+    const reboot = { method: "GET", path: "/reboot", ofCommand: true } as const;
+    // The first challenge of all is no session that another device could have ended.
+    await expect(at.call(reboot, deadline())).resolves.toMatchObject({ status: 200 });
+    nonce = "n2";
+    await expect(at.call(reboot, deadline())).rejects.toBeInstanceOf(SessionEnded);
+    expect(asked).toEqual(["GET /reboot", "GET /reboot", "GET /reboot"]);
+    // A read in between makes it good again.
+    await at.call({ method: "GET", path: "/" }, deadline());
+    await expect(at.call(reboot, deadline())).resolves.toMatchObject({ status: 200 });
   });
 
   test("that calls even a fresh nonce old is given one more answer, and then believed to refuse", async () => {
