@@ -10,8 +10,8 @@ export interface ChangeRate {
   /** Takes a request of a client into account; seconds that it has to wait for the next one, 0 when this one may pass. */
   wait(client: string): number;
   /**
-   * Takes what a request that has passed costs beside, in requests, and goes into debt for it, as far as what may pass at
-   * once; seconds to wait, 0 when it may pass.
+   * Takes what a request that has passed costs beside, in requests, and goes into debt for it, as far as a fifth of what
+   * may pass at once (a body of 1 MB); seconds to wait, 0 when it may pass.
    */
   charge(client: string, cost: number): number;
 }
@@ -39,6 +39,6 @@ export function changeRate(limits: ChangeLimits, now: () => number = () => perfo
   };
   return {
     wait: (client) => take(client, 1, 0),
-    charge: (client, cost) => take(client, cost, -changesAtOnce),
+    charge: (client, cost) => take(client, cost, -changesAtOnce / 5),
   };
 }

@@ -19,13 +19,15 @@ describe("a client", () => {
     expect(tries(4)).toEqual([0, 0, 0, 1]);
   });
 
-  test("goes into debt for what its requests cost beside, as far as it may ask for at once", () => {
+  test("goes into debt for what its requests cost beside, as far as a fifth of what may pass at once", () => {
     let now = 0;
     const rate = changeRate(limits, () => now);
-    expect([rate.charge("a", 4), rate.charge("a", 2), rate.charge("a", 0.5)]).toEqual([0, 0, 1]);
-    expect([rate.wait("a"), rate.wait("b")]).toEqual([2, 0]);
-    now = 2_000;
-    expect([rate.wait("a"), rate.wait("a")]).toEqual([0, 1]);
+    expect([rate.charge("a", 3), rate.charge("a", 0.5), rate.charge("a", 0.5)]).toEqual([0, 0, 1]);
+    expect([rate.wait("a"), rate.wait("b")]).toEqual([1, 0]);
+    now = 700;
+    expect(rate.wait("a")).toBe(1);
+    now = 800;
+    expect(rate.wait("a")).toBe(0);
   });
 
   test("is told how long to wait where that is more than a second", () => {
@@ -67,9 +69,9 @@ describe("a server", () => {
     const json = { "content-type": "application/json" };
     const body = `{"a":"${"x".repeat(19_990)}"}`;
     for (const path of [act, "/api/pools"]) {
-      const served = await serve({}, { changesAtOnce: 8, changesPerSecond: 0.01 });
+      const served = await serve({}, { changesAtOnce: 10, changesPerSecond: 0.01 });
       const send = () => served.ask("POST", path, { headers: json, body });
-      // The debt of the second keeps the third from being looked at.
+      // What the first two cost keeps the third from being looked at.
       expect([await send(), await send()].map(({ status }) => status)).not.toContain(429);
       const refused = await send();
       expect([refused.status, refused.json.code]).toEqual([429, "too.many"]);

@@ -97,6 +97,7 @@ async function cpuOf(service: ServiceProcess): Promise<number> {
 /** So many requests of eve at once, and what somebody else waits for meanwhile. */
 async function beside(service: ServiceProcess, count: number, path: string) {
   const small = async (): Promise<number> => (await service.ask("GET", "/api/summary", { from: "127.103.64.9" })).ms;
+  const before = await cpuOf(service);
   let left = count;
   const asked = Array.from({ length: count }, async () => {
     const answer = await asEve(service, "GET", path);
@@ -104,7 +105,6 @@ async function beside(service: ServiceProcess, count: number, path: string) {
     return answer;
   });
   const waits: number[] = [];
-  const before = await cpuOf(service);
   while (left > 0 || waits.length < 10) {
     waits.push(await small());
     await wait(2);
