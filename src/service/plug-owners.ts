@@ -33,16 +33,17 @@ export class PlugOwners {
     if (supply === null) return null;
     const outlet = outletOf(supply);
     const holder = this.#owners.get(outlet.id);
-    const miner = `Miner ${id} (${name ?? address})`;
+    const miner = `${id} (${name ?? address})`;
     if (holder !== undefined && holder !== id) {
-      this.#log.warn(`${miner} has no plug: ${outlet.name} belongs to miner ${holder}`);
+      this.#log.warn(`Miner ${miner} has no plug: ${outlet.name} belongs to miner ${holder}`);
       return null;
     }
     if (owner === "file" || supply.type !== "mqtt" || !supply.cutPower) return supply;
     const { set } = supply.topics;
     const why = refusedTopic(set, this.#ownTopics);
     if (why === null) return supply;
-    this.#log.warn(`${miner} is not switched by its plug: "${set}" ${why}`);
+    const reason = `${set} ${why}`;
+    this.#log.warn(`Miner ${miner} is not switched by its plug: ${reason}`);
     return { ...supply, cutPower: false };
   }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 const secret = "a-secret-of-the-rig";
@@ -39,6 +40,9 @@ const rigs: readonly (readonly [string, RigSpec, Partial<Input<"addMiner">>])[] 
   ["Braiins OS", { kind: "braiins", password: secret }, { username: "root", password: secret }],
 ];
 
+const isRead = (bench: Bench, id: number): Promise<void> =>
+  until(async () => (await bench.poll(id)).hasValidStatus, "the rig to be read");
+
 const storedIn = ({ store }: Bench, id: number) => {
   const { username, password, token } = store.miners.get(id) ?? {};
   return [username, password, token];
@@ -48,7 +52,7 @@ describe.each(rigs)("a %s that is given another address", (_name, spec, login) =
   test("takes neither its login nor its driver there", async () => {
     const bench = await openBench({ rigs: [{ ...spec, warm: true }] });
     const id = await bench.add(bench.rig(0).address, login);
-    expect((await bench.get(id)).hasValidStatus).toBe(true);
+    await isRead(bench, id);
     expect(bench.store.memory.get(id)?.driver).toBe(spec.kind);
     await bench.service.changeMiner({ id, address: thief.address }, caller);
     for (let reads = 0; reads < 3; reads += 1) await bench.poll(id);
@@ -65,7 +69,7 @@ describe.each(rigs)("a %s that is given another address", (_name, spec, login) =
     const bench = await openBench({ rigs: [{ ...spec, warm: true }] });
     const id = await bench.add(thief.address, { token: "old", password: "old" });
     await bench.service.changeMiner({ id, address: bench.rig(0).address, ...login }, caller);
-    expect((await bench.poll(id)).hasValidStatus).toBe(true);
+    await isRead(bench, id);
   });
 });
 
@@ -100,7 +104,7 @@ describe("a changed address", () => {
     const declared = (address: string) => ({ miners: [{ name: "rig", address, ...login }] });
     await bench.restart(declared(bench.rig(0).address));
     const id = bench.store.miners.all()[0]?.id ?? 0;
-    expect((await bench.poll(id)).hasValidStatus).toBe(true);
+    await isRead(bench, id);
     await bench.restart(declared(thief.address));
     await bench.poll(id);
     expect(thief.heard()).not.toBe("");
