@@ -8,6 +8,13 @@ import { isForbidden } from "./transports/lookup.ts";
  * Throws `input.invalid` at the path `address`.
  */
 export function parseAddress(text: string): RigAddress {
+  const address = storedAddress(text);
+  if (isNoRig(address)) throw bad(text, "is an address that no rig can have (link-local, multicast or unspecified)");
+  return address;
+}
+
+/** The same of what was written down already: an earlier version may have let in what is refused now. */
+export function storedAddress(text: string): RigAddress {
   const match = /^(?:(https?):\/\/)?(\[[^[\]]*\]|[^:[\]/]*|[0-9A-Fa-f:.]*)(?::([^:[\]/]*))?\/?$/.exec(bare(text));
   const [, scheme, written = "", port] = match ?? [];
   if (match === null) throw bad(text, "is not written as host, host:port or [IPv6]:port");
@@ -17,6 +24,9 @@ export function parseAddress(text: string): RigAddress {
   checkHost(text, host);
   return { host, port: port === undefined ? null : parsePort(text, port), tls: scheme === "https" };
 }
+
+/** Whether nothing is ever sent there. */
+export const isNoRig = ({ host }: RigAddress): boolean => isIP(host) !== 0 && isForbidden(host);
 
 /** As it is typed: the opposite of `parseAddress`. */
 export function formatAddress({ host, port, tls }: RigAddress): string {
@@ -55,10 +65,7 @@ function bare(text: string): string {
 
 function checkHost(text: string, host: string): void {
   if (host === "") throw bad(text, "has no host");
-  if (isIP(host) !== 0) {
-    if (isForbidden(host)) throw bad(text, "is an address that no rig can have (link-local, multicast or unspecified)");
-    return;
-  }
+  if (isIP(host) !== 0) return;
   if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(host)) throw bad(text, "is no valid IP address");
   const labels = host.replace(/\.$/, "").split(".");
   if (host.length > 253 || !labels.every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label))) {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
-import { formatAddress, isSameAddress, parseAddress } from "../link/address.ts";
+import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
 import type { Coins } from "./coins.ts";
 
@@ -106,7 +106,7 @@ async function declareMiners(settings: readonly MinerSettings[], store: Store, g
     await store.miners.declare(minerRows(settings, store.miners.all(), groups))
   ).values()) {
     const old = before.get(id);
-    if (old !== undefined && old !== address && !isSameAddress(parseAddress(old), parseAddress(address)))
+    if (old !== undefined && old !== address && !isSameAddress(storedAddress(old), storedAddress(address)))
       await store.memory.remember(id, { driver: null });
   }
 }

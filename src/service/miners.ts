@@ -1,7 +1,7 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { MetaData, MinerList } from "../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
-import { formatAddress, isSameAddress, parseAddress } from "../link/address.ts";
+import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { Store, StoredMiner } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
@@ -151,7 +151,7 @@ const canonical = (address: string): string => formatAddress(parseAddress(addres
 
 /** What opens the rig at the old address is not for whatever answers at the new one. */
 function movedTo(address: string, before: string): Partial<StoredMiner> {
-  const moves = !isSameAddress(parseAddress(address), parseAddress(before));
+  const moves = !isSameAddress(parseAddress(address), storedAddress(before));
   return { address: canonical(address), ...(moves ? { username: null, password: null, token: null } : {}) };
 }
 

@@ -3,7 +3,7 @@ import { type OwnTopics, refusedTopic } from "../config/plug-topics.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Supply } from "../contract/supply.ts";
-import { parseAddress } from "../link/address.ts";
+import { isNoRig, parseAddress, storedAddress } from "../link/address.ts";
 import { outletOf } from "../link/supplies/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
@@ -36,6 +36,10 @@ export class PlugOwners {
     const miner = `${id} (${name ?? address})`;
     if (holder !== undefined && holder !== id) {
       this.#log.warn(`Miner ${miner} has no plug: ${outlet.name} belongs to miner ${holder}`);
+      return null;
+    }
+    if (supply.type !== "mqtt" && isNoRig(storedAddress(supply.address))) {
+      this.#log.warn(`Miner ${miner} has no plug: nothing is ever sent to ${supply.address}`);
       return null;
     }
     if (owner === "file" || supply.type !== "mqtt" || !supply.cutPower) return supply;

@@ -9,7 +9,7 @@ import type { MinerPool } from "../contract/resources.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import type { Declared, FleetRig } from "../fleet/fleet-rig.ts";
 import { type Remembered, unknownRig } from "../fleet/state.ts";
-import { formatAddress, hostAndPort, isSameAddress, parseAddress } from "../link/address.ts";
+import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { PoolPassword } from "../link/link.ts";
@@ -264,6 +264,11 @@ export class Roster {
     // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
     const rig = stays ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
+    if (isNoRig(declared.address) && !stays)
+      this.#options.log.warn(
+        `Miner ${miner.id} (${miner.name ?? miner.address}) is not read: nothing is ever sent to ${miner.address}; ` +
+          "change its address or remove it",
+      );
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
     return entry;
@@ -404,7 +409,7 @@ const declaredOf = (
   poolPassword: PoolPassword,
 ): Omit<Declared, "supply"> => ({
   id: miner.id,
-  address: parseAddress(miner.address),
+  address: storedAddress(miner.address),
   credentials: {
     username: miner.username ?? undefined,
     password: miner.password ?? undefined,
@@ -417,7 +422,7 @@ const declaredOf = (
   interval: (miner.interval ?? interval) * 1000,
   powerNameplate: miner.powerNameplate,
   offlineExpected: miner.offlineExpected,
-  disabled: miner.disabled,
+  disabled: miner.disabled || isNoRig(storedAddress(miner.address)),
 });
 
 function descriptionOf({ declared: { address, driver }, state }: FleetRig): string {

@@ -124,3 +124,21 @@ test("a plug that is given another address does not take its login there", async
   expect(thief.heard()).not.toContain("authorization");
   expect(JSON.stringify(bench.store.miners.get(id))).not.toContain(secret);
 });
+
+test("an address that an earlier version let in and this one does not is never called, and can be changed", async () => {
+  const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }, { kind: "axeos", warm: true }] });
+  const [id, other] = [await bench.add(bench.rig(0).address), await bench.add(bench.rig(1).address)];
+  await bench.store.miners.change(id, {
+    address: "192.0.0.192",
+    supply: { type: "shelly", address: "169.254.1.1", channel: 0, cutPower: true, delay: 0 },
+  });
+  await bench.restart();
+  await bench.poll(other);
+  expect((await bench.get(other)).statusInfo.statusDisplay).toBe("Mining");
+  const { statusInfo, controls } = await bench.get(id);
+  expect([statusInfo.statusDisplay, controls.filter(({ value }) => value !== null)]).toEqual(["Disabled", []]);
+  expect((await bench.service.changeMiner({ id, name: "kept" }, caller)).name).toBe("kept");
+  await bench.service.changeMiner({ id, address: bench.rig(0).address, supply: null }, caller);
+  await bench.poll(id);
+  expect((await bench.get(id)).statusInfo.statusDisplay).toBe("Mining");
+});

@@ -1,5 +1,5 @@
 import type { Supply } from "../../contract/supply.ts";
-import { canonicalHost, hostAndPort, parseAddress } from "../address.ts";
+import { canonicalHost, hostAndPort, storedAddress } from "../address.ts";
 
 /** One output of a plug: what cuts the power of one rig. */
 export interface Outlet {
@@ -17,7 +17,7 @@ export function outletOf(supply: Supply): Outlet {
     const { set } = supply.topics;
     return { id: `topic ${set}`, device: `topic ${set}`, name: `The plug at ${set}` };
   }
-  const { host, port, tls } = parseAddress(supply.address);
+  const { host, port, tls } = storedAddress(supply.address);
   const device = hostAndPort(canonicalHost(host), port ?? (tls ? 443 : 80));
   return { id: `${device} ${supply.channel}`, device, name: `Output ${supply.channel} of the plug ${supply.address}` };
 }
