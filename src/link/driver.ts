@@ -70,7 +70,7 @@ export interface Rig {
    * Every read says which rig answers; and a switch that `set` throws `rig.unreachable` for was not heard of by the
    * rig. So it may be switched without being read first.
    */
-  readonly quick?: true;
+  readonly quick?: true | undefined;
   /** The next read asks anew what the device has once said of itself: another may have its address by now. */
   doubt?(): void;
   /** Cuts what is open. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { hostAndPort } from "./address.ts";
+import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { unknownIdentity } from "./identity.ts";
@@ -56,7 +57,7 @@ function identified(
   credentials: Credentials,
   identity: Partial<Identity>,
 ): Identified {
-  const rig = driver.connect(openLink(address, withMakersLogin(credentials, driver)));
+  const rig = connect(driver, openLink(address, withMakersLogin(credentials, driver)));
   return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
 }
 

@@ -142,7 +142,7 @@ export class AntminerReader {
     if (this.#trouble === null && generation === "new") {
       const stats = await this.#try(signal, (short) => this.#web.ask("stats", short, notes));
       if ("value" in stats && (config?.mode === asleep || hasStatistics(stats.value)))
-        return { value: reportOfWeb(stats.value, await this.#pools(signal, notes), notes) };
+        return { value: reportOfWeb(stats.value, await this.#pools(signal, notes), notes, this.#identity(null).model) };
     }
     const byRpc = await this.#reportOfRpc(signal, notes);
     if ("value" in byRpc || this.#trouble !== null || generation !== "old") return byRpc;
@@ -169,7 +169,13 @@ export class AntminerReader {
     const stats = await this.#command("stats", signal, notes);
     for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.message);
     const said = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
-    return { value: reportOfRpc({ summary: summary.value, pools: said(pools), stats: said(stats) }, notes) };
+    return {
+      value: reportOfRpc(
+        { summary: summary.value, pools: said(pools), stats: said(stats) },
+        notes,
+        this.#identity(null).model,
+      ),
+    };
   }
 
   /** Older firmware shows on its pages what its RPC says. */
@@ -177,7 +183,7 @@ export class AntminerReader {
     const summary = await this.#web.ask("miner_summary", signal, notes);
     const pools = await this.#web.ask("miner_pools", signal, notes);
     const stats = await this.#web.ask("miner_stats", signal, notes);
-    return reportOfRpc({ summary, pools, stats }, notes);
+    return reportOfRpc({ summary, pools, stats }, notes, this.#identity(null).model);
   }
 
   /** One report of the RPC. */

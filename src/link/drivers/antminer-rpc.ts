@@ -44,7 +44,7 @@ export class AntminerByRpc implements Rig {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);
       const [said] = new Reply(value, new Notes(), "").list("STATS");
       this.#saysMore = said?.has("chain") === true && (said.has("watt") || said.integer("fan_num") === 0);
-      return this.#saysMore ? reportOfWeb(value, [], new Notes()).readings : null;
+      return this.#saysMore ? reportOfWeb(value, [], new Notes(), null).readings : null;
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
       this.#saysMore ??= false;

@@ -4,6 +4,7 @@ import type { DeviceReading, PoolReading } from "../driver.ts";
 import type { Notes } from "../reply.ts";
 import { Reply } from "../reply.ts";
 import { boardDevice } from "./bitmain-stats.ts";
+import { antminerAlgorithm } from "./cgminer-identity.ts";
 import { partsOf, readingsOf, type Sections } from "./cgminer-readings.ts";
 import { rateUnit } from "./cgminer-replies.ts";
 
@@ -19,9 +20,12 @@ export interface Report {
   readonly workUtility: number | null;
 }
 
-/** From `summary`, `pools` and `stats` as the RPC answers them, and older firmware its web pages. */
-export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes): Report {
-  const parts = partsOf({ ...sections, devs: null }, notes);
+/**
+ * From `summary`, `pools` and `stats` as the RPC answers them, and older firmware its web pages. `known`: the model, as
+ * far as it is known without them.
+ */
+export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
+  const parts = partsOf({ ...sections, devs: null }, notes, known);
   return {
     readings: readingsOf(parts),
     devices: parts.devices,
@@ -33,11 +37,12 @@ export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes): Rep
 }
 
 /** From stats.cgi of newer firmware. A rig that sleeps lists no statistics there. */
-export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes): Report {
+export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, known: string | null): Report {
   const page = new Reply(stats, notes, "");
   const [said] = page.list("STATS");
   const reply = said ?? new Reply(undefined, notes, "STATS[0]");
-  const unit = rateUnit(reply);
+  const model = page.object("INFO").text("type") ?? known;
+  const unit = rateUnit(reply, antminerAlgorithm(model));
   const chains = reply.list("chain", 16);
   const boards = chains.map((chain, position) => boardOf(chain, position, unit));
   const errors = chains.map((chain) => chain.integer("hw"));
@@ -59,7 +64,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes):
     },
     devices: boards.map((board, index) => boardDevice(board, errors[index] ?? null)),
     pools,
-    model: page.object("INFO").text("type"),
+    model,
     logInterval: 5,
     workUtility: null,
   };

@@ -3,7 +3,8 @@ import { unknownReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../driver.ts";
 import { type Notes, Reply } from "../reply.ts";
 import { type BitmainStats, bitmainStats, boardDevice } from "./bitmain-stats.ts";
-import { devicesOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "./cgminer-replies.ts";
+import { antminerAlgorithm } from "./cgminer-identity.ts";
+import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "./cgminer-replies.ts";
 
 /** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
 export interface Sections {
@@ -24,12 +25,15 @@ export interface Parts {
   readonly bitmain: BitmainStats | null;
 }
 
-export function partsOf(sections: Sections, notes: Notes): Parts {
+/** `model`: what the rig is, where its statistics do not say. */
+export function partsOf(sections: Sections, notes: Notes, model: string | null = null): Parts {
   const list = (name: keyof Sections): Reply[] => new Reply(sections[name], notes, "").list(name.toUpperCase());
   const summary = list("summary")[0] ?? new Reply(undefined, notes, "SUMMARY[0]");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
-  const bitmain = bitmainStats(list("stats"));
-  const giga = bitmain?.giga ?? 1e9;
+  const stats = list("stats");
+  const algorithm = antminerAlgorithm(stats[0]?.text("Type") ?? model);
+  const bitmain = bitmainStats(stats, algorithm);
+  const giga = bitmain?.giga ?? gigaOf(algorithm);
   const numbered = devicesOf(list("devs"), giga);
   return {
     summary,

@@ -62,9 +62,10 @@ class CgminerRig implements Rig {
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     const sections = await this.#sections(signal, notes);
-    const parts = partsOf(sections, notes);
-    this.#noticeRestart(parts.summary.number("Elapsed"));
-    await this.#ask(parts, sections, signal);
+    this.#noticeRestart(uptimeOf(sections));
+    await this.#introduce(sections, signal);
+    const parts = partsOf(sections, notes, this.#kind?.identity.model);
+    await this.#ask(parts, signal);
     if (this.#access.deniedAll) notes.add(this.#kind?.software ? readOnlyNote : deniedNote);
     const steers = this.#offers(parts);
     this.#steers = steers;
@@ -187,13 +188,20 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What is asked once, or now and then; a read never fails for it. */
-  async #ask(parts: Parts, sections: Sections, signal: AbortSignal): Promise<void> {
+  /** What it is, which decides on what its figures mean; a read never fails for it. */
+  async #introduce({ stats }: Sections, signal: AbortSignal): Promise<void> {
+    if (this.#kind !== undefined) return;
+    try {
+      this.#kind = kindOf((await this.#question("version", signal)) ?? stats, stats);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+    }
+  }
+
+  /** What else is asked once, or now and then; a read never fails for it. */
+  async #ask(parts: Parts, signal: AbortSignal): Promise<void> {
     const until = this.#now() + questionTime;
     try {
-      if (this.#kind === undefined) {
-        this.#kind = kindOf((await this.#question("version", signal)) ?? sections.stats, sections.stats);
-      }
       if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
       const commands = [...Object.values(poolCommands), "restart", ...boardCommands(parts).flatMap(both)];
       await this.#access.refresh(this.#rpc, commands, until, signal);
@@ -291,6 +299,9 @@ function boardCommands({ bitmain, numbered }: Parts): string[] {
 }
 
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+const uptimeOf = ({ summary }: Sections): number | null =>
+  new Reply(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;
 
 /** WhatsMiner says its MAC in every summary. */
 function macOf(summary: Reply, kind: Kind | undefined): Pick<Identity, "mac"> {
