@@ -4,7 +4,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress } from "./address.ts";
 import { drivers } from "./drivers/index.ts";
-import { ClosedRig, type Identified, identify } from "./identify.ts";
+import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
 import type { RigAddress } from "./link.ts";
 import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
 
@@ -12,7 +12,7 @@ import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.
 export interface FoundRig {
   /** As it is typed: without the port where that is a usual one. */
   readonly address: string;
-  /** Id of the driver that speaks to it; null where the rig shows what it is only to who logs in. */
+  /** Id of the driver that speaks to it; null for a device that this version cannot read. */
   readonly driver: string | null;
   readonly identity: Identity;
   /** What keeps it from being read, in words. */
@@ -191,10 +191,10 @@ class Scan {
       const found = await identify(address, {}, this.#within(identifyTime));
       return await this.#named(found);
     } catch (error) {
-      if (this.#ending.signal.aborted || !(error instanceof RigbridgeError)) return null;
-      if (!(error instanceof ClosedRig)) return null;
-      const { driver, identity, reason } = error;
-      return { address: formatAddress(address), driver: driver?.id ?? null, identity, note: reason };
+      if (this.#ending.signal.aborted) return null;
+      if (!(error instanceof ClosedRig || error instanceof UnreadableRig)) return null;
+      const driver = error instanceof ClosedRig ? error.driver.id : null;
+      return { address: formatAddress(address), driver, identity: error.identity, note: error.reason };
     }
   }
 

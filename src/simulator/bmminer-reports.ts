@@ -7,7 +7,8 @@ import { mix } from "./random.ts";
 /** The reports of Bitmain's firmware: GH/s where cgminer says MH/s, boards in `stats`, and its odd spellings. */
 
 /** A rate as a model counts it, whatever its name says. */
-export const counted = ({ hardware }: RigModel, rate: number): number => rate / (hardware.algorithm === "ethash" ? 1e6 : 1e9);
+export const counted = ({ hardware }: RigModel, rate: number): number =>
+  rate / (hardware.algorithm === "ethash" ? 1e6 : 1e9);
 
 export function summary(out: Writer, model: RigModel): void {
   const { accepted, rejected } = model.shares;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { http, serve } from "../link/servers.ts";
 import { rigbridge } from "./command.ts";
 
 const driverIds = drivers.map(({ id }) => id).join(", ");
@@ -98,6 +99,15 @@ describe("rigbridge read", () => {
     server.close();
     expect(code).toBe(1);
     expect(stderr).toContain("Nothing at 127.0.0.1 speaks a known protocol");
+  });
+
+  test("a device that this version cannot read is named, without a hint for another", async () => {
+    const device = await serve((socket) => socket.end(http(200, "<title>Proto OS</title>")));
+    const { code, stderr } = await rigbridge(["read", `127.0.0.1:${device.port}`]);
+    await device.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`127.0.0.1:${device.port} is a Proto, which this version cannot read`);
+    expect(stderr).not.toContain("XMRig");
   });
 
   test.each([
