@@ -3,7 +3,7 @@ import { withCheckedRates } from "./board-rates.ts";
 import type { Driver, PoolControls, Reading, Rig } from "./driver.ts";
 import type { Link } from "./link.ts";
 
-/** A rig as everything but its driver sees it: what was read is checked in the same way for every family. */
+/** A rig as everything but its driver sees it: what was read is made consistent in the same way for every family. */
 export const connect = (driver: Driver, link: Link): Rig => new CheckedRig(driver.connect(link));
 
 /** `Required`, so that whatever a rig can do besides is not forgotten here. */
@@ -15,7 +15,7 @@ class CheckedRig implements Required<Rig> {
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    return withCheckedRates(await this.#rig.read(signal));
+    return withCheckedRates(asItsSwitchSays(await this.#rig.read(signal)));
   }
 
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
@@ -37,4 +37,13 @@ class CheckedRig implements Required<Rig> {
   close(): void {
     this.#rig.close();
   }
+}
+
+/** A rig that is switched on and hashes nothing is idle, not stopped: whether it mines is what its switch says. */
+function asItsSwitchSays(reading: Reading): Reading {
+  const on = reading.controls.find(({ key }) => key === "mining")?.value;
+  const { mining } = reading.readings;
+  const agree = mining === on || (mining === null && on === true);
+  if (typeof on !== "boolean" || agree) return reading;
+  return { ...reading, readings: { ...reading.readings, mining: on } };
 }

@@ -120,6 +120,8 @@ export interface Reading {
   readonly workUtility: number | null;
   /** Wh that the rig's meter has counted, where it has one; it may be set back. */
   readonly meter?: number;
+  /** It says that it is starting to mine. */
+  readonly starting?: boolean;
   /** It is without power: what is said of its shape is remembered, and nothing of it was asked. */
   readonly off?: true;
 }

@@ -300,7 +300,7 @@ describe("controls", () => {
     },
   );
 
-  test("are read back while the boards come up: started, but not hashing yet", async () => {
+  test("are read back while the boards come up: started, and so it says", async () => {
     const { rig } = await start({ restartSeconds: 60 });
     await rig.read(deadline());
     await rig.set("mining", false, deadline());
@@ -309,7 +309,9 @@ describe("controls", () => {
     await rig.set("mining", true, deadline());
     pass(8);
     const starting = await rig.read(deadline());
-    expect([values(starting).mining, starting.readings.mining]).toEqual([true, false]);
+    expect([values(starting).mining, starting.readings.mining, starting.starting]).toEqual([true, true, true]);
+    pass(60);
+    expect((await rig.read(deadline())).starting).toBe(false);
   });
 
   test("cut the boards' power where there is no standby, and a reboot brings it back", async () => {
