@@ -15,7 +15,7 @@ class CheckedRig implements Required<Rig> {
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    return withCheckedRates(asItsSwitchSays(await this.#rig.read(signal)));
+    return withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(await this.#rig.read(signal)))));
   }
 
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
@@ -46,4 +46,29 @@ function asItsSwitchSays(reading: Reading): Reading {
   const agree = mining === on || (mining === null && on === true);
   if (typeof on !== "boolean" || agree) return reading;
   return { ...reading, readings: { ...reading.readings, mining: on } };
+}
+
+/** "Antminer S21 Hyd.", "S19 Pro+ Hyd", "S21 Imm.": cooled by water or oil. */
+const liquidCooled = /\b(?:hyd|imm)/i;
+
+/** Firmware of rigs that are cooled by a liquid may list fans at 0 rpm; they have none, and none to set. */
+function withoutDryFans(reading: Reading): Reading {
+  const { identity, readings, controls } = reading;
+  if (!liquidCooled.test(identity.model ?? "") || readings.fans.some(({ rpm }) => (rpm ?? 0) > 0)) return reading;
+  return { ...reading, readings: { ...readings, fans: [] }, controls: controls.filter(({ key }) => key !== "fan") };
+}
+
+/** A board that is off, or that does not tell, says 0 MHz. */
+function withoutZeros(reading: Reading): Reading {
+  const { readings, devices } = reading;
+  const isZero = readings.boards.some(({ frequency }) => frequency === 0) || devices.some(({ clock }) => clock === 0);
+  if (!isZero) return reading;
+  return {
+    ...reading,
+    readings: {
+      ...readings,
+      boards: readings.boards.map((board) => (board.frequency === 0 ? { ...board, frequency: null } : board)),
+    },
+    devices: devices.map((device) => (device.clock === 0 ? { ...device, clock: null } : device)),
+  };
 }

@@ -64,7 +64,7 @@ describe("rigbridge read", () => {
   test("without --json is for people", async () => {
     const { code, stdout } = await rigbridge(["read", address(1)]);
     expect(code).toBe(0);
-    expect(stdout).toContain(`Bitaxe BM1370 601 at ${address(1)}`);
+    expect(stdout).toContain(`Bitaxe Gamma 601 at ${address(1)}`);
     expect(stdout).toMatch(/^ {2}MAC +02:51:00:00:00:0A$/m);
     expect(stdout).toMatch(/^ {2}Hash rate +[\d.]+ TH\/s/m);
     expect(stdout).toMatch(/^ {2}frequency +525 MHz +400 to 625 MHz$/m);

@@ -281,7 +281,7 @@ describe("a search that is stopped", () => {
 });
 
 test.each([
-  [{ make: "Bitaxe", model: "BM1370 601" }, "Bitaxe BM1370 601"],
+  [{ make: "Bitaxe", model: "Gamma 601" }, "Bitaxe Gamma 601"],
   [{ make: "Antminer", model: "Antminer S19" }, "Antminer S19"],
   [{ make: null, model: null }, "A rig"],
 ])("%j is described as %s", (identity, words) => {

@@ -8,6 +8,7 @@ import { asleep, type MinerConfig } from "./antminer-config.ts";
 import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./antminer-stats.ts";
 import type { AntminerWeb, Generation } from "./antminer-web.ts";
 import { antminerAlgorithm, type Kind, kindOf } from "./cgminer-identity.ts";
+import { refusedSummary, standsInForSummary } from "./cgminer-readings.ts";
 import { accepted, poolsOf } from "./cgminer-replies.ts";
 
 /** What one read found. */
@@ -164,14 +165,18 @@ export class AntminerReader {
 
   async #reportOfRpc(signal: AbortSignal, notes: Notes): Promise<Tried<Report>> {
     const summary = await this.#command("summary", signal, notes);
-    if ("error" in summary) return summary;
-    const pools = await this.#command("pools", signal, notes);
+    if ("error" in summary && summary.error.code !== "rig.refused") return summary;
     const stats = await this.#command("stats", signal, notes);
+    if ("error" in summary) {
+      if ("error" in stats || !standsInForSummary(stats.value)) return summary;
+      notes.add(refusedSummary);
+    }
+    const pools = await this.#command("pools", signal, notes);
     for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.message);
     const said = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
     return {
       value: reportOfRpc(
-        { summary: summary.value, pools: said(pools), stats: said(stats) },
+        { summary: said(summary), pools: said(pools), stats: said(stats) },
         notes,
         this.#identity(null).model,
       ),

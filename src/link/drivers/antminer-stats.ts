@@ -133,7 +133,10 @@ export interface Remarks {
   readonly hardwareErrors: number | null;
 }
 
-/** What summary.cgi adds: what is wrong, and the best share. An empty status is none: nothing is there to go wrong. */
+/** An empty status stands where nothing is there to go wrong, "running" where nothing is. */
+const healthy: readonly (string | null)[] = [null, "s", "running"];
+
+/** What summary.cgi adds: what is wrong, and the best share. */
 export function remarksOf(summary: unknown, notes: Notes): Remarks {
   const [reply] = new Reply(summary, notes, "").list("SUMMARY");
   const states = reply?.list("status", 32) ?? [];
@@ -141,7 +144,7 @@ export function remarksOf(summary: unknown, notes: Notes): Remarks {
     bestShare: reply?.number("bestshare") ?? null,
     hardwareErrors: reply?.integer("hw_all") ?? null,
     errors: states.flatMap((state) => {
-      if (["s", null].includes(state.text("status"))) return [];
+      if (healthy.includes(state.text("status")?.toLowerCase() ?? null)) return [];
       const what = state.text("type") ?? "status";
       const code = state.text("code");
       return {

@@ -131,8 +131,8 @@ const blink = 2;
 const steady = 1;
 
 /** A-series have a light for this; the light of a Nano 3S is made to blink, and gets back what it showed before. */
-function locate({ rpc, options, picture: { line, fields }, light }: Steering): Steer[] {
-  if (options?.has("led") || (options === null && line.has("Led"))) {
+function locate({ rpc, options, picture: { generation, line, fields }, light }: Steering): Steer[] {
+  if (generation.name === "a-series" && (options?.has("led") ?? line.has("Led"))) {
     return [
       {
         control: toggle("locate", line.boolean("Led"), soon),

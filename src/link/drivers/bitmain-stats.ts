@@ -13,7 +13,10 @@ export interface BitmainStats {
   readonly power: number | null;
   /** What a G of this rig stands for, H/s. */
   readonly giga: number;
+  /** By board. */
   readonly hardwareErrors: readonly (number | null)[];
+  /** What else stands there as a summary has it: `GHS 5s`, `GHS av`, `Elapsed`. */
+  readonly summary: Reply;
 }
 
 /** Slots are numbered from 1, or from 6 on an S9; nothing has more. */
@@ -34,6 +37,7 @@ export function bitmainStats(stats: readonly Reply[], algorithm: string | null):
     power: chains.number("total_power", { absent: 0 }) ?? chains.number("power", { absent: 0 }),
     giga,
     hardwareErrors: present.map((slot) => chains.integer(`chain_hw${slot}`)),
+    summary: chains,
   };
 }
 

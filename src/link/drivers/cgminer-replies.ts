@@ -22,6 +22,12 @@ export function statusOf(value: unknown): Status | null {
 
 export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
 
+/** Whether an answer says that it is an error; one without a STATUS says nothing. */
+export function isRefused(answer: unknown): boolean {
+  const status = statusOf(answer);
+  return status !== null && isRefusal(status);
+}
+
 /** The answer's own words. Throws `rig.refused` with them when it is an error. */
 export function accepted(at: string, command: string, value: unknown): string {
   const status = statusOf(value);
