@@ -1,6 +1,7 @@
 import type { ControlKey, ControlValue } from "../contract/readings.ts";
 import { withCheckedRates } from "./board-rates.ts";
 import type { Driver, PoolControls, Reading, Rig } from "./driver.ts";
+import { isLiquidCooled } from "./identity.ts";
 import type { Link } from "./link.ts";
 
 /** A rig as everything but its driver sees it: what was read is made consistent in the same way for every family. */
@@ -48,13 +49,10 @@ function asItsSwitchSays(reading: Reading): Reading {
   return { ...reading, readings: { ...reading.readings, mining: on } };
 }
 
-/** "Antminer S21 Hyd.", "S19 Pro+ Hyd", "S21 Imm.": cooled by water or oil. */
-const liquidCooled = /\b(?:hyd|imm)/i;
-
-/** Firmware of rigs that are cooled by a liquid may list fans at 0 rpm; they have none, and none to set. */
+/** Firmware of a rig that is cooled by a liquid may list fans at 0 rpm; it has none, and none to set. */
 function withoutDryFans(reading: Reading): Reading {
   const { identity, readings, controls } = reading;
-  if (!liquidCooled.test(identity.model ?? "") || readings.fans.some(({ rpm }) => (rpm ?? 0) > 0)) return reading;
+  if (!isLiquidCooled(identity.model) || readings.fans.some(({ rpm }) => (rpm ?? 0) > 0)) return reading;
   return { ...reading, readings: { ...readings, fans: [] }, controls: controls.filter(({ key }) => key !== "fan") };
 }
 

@@ -1,6 +1,7 @@
 import type { Board, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../driver.ts";
+import { isLiquidCooled } from "../identity.ts";
 import type { Notes } from "../reply.ts";
 import { Reply } from "../reply.ts";
 import { boardDevice } from "./bitmain-stats.ts";
@@ -56,7 +57,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, 
       power,
       powerSource: power === null ? null : "reported",
       temperature: highest(boards.map(({ temperature }) => temperature)),
-      ...coolant(reply, chains),
+      ...(reply.integer("fan_num") === 0 || isLiquidCooled(model) ? coolant(chains) : {}),
       boards,
       fans: fansOf(reply),
       uptime: reply.number("elapsed"),
@@ -91,9 +92,8 @@ function boardOf(chain: Reply, position: number, unit: number): Board {
 const sensors = (chain: Reply, key: string): number[] =>
   chain.numbers(key, { min: -60, max: 255 }).flatMap((each) => (each !== null && each > 0 && each < 255 ? each : []));
 
-/** Without fans the rig is cooled by water, and these sensors sit where it comes in and goes out. */
-function coolant(reply: Reply, chains: readonly Reply[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
-  if (reply.integer("fan_num") !== 0) return { temperatureIn: null, temperatureOut: null };
+/** In a rig that is cooled by water these sensors sit where it comes in and goes out. */
+function coolant(chains: readonly Reply[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
   const water = chains.flatMap((chain) => sensors(chain, "temp_pic"));
   return { temperatureIn: water.length === 0 ? null : Math.min(...water), temperatureOut: highest(water) };
 }

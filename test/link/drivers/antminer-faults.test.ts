@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../../src/link/address.ts";
+import { connect } from "../../../src/link/connect.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { antminer } from "../../../src/link/drivers/antminer.ts";
 import { openLink } from "../../../src/link/link.ts";
@@ -79,7 +80,7 @@ async function start(answer: Answer): Promise<Rig> {
 
 async function webAt(port: number, credentials = { username: "root", password: "hidden" }): Promise<Rig> {
   const link = openLink(parseAddress(`127.0.0.1:${port}`), credentials);
-  rig = antminer.connect({ ...link, rpc: rpcTransport("127.0.0.1", await closedPort()) });
+  rig = connect(antminer, { ...link, rpc: rpcTransport("127.0.0.1", await closedPort()) });
   return rig;
 }
 
@@ -209,6 +210,19 @@ test("a mode that the rig takes only in the other form than it shows is written 
   await rig.set("mode", "normal", deadline());
   // From then on at once.
   expect(written).toEqual(["3", 3, 0]);
+});
+
+test("a rig that is cooled by water has no fans and none to set, though it lists four that stand still", async () => {
+  const chain = { index: 0, asic_num: 3, rate_real: 200_000, temp_pic: [25, 25, 36, 36] };
+  const stats = {
+    INFO: { type: "Antminer S21 Hyd." },
+    STATS: [{ rate_5s: 200_000, rate_unit: "GH/s", fan_num: 4, fan: [0, 0, 0, 0], chain: [chain] }],
+  };
+  const system = { minertype: "Antminer S21 Hyd.", macaddr: "02:00:00:00:00:09" };
+  const wet = except({ stats: JSON.stringify(stats), get_system_info: JSON.stringify(system) });
+  const { readings, controls } = await (await start(wet)).read(deadline());
+  expect(readings).toMatchObject({ fans: [], errors: [], temperatureIn: 25, temperatureOut: 36 });
+  expect(controls.map(({ key }) => key)).not.toContain("fan");
 });
 
 test("a state that is said to be running is no fault", async () => {

@@ -277,6 +277,19 @@ describe("controls", () => {
     expect((await rig.read(deadline())).controls.map(({ key }) => key)).toEqual(keys);
   });
 
+  test.each(["Q-25052801_14a19a2", "Nano3s-25021401_56abae7"])(
+    "hold no search where the lamp of a %s is lit",
+    async (ver) => {
+      const rig = await answering({
+        stats: withLine(`Ver[${ver}] SYSTEMSTATU[Work: In Work, Hash Board: 1] Led[1]`),
+        "ascset|0,help": help("help|led|reboot"),
+      });
+      const { readings, controls } = await rig.read(deadline());
+      expect(readings.locate).toBeNull();
+      expect(controls.map(({ key }) => key)).toEqual(["reboot"]);
+    },
+  );
+
   test("of firmware without a list are the reboot, and the light that it reports", async () => {
     const { rig } = await start({ generation: "a-series", helps: false });
     expect(values(await rig.read(deadline()))).toEqual({ locate: false, reboot: null });
