@@ -39,22 +39,37 @@ const near = 1.25;
 /** Two rates of one rig further apart than this are counted in different units. */
 const farApart = 30;
 
-function verdict(
-  sum: number,
-  hashrate: number,
-  { hashrateAverage, hashrateExpected }: Pick<RigReadings, "hashrateAverage" | "hashrateExpected">,
-): Verdict {
+type Known = Pick<RigReadings, "hashrateAverage" | "hashrateExpected" | "algorithm">;
+
+function verdict(sum: number, hashrate: number, known: Known): Verdict {
+  const { hashrateAverage } = known;
   // Some boards tell an average, and while a rig ramps up the average is far below the present rate.
   const average = hashrateAverage !== null && inOneUnit(hashrateAverage, hashrate) ? hashrateAverage : hashrate;
   const [low, high] = [Math.min(hashrate, average), Math.max(hashrate, average)];
   if (sum >= 0.8 * low && sum <= 1.2 * high) return { onBoards: 1, onTotal: 1, note: null };
   const factor = [1000, 1 / 1000].find((each) => [low, high].some((rate) => ratio(sum * each, rate) <= near));
   if (factor === undefined) return { onBoards: 1, onTotal: 1, note: disagreement(sum, hashrate) };
-  // What the rig should reach, or its average in another unit, shows which of the two is right; else the rig's own is.
-  const witness = hashrateExpected ?? (average === hashrate ? hashrateAverage : null);
-  if (witness !== null && ratio(witness, sum) < ratio(witness, hashrate))
-    return { onBoards: 1, onTotal: 1 / factor, note: correction("the rig's hash rate", 1 / factor) };
-  return { onBoards: factor, onTotal: 1, note: correction("the boards' hash rates", factor) };
+  return boardsAreRight(sum, hashrate, known)
+    ? { onBoards: 1, onTotal: 1 / factor, note: correction("the rig's was", 1 / factor) }
+    : { onBoards: factor, onTotal: 1, note: correction("the boards' were", factor) };
+}
+
+/** H/s or Sol/s, several times what the fastest rig hashes. */
+const mostOfOneRig: Readonly<Record<string, number>> = {
+  sha256: 5e15,
+  scrypt: 2e11,
+  ethash: 1e11,
+  x11: 2e13,
+  equihash: 1e7,
+};
+
+/** Of two rates that differ by 1000; where nothing tells, the rig's own is right, since that is what its page shows. */
+function boardsAreRight(sum: number, hashrate: number, known: Known): boolean {
+  const { algorithm, hashrateAverage, hashrateExpected } = known;
+  if (Math.max(sum, hashrate) > (mostOfOneRig[algorithm ?? ""] ?? Number.POSITIVE_INFINITY)) return sum < hashrate;
+  const isOtherUnit = hashrateAverage !== null && !inOneUnit(hashrateAverage, hashrate);
+  const witness = hashrateExpected ?? (isOtherUnit ? hashrateAverage : null);
+  return witness !== null && ratio(witness, sum) < ratio(witness, hashrate);
 }
 
 const disagreement = (sum: number, hashrate: number): string =>
@@ -63,7 +78,7 @@ const disagreement = (sum: number, hashrate: number): string =>
     : `the boards' hash rates add up to ${Math.round((sum / hashrate) * 100)} % of the rig's`;
 
 const correction = (what: string, factor: number): string =>
-  `the boards' hash rates and the rig's differ by a factor of 1000; ${what} ${factor > 1 ? "multiplied" : "divided"} by it`;
+  `the boards' hash rates and the rig's differed by a factor of 1000; ${what} ${factor > 1 ? "multiplied" : "divided"} by it`;
 
 /** null where one of them is unknown, and where there are none. */
 function sumOf(boards: RigReadings["boards"]): number | null {

@@ -92,6 +92,17 @@ describe("a factor of 1000 between the boards and the rig is put right and noted
     expect(after).toMatchObject({ hashrate: 100e12, hashrateAverage: 99e12, notes: [expect.any(String)] });
   });
 
+  test("on the side that no rig of its kind could reach, whatever it says that it should", () => {
+    const boards = [4_540e9, 4_550e9];
+    const scrypt = { algorithm: "scrypt", hashrate: 9.1e9, hashrateExpected: 9_500e9 };
+    expect(checked(boards, scrypt)).toMatchObject({
+      hashrate: 9.1e9,
+      boards: [{ hashrate: 4.54e9 }, { hashrate: 4.55e9 }],
+    });
+    const sha256 = { algorithm: "sha256", hashrate: 100e15, hashrateExpected: 100e15 };
+    expect(checked([50e12, 50e12], sha256)).toMatchObject({ hashrate: 100e12, boards: [{}, { hashrate: 50e12 }] });
+  });
+
   test("on a rig that counts solutions", () => {
     expect(checked([210, 210], { hashrate: 420_000 }).boards.map(({ hashrate }) => hashrate)).toEqual([210e3, 210e3]);
   });
