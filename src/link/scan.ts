@@ -179,7 +179,7 @@ class Scan {
     for (const port of [...usual, ...open.filter((each) => !usualPorts.includes(each))]) {
       if (this.#ending.signal.aborted) return;
       const rig = await this.#recognise({ host, port, tls: false });
-      if (rig === null || here.some((other) => isSame(other.identity, rig.identity))) continue;
+      if (rig === null || here.some((other) => isSame(other, rig))) continue;
       here.push(rig);
       this.#options.found(rig);
     }
@@ -232,9 +232,11 @@ const outOfSockets = (cause: Error): RigbridgeError =>
     { cause },
   );
 
-/** Two answers of one device: at its web port and its RPC port, say. */
-const isSame = (one: Identity, other: Identity): boolean =>
-  (one.mac !== null && one.mac === other.mac) || (one.serial !== null && one.serial === other.serial);
+/** Two answers of one device: at its web port and its RPC port, say. One that cannot be read says but its make. */
+const isSame = ({ identity: one }: FoundRig, { identity: other, driver }: FoundRig): boolean =>
+  (one.mac !== null && one.mac === other.mac) ||
+  (one.serial !== null && one.serial === other.serial) ||
+  (driver === null && one.make === other.make);
 
 /** What was read, and what was recognised where that read does not say. */
 const joined = (read: Identity, recognised: Identity): Identity => ({

@@ -574,6 +574,7 @@ describe("other answers", () => {
     const rig = await answering({}, restPages({ "miner/details": page }));
     const reading = await rig.read(deadline());
     expect([reading.readings.mining, values(reading).mining]).toEqual([mining, wanted]);
+    expect(reading.starting).toBe("starting" in status);
     expect(reading.readings.errors.map(({ code }) => code)).toEqual(errors);
   });
 
