@@ -366,7 +366,7 @@ export const Discovery = z.object({
   found: z.array(
     z.object({
       address: text.describe("as POST /api/miners takes it"),
-      driver: text.nullable().describe("null where the rig shows what it is only to who logs in"),
+      driver: text.nullable().describe("null for a device that this version cannot read"),
       identity: Identity,
       known: z.boolean().describe("is a miner already"),
       note: text.nullable().describe("what keeps it from being read, as a missing token"),

@@ -159,8 +159,10 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
   const { reading, trouble } = state;
   if (reading === null) return trouble !== null && refusals.includes(trouble.code) ? "Error" : "Disconnected";
   const { mining, hashrate, uptime } = reading.readings;
-  const canStop = reading.controls.some(({ key }) => key === "mining");
-  if (canStop && mining === false) return "Stopped";
+  const control = reading.controls.find(({ key }) => key === "mining");
+  // As `canStart` and `canStop` go: by what the switch says, where it does.
+  if (control !== undefined && (control.value ?? mining) === false) return "Stopped";
+  if (reading.starting === true) return "Starting";
   if (hashrate !== null && hashrate > 0) return "Mining";
   return uptime !== null && uptime < startingSeconds ? "Starting" : "Idle";
 }

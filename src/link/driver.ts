@@ -68,7 +68,7 @@ export interface Rig {
   /** What can be done to pools; `Reading.poolActions` says which of it the device allows now. */
   readonly pools: PoolControls;
   /** A read is one exchange that can be cut for a command: nothing is lost with it. */
-  readonly quick?: true;
+  readonly quick?: true | undefined;
   /** The next read asks anew what the device has once said of itself: another may have its address by now. */
   doubt?(): void;
   /** Cuts what is open. */
@@ -118,6 +118,8 @@ export interface Reading {
   readonly workUtility: number | null;
   /** Wh that the rig's meter has counted, where it has one; it may be set back. */
   readonly meter?: number;
+  /** It says that it is starting to mine. */
+  readonly starting?: boolean;
   /** It is without power: what is said of its shape is remembered, and nothing of it was asked. */
   readonly off?: true;
 }

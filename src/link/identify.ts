@@ -2,12 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { hostAndPort } from "./address.ts";
+import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { unknownIdentity } from "./identity.ts";
 import { type Credentials, openLink, type RigAddress } from "./link.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
+import { unreadableMake, withArticle } from "./unreadable.ts";
 
 /** A device that was recognised: with what it is spoken to, and what is known of it before the first read. */
 export interface Identified {
@@ -19,13 +21,12 @@ export interface Identified {
 
 /** Code `rig.refused`: a rig that is recognised, but answers only to who logs in. */
 export class ClosedRig extends RigbridgeError {
-  /** null where the rig shows too little for that. */
-  readonly driver: Driver | null;
+  readonly driver: Driver;
   readonly identity: Identity;
   /** What it wants, without saying again which rig that is. */
   readonly reason: string;
 
-  constructor(rig: string, reason: string, driver: Driver | null, identity: Partial<Identity>) {
+  constructor(rig: string, reason: string, driver: Driver, identity: Partial<Identity>) {
     super("rig.refused", `${rig} ${reason}`);
     this.reason = reason;
     this.driver = driver;
@@ -33,11 +34,24 @@ export class ClosedRig extends RigbridgeError {
   }
 }
 
+/** Code `rig.unknown-protocol`: a device that is known by its page or its login, and that no driver reads yet. */
+export class UnreadableRig extends RigbridgeError {
+  readonly identity: Identity;
+  /** Without saying again which rig that is. */
+  readonly reason = "this version cannot read it";
+
+  constructor(at: string, make: string) {
+    super("rig.unknown-protocol", `${at} is ${withArticle(make)}, which this version cannot read`);
+    this.identity = { ...unknownIdentity, make };
+  }
+}
+
 /**
  * Finds out what answers at an address: gathers signs once and asks the drivers. With `driver` nothing is guessed:
  * its connection is opened and the caller's first read shows whether it was right.
- * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what was seen at each port, and a
- * ClosedRig when the device wants other credentials. These go nowhere before the signs say what is there.
+ * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what was seen at each port, an
+ * UnreadableRig for a device that is only known by its name, and a ClosedRig when the device wants other credentials.
+ * These go nowhere before the signs say what is there.
  */
 export async function identify(
   address: RigAddress,
@@ -56,7 +70,7 @@ function identified(
   credentials: Credentials,
   identity: Partial<Identity>,
 ): Identified {
-  const rig = driver.connect(openLink(address, withMakersLogin(credentials, driver)));
+  const rig = connect(driver, openLink(address, withMakersLogin(credentials, driver)));
   return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
 }
 
@@ -137,7 +151,8 @@ class Search {
   async #decide(signs: Gathered): Promise<Identified> {
     const found = await this.#recognise(signs);
     if (found !== null) return found;
-    this.#refuseLogin();
+    const make = this.#page === null ? null : unreadableMake(this.#page);
+    if (make !== null) throw new UnreadableRig(this.#http.at, make);
     const place = this.#address.host;
     const hints = this.#address.port === null ? [xmrigHint] : [];
     const seen = [...this.#seen.map(({ line }) => line), ...hints].join("; ");
@@ -176,16 +191,6 @@ class Search {
     const { token } = this.#credentials;
     const what = token === undefined ? "wants its access token, and none was given" : "does not take this access token";
     throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, said);
-  }
-
-  /** Some firmware shows nothing but the name of its login. */
-  #refuseLogin(): void {
-    if (this.#page?.status !== 401) return;
-    const login = this.#page.headers["www-authenticate"] ?? "";
-    const make = logins.find(([sign]) => sign.test(login))?.[1];
-    if (make === undefined) return;
-    const reason = "shows nothing without a login, and does not answer RPC";
-    throw new ClosedRig(`${make} at ${this.#http.at}`, reason, null, { make });
   }
 
   async #sign(path: string, withToken: boolean): Promise<HttpSign | null> {
@@ -256,12 +261,6 @@ class Search {
 
 const isQuestion = (said: Partial<Identity> | Question | undefined): said is Question =>
   said !== undefined && ("ask" in said || "command" in said);
-
-/** Makers by the realm that their web interface names. */
-const logins: readonly (readonly [RegExp, string])[] = [
-  [/realm="?blackMiner/i, "VolcMiner"],
-  [/realm="?Daoge/i, "Elphapex"],
-];
 
 const xmrigHint = "an XMRig has no usual port, so its --http-port must stand in the address";
 

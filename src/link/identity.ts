@@ -9,6 +9,9 @@ export const unknownIdentity: Identity = {
   serial: null,
 };
 
+/** "Antminer S21 Hyd.", "S19 Pro+ Hyd", "S21 Imm.": by water or oil, so that it has no fans. */
+export const isLiquidCooled = (model: string | null): boolean => /\b(?:hyd|imm)/i.test(model ?? "");
+
 /** A MAC address in upper-case colon form, from colons, dashes, dots or none; null for what is none. */
 export function normalMac(text: string | null): string | null {
   const digits = text?.replace(/[:.-]/g, "").toUpperCase() ?? "";

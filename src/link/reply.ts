@@ -45,6 +45,10 @@ export class Reply {
     return Array.isArray(this.#value(key));
   }
 
+  isText(key: string): boolean {
+    return typeof this.#value(key) === "string";
+  }
+
   keys(): string[] {
     return Object.keys(this.#fields);
   }

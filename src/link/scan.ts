@@ -4,7 +4,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress } from "./address.ts";
 import { drivers } from "./drivers/index.ts";
-import { ClosedRig, type Identified, identify } from "./identify.ts";
+import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
 import type { RigAddress } from "./link.ts";
 import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
 
@@ -12,7 +12,7 @@ import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.
 export interface FoundRig {
   /** As it is typed: without the port where that is a usual one. */
   readonly address: string;
-  /** Id of the driver that speaks to it; null where the rig shows what it is only to who logs in. */
+  /** Id of the driver that speaks to it; null for a device that this version cannot read. */
   readonly driver: string | null;
   readonly identity: Identity;
   /** What keeps it from being read, in words. */
@@ -181,7 +181,7 @@ class Scan {
     for (const port of [...usual, ...open.filter((each) => !usualPorts.includes(each))]) {
       if (this.#ending.signal.aborted) return;
       const rig = await this.#recognise({ host, port, tls: false });
-      if (rig === null || here.some((other) => isSame(other.identity, rig.identity))) continue;
+      if (rig === null || here.some((other) => isSame(other, rig))) continue;
       here.push(rig);
       this.#options.found(rig);
     }
@@ -193,10 +193,10 @@ class Scan {
       const found = await identify(address, {}, this.#within(identifyTime));
       return await this.#named(found);
     } catch (error) {
-      if (this.#ending.signal.aborted || !(error instanceof RigbridgeError)) return null;
-      if (!(error instanceof ClosedRig)) return null;
-      const { driver, identity, reason } = error;
-      return { address: formatAddress(address), driver: driver?.id ?? null, identity, note: reason };
+      if (this.#ending.signal.aborted) return null;
+      if (!(error instanceof ClosedRig || error instanceof UnreadableRig)) return null;
+      const driver = error instanceof ClosedRig ? error.driver.id : null;
+      return { address: formatAddress(address), driver, identity: error.identity, note: error.reason };
     }
   }
 
@@ -234,9 +234,11 @@ const outOfSockets = (cause: Error): RigbridgeError =>
     { cause },
   );
 
-/** Two answers of one device: at its web port and its RPC port, say. */
-const isSame = (one: Identity, other: Identity): boolean =>
-  (one.mac !== null && one.mac === other.mac) || (one.serial !== null && one.serial === other.serial);
+/** Two answers of one device: at its web port and its RPC port, say. One that cannot be read says but its make. */
+const isSame = ({ identity: one }: FoundRig, { identity: other, driver }: FoundRig): boolean =>
+  (one.mac !== null && one.mac === other.mac) ||
+  (one.serial !== null && one.serial === other.serial) ||
+  (driver === null && one.make === other.make);
 
 /** What was read, and what was recognised where that read does not say. */
 const joined = (read: Identity, recognised: Identity): Identity => ({

@@ -41,6 +41,18 @@ export const antminerModels = {
     compiled: "Thu Mar 2 10:11:12 CST 2023",
     serial: false,
   },
+  /** For Ethash; it does not say what it counts in. */
+  E9: {
+    type: "Antminer E9",
+    hardware: "e9",
+    old: false,
+    cooling: "air",
+    watt: false,
+    firmware: "Fri Jul 15 18:02:11 CST 2022",
+    miner: "1.0.1.3",
+    compiled: "Fri Jul 15 18:02:11 CST 2022",
+    serial: false,
+  },
   "S21 Hydro": {
     type: "Antminer S21 Hyd.",
     hardware: "s21hydro",

@@ -1,10 +1,11 @@
 import type { AntminerRig } from "./antminer-state.ts";
+import { counted } from "./bmminer-reports.ts";
 import { poolStatus, shareOfBoard, temperatureOfBoard } from "./cgminer-reports.ts";
-import type { Pool } from "./model.ts";
+import type { Pool, RigModel } from "./model.ts";
 
 /** What the pages of newer firmware report, and the statistics of the S9, which number boards from 6. */
 
-const ghs = (rate: number): number => Number((rate / 1e9).toFixed(2));
+const ghs = (model: RigModel, rate: number): number => Number(counted(model, rate).toFixed(2));
 
 const head = ({ kind, body }: AntminerRig, message: string) => ({
   STATUS: { STATUS: "S", when: Math.floor(body.model.at / 1000), Msg: message, api_version: "1.0.0" },
@@ -54,11 +55,11 @@ export function summary(rig: AntminerRig): Record<string, unknown> {
 }
 
 const rates = ({ body: { model } }: AntminerRig) => ({
-  rate_5s: ghs(model.hashrate(5)),
-  rate_30m: ghs(model.hashrate(1800)),
-  rate_avg: ghs(model.averageHashrate),
-  rate_ideal: ghs(model.ratedHashrate),
-  rate_unit: "GH/s",
+  rate_5s: ghs(model, model.hashrate(5)),
+  rate_30m: ghs(model, model.hashrate(1800)),
+  rate_avg: ghs(model, model.averageHashrate),
+  rate_ideal: ghs(model, model.ratedHashrate),
+  ...(model.hardware.algorithm === "ethash" ? {} : { rate_unit: "GH/s" }),
 });
 
 /** A rig that sleeps has none. */
@@ -92,8 +93,8 @@ function chain({ body: { model }, kind }: AntminerRig, index: number): Record<st
   return {
     index,
     freq_avg: Math.round(model.frequency / 1e6),
-    rate_ideal: ghs(model.ratedHashrate * share),
-    rate_real: ghs(model.hashrate(5) * share),
+    rate_ideal: ghs(model, model.ratedHashrate * share),
+    rate_real: ghs(model, model.hashrate(5) * share),
     asic_num: model.hardware.chips,
     asic: "o".repeat(model.hardware.chips).replace(/.{1,11}/g, " $&"),
     temp_pic: four(-18),
@@ -143,8 +144,8 @@ export function oldStats(rig: AntminerRig): string {
     STATS: 0,
     ID: "BC50",
     Elapsed: Math.floor(model.elapsed),
-    "GHS 5s": String(ghs(model.hashrate(5))),
-    "GHS av": ghs(model.averageHashrate),
+    "GHS 5s": String(ghs(model, model.hashrate(5))),
+    "GHS av": ghs(model, model.averageHashrate),
     miner_count: model.hardware.boards,
     frequency: String(frequency),
     fan_num: model.hardware.fans,
@@ -152,7 +153,7 @@ export function oldStats(rig: AntminerRig): string {
   };
   for (let slot = 1; slot <= 8; slot += 1) fields[`fan${slot}`] = slot === 3 || slot === 6 ? model.fanRpm : 0;
   for (let slot = 1; slot <= 16; slot += 1) oldBoard(rig, slot, fields);
-  fields.total_rateideal = ghs(model.ratedHashrate);
+  fields.total_rateideal = ghs(model, model.ratedHashrate);
   fields.no_matching_work = model.hardwareErrors;
   fields.miner_version = rig.kind.miner;
   const first = { BMMiner: "2.0.0", Miner: rig.kind.miner, CompileTime: rig.kind.compiled, Type: rig.kind.type };
@@ -175,5 +176,5 @@ function oldBoard({ body: { model } }: AntminerRig, slot: number, fields: Record
   fields[`chain_acn${slot}`] = there ? model.hardware.chips : 0;
   fields[`chain_acs${slot}`] = there ? "o".repeat(model.hardware.chips).replace(/.{1,8}/g, " $&") : "";
   fields[`chain_hw${slot}`] = Math.floor(model.hardwareErrors * share);
-  fields[`chain_rate${slot}`] = there ? ghs(model.hashrate(5) * share).toFixed(2) : "";
+  fields[`chain_rate${slot}`] = there ? ghs(model, model.hashrate(5) * share).toFixed(2) : "";
 }

@@ -6,7 +6,9 @@ import { mix } from "./random.ts";
 
 /** The reports of Bitmain's firmware: GH/s where cgminer says MH/s, boards in `stats`, and its odd spellings. */
 
-const ghs = (rate: number): number => rate / 1e9;
+/** A rate as a model counts it, whatever its name says. */
+export const counted = ({ hardware }: RigModel, rate: number): number =>
+  rate / (hardware.algorithm === "ethash" ? 1e6 : 1e9);
 
 export function summary(out: Writer, model: RigModel): void {
   const { accepted, rejected } = model.shares;
@@ -14,9 +16,9 @@ export function summary(out: Writer, model: RigModel): void {
   const minutes = Math.max(1, model.elapsed) / 60;
   out.record();
   out.int("Elapsed", model.elapsed);
-  out.fixed("GHS 5s", ghs(model.hashrate(5)), 2);
-  out.fixed("GHS av", ghs(model.averageHashrate), 2);
-  out.fixed("GHS 30m", ghs(model.hashrate(1800)), 2);
+  out.fixed("GHS 5s", counted(model, model.hashrate(5)), 2);
+  out.fixed("GHS av", counted(model, model.averageHashrate), 2);
+  out.fixed("GHS 30m", counted(model, model.hashrate(1800)), 2);
   out.int("Found Blocks", 0);
   out.int("Getwork", model.elapsed / 13);
   out.int("Accepted", accepted);
@@ -137,9 +139,9 @@ export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   out.fixed("Wait", 0, 6);
   out.fixed("Max", 0, 6);
   out.fixed("Min", 99_999_999, 6);
-  out.fixed("GHS 5s", ghs(model.hashrate(5)), 2);
-  out.fixed("GHS av", ghs(model.averageHashrate), 2);
-  out.fixed("rate_30m", ghs(model.hashrate(1800)), 2);
+  out.fixed("GHS 5s", counted(model, model.hashrate(5)), 2);
+  out.fixed("GHS av", counted(model, model.averageHashrate), 2);
+  out.fixed("rate_30m", counted(model, model.hashrate(1800)), 2);
   out.int("Mode", model.mining ? 0 : 1);
   out.int("miner_count", boards);
   out.int("frequency", frequency);
@@ -147,11 +149,11 @@ export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   for (const slot of slots) out.int(`fan${slot}`, slot <= fans ? model.fanRpm - 40 * (slot - 1) : 0);
   out.int("temp_num", boards);
   for (const slot of slots) board(out, model, slot);
-  out.fixed("total_rateideal", ghs(model.ratedHashrate), 2);
-  out.text("rate_unit", "GH");
+  out.fixed("total_rateideal", counted(model, model.ratedHashrate), 2);
+  if (model.hardware.algorithm !== "ethash") out.text("rate_unit", "GH");
   out.int("total_freqavg", frequency);
   out.int("total_acn", boards * chips);
-  out.fixed("total rate", ghs(model.averageHashrate), 2);
+  out.fixed("total rate", counted(model, model.averageHashrate), 2);
   out.int("temp_max", 0);
   out.int("no_matching_work", model.hardwareErrors);
   out.text("miner_version", Miner);
@@ -174,7 +176,7 @@ function board(out: Writer, model: RigModel, slot: number): void {
   out.int(`chain_acn${slot}`, there ? chips : 0);
   out.text(`chain_acs${slot}`, there ? chipMarks(chips) : "");
   out.int(`chain_hw${slot}`, model.hardwareErrors * share);
-  out.text(`chain_rate${slot}`, there ? ghs(model.hashrate(5) * share).toFixed(2) : "");
+  out.text(`chain_rate${slot}`, there ? counted(model, model.hashrate(5) * share).toFixed(2) : "");
 }
 
 /** An "o" for each chip that answers, in groups of eight. */

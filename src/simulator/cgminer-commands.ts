@@ -79,7 +79,7 @@ const stats: Run = ({ model, dialect }) =>
 const check: Run = (rig, parameter) => {
   if (parameter === null) return said("E", 71, "Missing check cmd");
   const command = rig.dialect.lacks.has(parameter) ? undefined : commands.get(parameter);
-  const access = command !== undefined && (!command.privileged || rig.privileged());
+  const access = command !== undefined && (!command.privileged || rig.may(parameter));
   return titled(72, "Check command", "CHECK", (out) => {
     out.record();
     out.text("Exists", command === undefined ? "N" : "Y");

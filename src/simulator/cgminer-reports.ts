@@ -251,7 +251,7 @@ export function config(out: Writer, model: RigModel, dialect: Dialect): void {
 
 export function coin(out: Writer, model: RigModel): void {
   out.record();
-  out.text("Hash Method", "sha256");
+  out.text("Hash Method", model.hardware.algorithm ?? "sha256");
   out.fixed("Current Block Time", model.at / 1000, 6);
   out.text(
     "Current Block Hash",

@@ -10,19 +10,23 @@ export interface CgminerRig {
   readonly body: RigBody;
   readonly model: RigModel;
   readonly dialect: Dialect;
-  /** Whether who asks may also change something. */
-  readonly privileged: () => boolean;
+  /** Whether who asks may have a command that is not for everybody. */
+  readonly may: (command: string) => boolean;
   /** What `restart` comes back with: pools as started with or saved last. */
   savedPools: readonly Pool[];
 }
 
 /** The cgminer protocol, API 3.7: one request a connection, as JSON or as plain text. */
-export function cgminer(body: RigBody, options: { dialect: DialectName | Dialect; privileged: boolean }): Conversation {
+export function cgminer(
+  body: RigBody,
+  options: { dialect: DialectName | Dialect; privileged: boolean; grants?: readonly string[] },
+): Conversation {
   const { model } = body;
-  const privileged = () => options.privileged && !body.denies();
+  const { privileged, grants = [] } = options;
+  const may = (command: string) => !body.denies() && (grants.includes(command) || (privileged && grants.length === 0));
   const savedPools = model.pools.map((pool) => ({ ...pool }));
   const dialect = typeof options.dialect === "string" ? dialects[options.dialect] : options.dialect;
-  const rig: CgminerRig = { body, model, dialect, privileged, savedPools };
+  const rig: CgminerRig = { body, model, dialect, may, savedPools };
   return { rpc: (request) => (request === "" ? null : rpcReply(reply(rig, request))) };
 }
 
@@ -51,7 +55,7 @@ function run(rig: CgminerRig, { command: name, parameter }: Request): Answer | s
   const command = rig.dialect.lacks.has(name) ? undefined : commands.get(name);
   if (command === undefined) return { status: "E", code: 14, message: "Invalid command", bare: true };
   if (command.writes) logWrite(rig.body.requests, parameter === null ? name : `${name}|${parameter}`);
-  if (command.privileged && !rig.privileged()) return denied(name);
+  if (command.privileged && !rig.may(name)) return denied(name);
   return command.run(rig, parameter);
 }
 

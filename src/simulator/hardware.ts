@@ -17,6 +17,8 @@ export interface Hardware {
   readonly voltage: number;
   /** Hashes that stand for difficulty 1. */
   readonly hashesPerDifficulty: number;
+  /** On rigs for it Bitmain's firmware counts MH/s, under names that say GH/s; SHA-256 where it is left out. */
+  readonly algorithm?: "ethash";
 }
 
 const difficultyOne = 2 ** 32;
@@ -51,6 +53,22 @@ export const hardware = {
     frequency: 675e6,
     voltage: 13.7,
     hashesPerDifficulty: difficultyOne,
+  },
+  e9: {
+    model: "Antminer E9",
+    hashrate: 2.4e9,
+    power: 1920,
+    idlePower: 50,
+    temperature: 64,
+    temperatureLimit: 95,
+    fanRpm: 5400,
+    fans: 4,
+    boards: 3,
+    chips: 64,
+    frequency: 1_100e6,
+    voltage: 12,
+    hashesPerDifficulty: 1,
+    algorithm: "ethash",
   },
   /** A three-board rig of no special make under plain cgminer or bfgminer. */
   boards: {

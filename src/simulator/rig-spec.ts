@@ -44,6 +44,8 @@ export interface CgminerSpec extends CommonSpec {
   readonly dialect?: DialectName;
   /** Whether it lets everybody change it; true when left out. */
   readonly privileged?: boolean;
+  /** What a group of its own (`api-groups`) lets everybody have besides the reports, in place of all or nothing. */
+  readonly grants?: readonly string[];
 }
 
 export interface AxeosSpec extends CommonSpec {

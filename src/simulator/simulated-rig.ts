@@ -233,7 +233,11 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
       return antminer(rig, { model, password, speaks, modeAsText, nonceSeconds });
     }
     case "cgminer":
-      return cgminer(rig, { dialect: spec.dialect ?? "cgminer", privileged: spec.privileged ?? true });
+      return cgminer(rig, {
+        dialect: spec.dialect ?? "cgminer",
+        privileged: spec.privileged ?? true,
+        grants: spec.grants ?? [],
+      });
     case "avalon": {
       const { generation = "q", password = "root", helps = true } = spec;
       return avalon(rig, { generation, password, helps });

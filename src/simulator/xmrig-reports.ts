@@ -1,4 +1,4 @@
-import type { RigModel } from "./model.ts";
+import type { Pool, RigModel } from "./model.ts";
 import type { RigBody } from "./rig.ts";
 
 /** A rig as XMRig sees it. */
@@ -9,8 +9,10 @@ export interface XmrigRig {
   readonly restricted: boolean;
   /** Told to stop, from which only a new configuration brings it back. */
   stopped: boolean;
-  /** What was last put as configuration; the rest is as it comes. */
+  /** The configuration in use as it was put; the rest is as it comes. */
   config: Record<string, unknown>;
+  /** What was put since, and when it is taken up, by the model's clock. */
+  wanted: { readonly config: Record<string, unknown>; readonly pools: Pool[]; readonly at: number } | null;
 }
 
 const algorithm = "rx/0";

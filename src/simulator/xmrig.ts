@@ -12,9 +12,12 @@ export interface XmrigOptions {
   readonly restricted: boolean;
 }
 
-/** The HTTP API of XMRig 6.26: a reply ends its connection, and those to JSON-RPC are sent twice. */
+/**
+ * The HTTP API of XMRig 6.26: a reply ends its connection, and those to JSON-RPC are sent twice. It takes up a new
+ * configuration half a second after it has answered that it has it.
+ */
 export function xmrig(body: RigBody, { token, restricted }: XmrigOptions): Conversation {
-  const rig: XmrigRig = { body, model: body.model, token, restricted, stopped: false, config: {} };
+  const rig: XmrigRig = { body, model: body.model, token, restricted, stopped: false, config: {}, wanted: null };
   return { http: (request) => answer(rig, request) };
 }
 
@@ -23,6 +26,7 @@ const methods = ["GET", "POST", "PUT", "DELETE", "HEAD"];
 function answer(rig: XmrigRig, request: HttpRequest): Reply {
   const { method, path, headers } = request;
   rig.model.advance();
+  settle(rig);
   if (method === "OPTIONS") return bare(200, "OK");
   if (!methods.includes(method)) return refused(405, "METHOD_NOT_ALLOWED");
   if (method !== "GET")
@@ -96,19 +100,28 @@ function rpc(rig: XmrigRig, body: string): Reply {
 
 const rpcError = (code: number, message: string, id: unknown) => ({ error: { code, message }, jsonrpc: "2.0", id });
 
-/** A new configuration replaces the old one, and mining goes on with its pools. */
+/** ms from the answer until the configuration is in use. */
+const takingUp = 500;
+
 function configure(rig: XmrigRig, body: string): Reply {
   const wanted = objectOf(body);
   if (wanted === null) return json({ error: "Missing a name for object member.", status: 400 }, 1, 400, "BAD_REQUEST");
   const pools = poolsOf(wanted.pools, rig.model.pools);
   if (activePool(pools.map((pool) => ({ ...pool, alive: true }))) === null) return refused(400, "BAD_REQUEST");
-  rig.config = wanted;
+  rig.wanted = { config: wanted, pools, at: rig.model.at + takingUp };
+  return bare(204, "NO_CONTENT");
+}
+
+/** A new configuration replaces the old one, and mining goes on with its pools. */
+function settle(rig: XmrigRig): void {
+  if (rig.wanted === null || rig.model.at < rig.wanted.at) return;
+  rig.config = rig.wanted.config;
   rig.stopped = false;
-  rig.model.setPools(pools);
+  rig.model.setPools(rig.wanted.pools);
   rig.model.change((model) => {
     model.mining = true;
   });
-  return bare(204, "NO_CONTENT");
+  rig.wanted = null;
 }
 
 function objectOf(body: string): Record<string, unknown> | null {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { http, serve } from "../link/servers.ts";
 import { rigbridge } from "./command.ts";
 
 const driverIds = drivers.map(({ id }) => id).join(", ");
@@ -63,7 +64,7 @@ describe("rigbridge read", () => {
   test("without --json is for people", async () => {
     const { code, stdout } = await rigbridge(["read", address(1)]);
     expect(code).toBe(0);
-    expect(stdout).toContain(`Bitaxe BM1370 601 at ${address(1)}`);
+    expect(stdout).toContain(`Bitaxe Gamma 601 at ${address(1)}`);
     expect(stdout).toMatch(/^ {2}MAC +02:51:00:00:00:0A$/m);
     expect(stdout).toMatch(/^ {2}Hash rate +[\d.]+ TH\/s/m);
     expect(stdout).toMatch(/^ {2}frequency +525 MHz +400 to 625 MHz$/m);
@@ -98,6 +99,15 @@ describe("rigbridge read", () => {
     server.close();
     expect(code).toBe(1);
     expect(stderr).toContain("Nothing at 127.0.0.1 speaks a known protocol");
+  });
+
+  test("a device that this version cannot read is named, without a hint for another", async () => {
+    const device = await serve((socket) => socket.end(http(200, "<title>Proto OS</title>")));
+    const { code, stderr } = await rigbridge(["read", `127.0.0.1:${device.port}`]);
+    await device.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`127.0.0.1:${device.port} is a Proto, which this version cannot read`);
+    expect(stderr).not.toContain("XMRig");
   });
 
   test.each([

@@ -56,7 +56,7 @@ describe("rigbridge scan", () => {
     const { code, stdout } = await rigbridge(["scan", ...networks]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^4 rigs found in 14 addresses:\n/);
-    expect(stdout).toMatch(/^ {2}127\.81\.0\.10:8082 +Bitaxe BM1370 601 +axeos +02:51:00:00:00:0A +shelf$/m);
+    expect(stdout).toMatch(/^ {2}127\.81\.0\.10:8082 +Bitaxe Gamma 601 +axeos +02:51:00:00:00:0A +shelf$/m);
     expect(stdout).toMatch(/^ {2}127\.81\.0\.11:8081 +XMRig +xmrig +wants its access token/m);
 
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-"));

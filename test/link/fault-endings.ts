@@ -25,7 +25,8 @@ const endings: Readonly<Record<FaultName, string | Readonly<Record<string, strin
   "wrong-types": "notes",
   latin1: "record",
   denied: "record",
-  flapping: { cgminer: "rig.garbled", axeos: "same", xmrig: "same" },
+  // Every second connection is reset; whether the first of a read is one of them goes by how many there were before.
+  flapping: { cgminer: "record", axeos: "same", xmrig: "same" },
   "reset-midway": "rig.garbled",
   "split-character": "record",
   "only-nul": "rig.garbled",

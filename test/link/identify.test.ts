@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
 import { cgminer } from "../../src/link/drivers/cgminer.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
-import { ClosedRig, type Identified, identify } from "../../src/link/identify.ts";
+import { type Identified, identify, UnreadableRig } from "../../src/link/identify.ts";
 import type { Credentials } from "../../src/link/link.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { deadline } from "./rigs.ts";
@@ -121,11 +121,48 @@ test("a slow rig is recognised by its answer, though it never answers the other 
   expect(found.driver.id).toBe("cgminer");
 });
 
-test("a rig that shows nothing but its login is named by that", async () => {
-  const realm = 'WWW-Authenticate: Digest realm="blackMiner Configuration", nonce="1", qop="auth"';
-  const failure = served((socket) => socket.end(http(401, "<h1>401</h1>", [realm])));
-  await expect(failure).rejects.toBeInstanceOf(ClosedRig);
-  await expect(failure).rejects.toMatchObject({ code: "rig.refused", driver: null, identity: { make: "VolcMiner" } });
+describe("a device that no driver reads yet is named by what it shows", () => {
+  const login = (realm: string): Buffer =>
+    http(401, "<h1>401</h1>", [`WWW-Authenticate: Digest realm="${realm}", nonce="1", qop="auth"`]);
+  test.each<[string, Buffer]>([
+    ["an IceRiver", http(200, "<html><HEAD><TITLE>用户界面</TITLE></HEAD><body></body></html>")],
+    ["an IceRiver", http(200, "<!doctype html><title>IceRiver</title>")],
+    ["a Goldshell", http(200, "<!doctype html><title>cloud-box</title><div id=app></div>")],
+    ["an ePIC", http(200, "<!doctype html><title>Miner Web Dashboard</title>")],
+    ["a Proto", http(200, "<!doctype html><title>Proto OS</title>")],
+    ["an Innosilicon", http(200, "<!doctype html><title>DragonMint</title>")],
+    ["a VolcMiner", http(200, "<!doctype html><title>blackMiner Configuration</title>")],
+    ["a VolcMiner", login("blackMiner Configuration")],
+    ["an Elphapex", login("Daoge Configuration")],
+  ])("%s, with a login given too, and without a hint of another", async (what, answer) => {
+    for (const credentials of [{}, { username: "root", password: "geheim" }]) {
+      const requests: string[] = [];
+      const failure = served((socket, request) => {
+        requests.push(request);
+        socket.end(request.startsWith("GET / ") ? answer : http(404, ""));
+      }, credentials);
+      await expect(failure).rejects.toBeInstanceOf(UnreadableRig);
+      const at = `127.0.0.1:${server?.port}`;
+      await expect(failure).rejects.toMatchObject({
+        code: "rig.unknown-protocol",
+        message: `${at} is ${what}, which this version cannot read`,
+        identity: { make: what.replace(/^an? /, "") },
+      });
+      expect(requests.join()).not.toContain("geheim");
+      await server?.close();
+    }
+  });
+
+  test("and one whose RPC is open is read by that, whatever its page", async () => {
+    const found = await served((socket, request) =>
+      socket.end(
+        request.startsWith("{")
+          ? '{"STATUS":[{"STATUS":"S"}],"VERSION":[{"CGMiner":"2.3.3","Type":"VolcMiner D1"}]}\0'
+          : login("blackMiner Configuration"),
+      ),
+    );
+    expect(found).toMatchObject({ driver: { id: "cgminer" }, identity: { make: "VolcMiner" } });
+  });
 });
 
 test("any other login is no sign of a rig", async () => {

@@ -39,7 +39,7 @@ export async function bases(): Promise<Base[]> {
   }
 }
 
-const commands = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin", "privileged"];
+const commands = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
 const paths = ["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
+import { connect } from "../../src/link/connect.ts";
 import type { Driver, PoolReading, Reading, Rig } from "../../src/link/driver.ts";
 import { type Credentials, openLink } from "../../src/link/link.ts";
 import { SessionEnded } from "../../src/link/session-ended.ts";
@@ -12,7 +13,7 @@ export const rigAt = (
   address: string,
   credentials: Credentials = {},
   monotonicNow?: () => number,
-): Rig => driver.connect(openLink(parseAddress(address), credentials, monotonicNow));
+): Rig => connect(driver, openLink(parseAddress(address), credentials, monotonicNow));
 
 /** Its controls by key, with their present values. */
 export const values = (reading: Reading): Record<string, unknown> =>

@@ -201,6 +201,18 @@ describe("a rig is told with what it says of itself", () => {
   });
 });
 
+test("devices that this version cannot read are listed with that", async () => {
+  for (const port of [8082, 8083]) await stranger("127.62.0.5", port, answering("<TITLE>用户界面</TITLE>"));
+  await stranger("127.62.0.6", 8082, answering("", 401, ['WWW-Authenticate: Digest realm="Daoge Configuration"']));
+  const { rigs } = await search({ networks: ["127.62.0.5-127.62.0.6"], ports: [8082, 8083] });
+  const unread = { driver: null, note: "this version cannot read it" };
+  expect(rigs).toMatchObject([
+    { address: "127.62.0.5:8082", identity: { make: "IceRiver" }, ...unread },
+    { address: "127.62.0.6:8082", identity: { make: "Elphapex" }, ...unread },
+  ]);
+  expect(rigs).toHaveLength(2);
+});
+
 describe("at one address", () => {
   test("a rig that answers at two ports is found once, at the first of them", async () => {
     const specs = [8082, 8080].map(
@@ -275,7 +287,7 @@ describe("a search that is stopped", () => {
 });
 
 test.each([
-  [{ make: "Bitaxe", model: "BM1370 601" }, "Bitaxe BM1370 601"],
+  [{ make: "Bitaxe", model: "Gamma 601" }, "Bitaxe Gamma 601"],
   [{ make: "Antminer", model: "Antminer S19" }, "Antminer S19"],
   [{ make: null, model: null }, "A rig"],
 ])("%j is described as %s", (identity, words) => {

@@ -241,7 +241,7 @@ describe("a search every so often", () => {
     await until(() => pauses.length === 1, "the first search to end");
     expect(pauses[0]?.ms).toBe(600_000);
     expect(titles(told).sort()).toEqual(
-      [one, other].map((address) => `New rig: Bitaxe BM1370 601 was found at ${address}; POST /api/miners adds it`),
+      [one, other].map((address) => `New rig: Bitaxe Gamma 601 was found at ${address}; POST /api/miners adds it`),
     );
     pauses[0]?.pass();
     await until(() => pauses.length === 2, "the second search to end");
@@ -261,7 +261,7 @@ describe("a search every so often", () => {
     await until(() => pauses.length === 1, "the search to end");
     expect(added).toEqual([bitaxe]);
     expect(titles(told).sort()).toEqual([
-      `Miner added: Bitaxe BM1370 601 was found at ${bitaxe} and added`,
+      `Miner added: Bitaxe Gamma 601 was found at ${bitaxe} and added`,
       `New rig: XMRig was found at ${closed}, but wants its access token, and none was given`,
     ]);
   });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { MinerDetail, MinerList } from "../../src/contract/resources.ts";
 import type { Encoded, Input } from "../../src/contract/service.ts";
@@ -6,6 +6,7 @@ import type { RigSpec } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
+import { http, serve } from "../link/servers.ts";
 import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
@@ -49,6 +50,22 @@ describe("adding a miner", () => {
     const id = await bench.add(address);
     expect(await refusal(bench.service.addMiner({ address: again(address) }, caller))).toBe("address.known");
     expect(await refusal(bench.service.changeMiner({ id, address: again(address) }, caller))).toBe("done");
+  });
+
+  test("that this version cannot read says so: it answers, so it is in error and not away", async () => {
+    const page = "<HTML><TITLE>用户界面</TITLE></HTML>";
+    const server = await serve((socket) => socket.end(http(200, page)));
+    onTestFinished(() => server.close());
+    const bench = await openBench();
+    const address = `127.0.0.1:${server.port}`;
+    const { id } = await bench.service.addMiner({ address, username: "root", password: "secret" }, caller);
+    await until(
+      async () => (await bench.get(id)).statusInfo.statusDisplay === "Error",
+      "the added device to be asked what it is",
+    );
+    const { isOffline, readings } = await bench.get(id);
+    expect(isOffline).toBe(false);
+    expect(readings.notes).toEqual([`${address} is an IceRiver, which this version cannot read`]);
   });
 
   test("twice at once adds one", async () => {

@@ -126,7 +126,12 @@ test("a plug that is given another address does not take its login there", async
 });
 
 test("an address that an earlier version let in and this one does not is never called, and can be changed", async () => {
-  const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }, { kind: "axeos", warm: true }] });
+  const bench = await openBench({
+    rigs: [
+      { kind: "axeos", warm: true },
+      { kind: "axeos", warm: true },
+    ],
+  });
   const [id, other] = [await bench.add(bench.rig(0).address), await bench.add(bench.rig(1).address)];
   await bench.store.miners.change(id, {
     address: "192.0.0.192",

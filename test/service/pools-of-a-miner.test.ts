@@ -62,6 +62,14 @@ async function idOf(bench: Bench, id: number, name: string): Promise<number> {
 const act = async (bench: Bench, id: number, name: string, action: Input<"minerPoolAction">["action"]) =>
   bench.service.minerPoolAction({ id, poolId: await idOf(bench, id, name), action }, caller);
 
+test("a pool command to an XMRig, which takes up its configuration after its answer, ends done with the list as it is", async () => {
+  const { bench, id } = await withPools("xmrig", ["one", "two"]);
+  for (const action of ["prioritize", "disable", "enable", "remove"] as const) await act(bench, id, "two", action);
+  const { poolList } = await bench.get(id);
+  expect(poolList.map(({ additionalInfo }) => additionalInfo.displayUrl)).toEqual(["one.example.com:3333"]);
+  expect((await bench.commands(id)).map(({ state }) => state)).toEqual(["done", "done", "done", "done"]);
+});
+
 describe.each<Kind>(["cgminer", "xmrig"])("pools of a %s", (kind) => {
   test("are added, changed to, put first, switched off and on, and removed", async () => {
     const { bench, id } = await withPools(kind, ["one", "two"]);

@@ -139,6 +139,8 @@ describe("a virtual XMRig", () => {
     expect(await summary(rig)).toMatchObject({ paused: false, hashrate: { total: [0, 0, 0] } });
     const body = '{"pools":[{"url":"new.example.org:3333","user":"u"}]}';
     expect((await call(rig, "PUT", "/2/config", { body })).status).toBe(204);
+    clock.pass(1);
+    await summary(rig);
     clock.pass(90);
     rig.model.advance();
     expect(rig.model.hashrate()).toBeGreaterThan(10_000);
@@ -152,7 +154,7 @@ describe("a virtual XMRig", () => {
     expect(await rpc(await start(), body)).toEqual(answer);
   });
 
-  test("a new configuration changes the pool and keeps the totals; a bad one changes nothing", async () => {
+  test("a new configuration changes the pool half a second later and keeps the totals; a bad one changes nothing", async () => {
     const rig = await start();
     const { accepted } = rig.model.shares;
     const old = objectOf(await (await call(rig, "GET", "/2/config")).json());
@@ -162,6 +164,10 @@ describe("a virtual XMRig", () => {
     const pools = [{ url: "new.example.org:3333", user: "acct.new", pass: "x" }];
     const reply = await call(rig, "PUT", "/1/config", { body: JSON.stringify({ ...old, pools }) });
     expect([reply.status, await reply.text()]).toEqual([204, ""]);
+    clock.pass(0.4);
+    expect(await summary(rig)).toMatchObject({ connection: { pool: "pool.example.com:3333" } });
+    expect(objectOf(await (await call(rig, "GET", "/1/config")).json())).toMatchObject({ pools: old.pools });
+    clock.pass(0.2);
     expect(await summary(rig)).toMatchObject({ connection: { pool: "new.example.org:3333" } });
     expect(objectOf(await (await call(rig, "GET", "/1/config")).json())).toMatchObject({ pools });
     expect(rig.model.shares.accepted).toBe(accepted);

@@ -16,6 +16,8 @@ export interface MinerConfig {
   readonly pools: readonly ConfiguredPool[];
   /** 0 normal, 1 sleep, 2 high, 3 low; null where the rig has no modes. Read as text or number, under either name. */
   readonly mode: number | null;
+  /** It shows its mode as a text, and takes it as one. */
+  readonly modeIsText: boolean;
   /** %, null lets the rig decide. */
   readonly fan: number | null;
   /** What else is written back as it was. */
@@ -41,6 +43,7 @@ export function configOf(at: string, rest: Reply): MinerConfig {
     rest,
     pools,
     mode: rest.integer("bitmain-work-mode") ?? rest.integer("miner-mode"),
+    modeIsText: rest.isText(rest.has("bitmain-work-mode") ? "bitmain-work-mode" : "miner-mode"),
     fan: manual ? rest.number("bitmain-fan-pwm", { max: 100 }) : null,
   };
 }
@@ -52,13 +55,13 @@ function passwordOf(pool: Reply): string | null {
 }
 
 /** What set_miner_conf.cgi of newer firmware takes: this and no more, always with every place for a pool. */
-export function documentOf({ pools, mode, fan, rest }: MinerConfig, asText: boolean): Record<string, unknown> {
+export function documentOf({ pools, mode, fan, rest }: MinerConfig, modeAsText: boolean): Record<string, unknown> {
   const level = rest.text("bitmain-freq-level") ?? rest.text("freq-level");
   return {
     "bitmain-fan-ctrl": fan !== null,
     "bitmain-fan-pwm": String(fan ?? rest.text("bitmain-fan-pwm") ?? 100),
     "freq-level": level ?? (rest.has("bitmain-freq-level") || rest.has("freq-level") ? "" : "100"),
-    "miner-mode": asText ? String(mode ?? 0) : (mode ?? 0),
+    "miner-mode": modeAsText ? String(mode ?? 0) : (mode ?? 0),
     pools: inPlaces(pools),
   };
 }

@@ -8,6 +8,7 @@ import { asleep, type MinerConfig } from "./antminer-config.ts";
 import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./antminer-stats.ts";
 import type { AntminerWeb, Generation } from "./antminer-web.ts";
 import { antminerAlgorithm, type Kind, kindOf } from "./cgminer-identity.ts";
+import { refusedSummary, standsInForSummary } from "./cgminer-readings.ts";
 import { accepted, poolsOf } from "./cgminer-replies.ts";
 
 /** What one read found. */
@@ -142,7 +143,7 @@ export class AntminerReader {
     if (this.#trouble === null && generation === "new") {
       const stats = await this.#try(signal, (short) => this.#web.ask("stats", short, notes));
       if ("value" in stats && (config?.mode === asleep || hasStatistics(stats.value)))
-        return { value: reportOfWeb(stats.value, await this.#pools(signal, notes), notes) };
+        return { value: reportOfWeb(stats.value, await this.#pools(signal, notes), notes, this.#identity(null).model) };
     }
     const byRpc = await this.#reportOfRpc(signal, notes);
     if ("value" in byRpc || this.#trouble !== null || generation !== "old") return byRpc;
@@ -164,12 +165,22 @@ export class AntminerReader {
 
   async #reportOfRpc(signal: AbortSignal, notes: Notes): Promise<Tried<Report>> {
     const summary = await this.#command("summary", signal, notes);
-    if ("error" in summary) return summary;
-    const pools = await this.#command("pools", signal, notes);
+    if ("error" in summary && summary.error.code !== "rig.refused") return summary;
     const stats = await this.#command("stats", signal, notes);
+    if ("error" in summary) {
+      if ("error" in stats || !standsInForSummary(stats.value)) return summary;
+      notes.add(refusedSummary);
+    }
+    const pools = await this.#command("pools", signal, notes);
     for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.unquoted);
     const said = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
-    return { value: reportOfRpc({ summary: summary.value, pools: said(pools), stats: said(stats) }, notes) };
+    return {
+      value: reportOfRpc(
+        { summary: said(summary), pools: said(pools), stats: said(stats) },
+        notes,
+        this.#identity(null).model,
+      ),
+    };
   }
 
   /** Older firmware shows on its pages what its RPC says. */
@@ -177,7 +188,7 @@ export class AntminerReader {
     const summary = await this.#web.ask("miner_summary", signal, notes);
     const pools = await this.#web.ask("miner_pools", signal, notes);
     const stats = await this.#web.ask("miner_stats", signal, notes);
-    return reportOfRpc({ summary, pools, stats }, notes);
+    return reportOfRpc({ summary, pools, stats }, notes, this.#identity(null).model);
   }
 
   /** One report of the RPC. */

@@ -31,20 +31,23 @@ export class AntminerByRpc implements Rig {
       throw signal.aborted ? error : await this.#reason(error, signal);
     });
     this.#controls = reading.controls;
-    const { power, powerSource, temperatureIn, temperatureOut } = (await this.#newer(signal)) ?? reading.readings;
+    const { power, powerSource, temperatureIn, temperatureOut } =
+      (await this.#newer(reading.identity.model, signal)) ?? reading.readings;
     const notes = [...reading.readings.notes, loginNote];
     return { ...reading, readings: { ...reading.readings, power, powerSource, temperatureIn, temperatureOut, notes } };
   }
 
   /** Newer statistics tell the watts of a rig that knows them, and the coolant of one without fans. */
-  async #newer(signal: AbortSignal): Promise<Report["readings"] | null> {
+  async #newer(model: string | null, signal: AbortSignal): Promise<Report["readings"] | null> {
     if (this.#saysMore === false) return null;
     const short = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
     try {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);
       const [said] = new Reply(value, new Notes(), "").list("STATS");
-      this.#saysMore = said?.has("chain") === true && (said.has("watt") || said.integer("fan_num") === 0);
-      return this.#saysMore ? reportOfWeb(value, [], new Notes()).readings : null;
+      const report = reportOfWeb(value, [], new Notes(), model);
+      const { power, temperatureIn } = report.readings;
+      this.#saysMore = said?.has("chain") === true && (said.has("watt") || power !== null || temperatureIn !== null);
+      return this.#saysMore ? report.readings : null;
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
       this.#saysMore ??= false;

@@ -1,9 +1,11 @@
 import type { Board, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../driver.ts";
+import { isLiquidCooled } from "../identity.ts";
 import type { Notes } from "../reply.ts";
 import { Reply } from "../reply.ts";
 import { boardDevice } from "./bitmain-stats.ts";
+import { antminerAlgorithm } from "./cgminer-identity.ts";
 import { partsOf, readingsOf, type Sections } from "./cgminer-readings.ts";
 import { rateUnit } from "./cgminer-replies.ts";
 
@@ -19,9 +21,12 @@ export interface Report {
   readonly workUtility: number | null;
 }
 
-/** From `summary`, `pools` and `stats` as the RPC answers them, and older firmware its web pages. */
-export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes): Report {
-  const parts = partsOf({ ...sections, devs: null }, notes);
+/**
+ * From `summary`, `pools` and `stats` as the RPC answers them, and older firmware its web pages. `known`: the model, as
+ * far as it is known without them.
+ */
+export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
+  const parts = partsOf({ ...sections, devs: null }, notes, known);
   return {
     readings: readingsOf(parts),
     devices: parts.devices,
@@ -33,11 +38,12 @@ export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes): Rep
 }
 
 /** From stats.cgi of newer firmware. A rig that sleeps lists no statistics there. */
-export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes): Report {
+export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, known: string | null): Report {
   const page = new Reply(stats, notes, "");
   const [said] = page.list("STATS");
   const reply = said ?? new Reply(undefined, notes, "STATS[0]");
-  const unit = rateUnit(reply);
+  const model = page.object("INFO").text("type") ?? known;
+  const unit = rateUnit(reply, antminerAlgorithm(model));
   const chains = reply.list("chain", 16);
   const boards = chains.map((chain, position) => boardOf(chain, position, unit));
   const errors = chains.map((chain) => chain.integer("hw"));
@@ -51,7 +57,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes):
       power,
       powerSource: power === null ? null : "reported",
       temperature: highest(boards.map(({ temperature }) => temperature)),
-      ...coolant(reply, chains),
+      ...(reply.integer("fan_num") === 0 || isLiquidCooled(model) ? coolant(chains) : {}),
       boards,
       fans: fansOf(reply),
       uptime: reply.number("elapsed"),
@@ -59,7 +65,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes):
     },
     devices: boards.map((board, index) => boardDevice(board, errors[index] ?? null)),
     pools,
-    model: page.object("INFO").text("type"),
+    model,
     logInterval: 5,
     workUtility: null,
   };
@@ -86,9 +92,8 @@ function boardOf(chain: Reply, position: number, unit: number): Board {
 const sensors = (chain: Reply, key: string): number[] =>
   chain.numbers(key, { min: -60, max: 255 }).flatMap((each) => (each !== null && each > 0 && each < 255 ? each : []));
 
-/** Without fans the rig is cooled by water, and these sensors sit where it comes in and goes out. */
-function coolant(reply: Reply, chains: readonly Reply[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
-  if (reply.integer("fan_num") !== 0) return { temperatureIn: null, temperatureOut: null };
+/** In a rig that is cooled by water these sensors sit where it comes in and goes out. */
+function coolant(chains: readonly Reply[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
   const water = chains.flatMap((chain) => sensors(chain, "temp_pic"));
   return { temperatureIn: water.length === 0 ? null : Math.min(...water), temperatureOut: highest(water) };
 }
@@ -128,7 +133,10 @@ export interface Remarks {
   readonly hardwareErrors: number | null;
 }
 
-/** What summary.cgi adds: what is wrong, and the best share. An empty status is none: nothing is there to go wrong. */
+/** An empty status stands where nothing is there to go wrong, "running" where nothing is. */
+const healthy: readonly (string | null)[] = [null, "s", "running"];
+
+/** What summary.cgi adds: what is wrong, and the best share. */
 export function remarksOf(summary: unknown, notes: Notes): Remarks {
   const [reply] = new Reply(summary, notes, "").list("SUMMARY");
   const states = reply?.list("status", 32) ?? [];
@@ -136,7 +144,7 @@ export function remarksOf(summary: unknown, notes: Notes): Remarks {
     bestShare: reply?.number("bestshare") ?? null,
     hardwareErrors: reply?.integer("hw_all") ?? null,
     errors: states.flatMap((state) => {
-      if (["s", null].includes(state.text("status"))) return [];
+      if (healthy.includes(state.text("status")?.toLowerCase() ?? null)) return [];
       const what = state.text("type") ?? "status";
       const code = state.text("code");
       return {

@@ -20,8 +20,8 @@ export class AntminerWeb {
   readonly #http: HttpTransport;
   /** undefined until it was found out. */
   #generation: Generation | undefined;
-  /** Some firmware takes the mode only as text, and passes over a number. */
-  #modeAsText = false;
+  /** Some firmware takes the mode in the other form than it shows it, and passes over that one. */
+  #modeOtherwise = false;
 
   constructor(http: HttpTransport) {
     this.#http = http;
@@ -34,7 +34,7 @@ export class AntminerWeb {
   /** Another rig has this address. */
   forget(): void {
     this.#generation = undefined;
-    this.#modeAsText = false;
+    this.#modeOtherwise = false;
   }
 
   close(): void {
@@ -89,8 +89,8 @@ export class AntminerWeb {
     if (generation === "old" && said === "" && !sameConfig(after, wanted)) {
       throw new RigbridgeError("rig.busy", `${this.at} is carrying out another change, and did not take this one`);
     }
-    if (generation === "new" && after.mode !== wanted.mode && !this.#modeAsText) {
-      this.#modeAsText = true;
+    if (generation === "new" && after.mode !== wanted.mode && !this.#modeOtherwise) {
+      this.#modeOtherwise = true;
       return this.#write(generation, wanted, signal);
     }
     return said || "stored";
@@ -110,7 +110,12 @@ export class AntminerWeb {
     const call: HttpCall =
       generation === "old"
         ? { method: "POST", path: page("set_miner_conf"), form: formOf(config), ofCommand: true }
-        : { method: "POST", path: page("set_miner_conf"), body: documentOf(config, this.#modeAsText), ofCommand: true };
+        : {
+            method: "POST",
+            path: page("set_miner_conf"),
+            body: documentOf(config, config.modeIsText !== this.#modeOtherwise),
+            ofCommand: true,
+          };
     const reply = await this.#http.send(call, signal);
     return generation === "old" ? reply.body.trim().slice(0, 200) : this.#taken(call, reply.body, "M000");
   }

@@ -42,9 +42,11 @@ export const rebootNow = (rpc: RpcTransport, signal: AbortSignal): Promise<strin
   ascset(rpc, "reboot", "0", signal);
 
 /** A start is under way from the moment that it initialises its boards. After a reboot it mines. */
-function mining({ rpc, options, picture: { work }, now }: Steering): Steer[] {
-  const value = work === null ? null : work === "work" || work === "init";
+function mining({ rpc, options, picture: { work, line }, now }: Steering): Steer[] {
+  const works = work === null ? null : work === "work" || work === "init";
   if (options?.has("softoff") && options.has("softon")) {
+    // Without a pool it is idle too, and was not told to be.
+    const value = work === "idle" && line.integer("SoftOFF") === 0 ? true : works;
     const at = (): string => `1:${Math.floor(now()) + notice}`;
     return [
       {
@@ -57,7 +59,7 @@ function mining({ rpc, options, picture: { work }, now }: Steering): Steer[] {
   // A10 manual, 2.6: cuts the power of the boards; only a reboot brings it back.
   return [
     {
-      control: toggle("mining", value, rebooting),
+      control: toggle("mining", works, rebooting),
       set: (on, signal) => (on === true ? rebootNow(rpc, signal) : ascset(rpc, "hashpower", "0", signal)),
     },
   ];
@@ -129,8 +131,8 @@ const blink = 2;
 const steady = 1;
 
 /** A-series have a light for this; the light of a Nano 3S is made to blink, and gets back what it showed before. */
-function locate({ rpc, options, picture: { line, fields }, light }: Steering): Steer[] {
-  if (options?.has("led") || (options === null && line.has("Led"))) {
+function locate({ rpc, options, picture: { generation, line, fields }, light }: Steering): Steer[] {
+  if (generation.name === "a-series" && (options?.has("led") ?? line.has("Led"))) {
     return [
       {
         control: toggle("locate", line.boolean("Led"), soon),

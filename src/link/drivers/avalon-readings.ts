@@ -62,7 +62,8 @@ export function readingsOf(picture: Picture): RigReadings {
     uptime: summary.number("Elapsed") ?? line.number("Elapsed"),
     mining: work === null ? (rates.now === null ? null : rates.now > 0) : work === "work",
     mode: modeOf(picture),
-    locate: line.has("Led") ? line.boolean("Led") : null,
+    // The lamps of the others light a room.
+    locate: picture.generation.name === "a-series" ? line.boolean("Led") : null,
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),
     shares: {

@@ -111,6 +111,7 @@ class AvalonRig implements Rig {
       software: null,
       logInterval: picture.line.has("GHSspd") ? null : picture.rates.seconds,
       workUtility: picture.line.number("WU") ?? summary.number("Work Utility"),
+      starting: picture.work === "init",
     };
   }
 

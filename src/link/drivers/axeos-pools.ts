@@ -22,12 +22,18 @@ export const slots = [
   },
 ] as const;
 
+/** A NerdQAxe shows an address for a pool that nobody has set, but no worker. The one in use is shown in any case. */
+export function isSet(info: Reply, slot: (typeof slots)[number]): boolean {
+  const inUse = slots[info.boolean("isUsingFallbackStratum") === true ? 1 : 0];
+  return info.text(slot.url, 255) !== null && (slot === inUse || info.text(slot.user, 255) !== null);
+}
+
 export function poolsOf(info: Reply): PoolReading[] {
   const onFallback = info.boolean("isUsingFallbackStratum") ?? false;
   const preferred = info.boolean("useFallbackStratum") === true ? 1 : 0;
   return slots.flatMap((slot, index) => {
     const host = info.text(slot.url, 255);
-    if (host === null) return [];
+    if (host === null || !isSet(info, slot)) return [];
     const scheme = host.includes("://") ? "" : info.boolean(slot.tls) === true ? "stratum+ssl://" : "stratum+tcp://";
     const port = info.integer(slot.port, { max: 65_535, absent: 0 });
     return {

@@ -9,16 +9,38 @@ export function identityOf(info: Reply, page: string): Identity {
   const model = info.text("deviceModel") ?? info.text("minerModel");
   const lucky = info.has("minerModel") || /Lucky ?miner/i.test(page);
   const nerd = /nerd/i.test(model ?? "") || /Nerd/.test(page);
-  const chip = [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ");
+  const make = lucky ? "LuckyMiner" : nerd ? "NerdAxe" : "Bitaxe";
   return {
-    make: lucky ? "LuckyMiner" : nerd ? "NerdAxe" : "Bitaxe",
-    model: model ?? (chip === "" ? null : chip),
+    make,
+    model: model ?? (make === "Bitaxe" ? bitaxeModel(info) : null) ?? chipAndBoard(info),
     firmware: info.text("version"),
     mac: normalMac(info.text("macAddr")),
     hostname: info.text("hostname"),
     serial: null,
   };
 }
+
+/** By `boardVersion`. Source: ESP-Miner's table of its boards. */
+const bitaxes: readonly (readonly [RegExp, string])[] = [
+  [/^10\d$/, "Max"],
+  [/^20\d$/, "Ultra"],
+  [/^30\d$/, "Hex"],
+  [/^40\d$/, "Supra"],
+  [/^60\d$/, "Gamma"],
+  [/^65\d$/, "Gamma Duo"],
+  [/^70\d$/, "Supra Hex"],
+  [/^80\d$/, "Gamma Turbo"],
+];
+
+/** "Gamma 601"; null for a board that is not known. */
+function bitaxeModel(info: Reply): string | null {
+  const version = info.text("boardVersion");
+  const name = bitaxes.find(([boards]) => boards.test(version ?? ""))?.[1];
+  return name === undefined ? null : `${name} ${version}`;
+}
+
+const chipAndBoard = (info: Reply): string | null =>
+  [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ") || null;
 
 /** A sensor that is not there says -1. */
 const celsius = { absent: -1, min: -60, max: 250 };
@@ -83,7 +105,7 @@ export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
 function fansOf(info: Reply): RigReadings["fans"] {
   const percent = info.number("fanspeed", { absent: -1, max: 100 });
   const rpm = info.number("fanrpm");
-  const second = info.number("fan2rpm", { absent: 0 });
+  const second = info.number("fan2rpm", { absent: 0 }) ?? info.number("fanrpm2", { absent: 0 });
   const fans = rpm === null && percent === null ? [] : [{ rpm, percent }];
   return second === null ? fans : [...fans, { rpm: second, percent }];
 }

@@ -7,7 +7,7 @@ import { Notes, Reply } from "../reply.ts";
 import { type HttpTransport, words } from "../transports/http.ts";
 import { parseReply } from "../transports/json.ts";
 import { type ChipOptions, chipOptions, offers } from "./axeos-controls.ts";
-import { fresh, poolActionsOf, poolsOf, slots } from "./axeos-pools.ts";
+import { fresh, isSet, poolActionsOf, poolsOf, slots } from "./axeos-pools.ts";
 import { deviceOf, identityOf, readingsOf } from "./axeos-readings.ts";
 
 /**
@@ -83,7 +83,7 @@ class AxeosRig implements Rig {
     add: async (login, signal) => {
       checkLogin(login);
       const info = await this.#info(signal, new Notes());
-      const slot = slots.find(({ url }) => info.text(url) === null);
+      const slot = slots.find((each) => !isSet(info, each));
       if (slot === undefined) {
         throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
       }

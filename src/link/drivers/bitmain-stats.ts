@@ -13,34 +13,40 @@ export interface BitmainStats {
   readonly power: number | null;
   /** What a G of this rig stands for, H/s. */
   readonly giga: number;
+  /** By board. */
   readonly hardwareErrors: readonly (number | null)[];
+  /** What else stands there as a summary has it: `GHS 5s`, `GHS av`, `Elapsed`. */
+  readonly summary: Reply;
 }
 
 /** Slots are numbered from 1, or from 6 on an S9; nothing has more. */
 const slots = Array.from({ length: 16 }, (_, index) => index + 1);
 
 /** null when no element of `stats` describes chains of chips. */
-export function bitmainStats(stats: readonly Reply[]): BitmainStats | null {
+export function bitmainStats(stats: readonly Reply[], algorithm: string | null): BitmainStats | null {
   const chains = stats.find((reply) => reply.has("chain_acn1") || reply.has("chain_acn6"));
   if (chains === undefined) return null;
-  const giga = rateUnit(chains);
+  const giga = rateUnit(chains, algorithm);
+  // Rigs for Scrypt by others say `MHS 5s` there, and count their boards alike.
+  const unit = chains.has("MHS 5s") || chains.has("MHS av") ? 1e6 : giga;
   const present = slots.filter((slot) => (chains.integer(`chain_acn${slot}`) ?? 0) > 0);
   return {
-    boards: present.map((slot) => board(chains, slot, giga)),
+    boards: present.map((slot) => board(chains, slot, unit)),
     fans: fans(chains),
-    hashrateExpected: chains.number("total_rateideal", { times: giga, absent: 0 }),
+    hashrateExpected: chains.number("total_rateideal", { times: unit, absent: 0 }),
     power: chains.number("total_power", { absent: 0 }) ?? chains.number("power", { absent: 0 }),
     giga,
     hardwareErrors: present.map((slot) => chains.integer(`chain_hw${slot}`)),
+    summary: chains,
   };
 }
 
-function board(chains: Reply, slot: number, giga: number): Board {
+function board(chains: Reply, slot: number, unit: number): Board {
   const found = chains.integer(`chain_acn${slot}`) ?? 0;
   const broken = chains.text(`chain_acs${slot}`, 1000)?.replace(/[^xX]/g, "").length ?? 0;
   return {
     slot,
-    hashrate: chains.number(`chain_rate${slot}`, { times: giga }),
+    hashrate: chains.number(`chain_rate${slot}`, { times: unit }),
     temperature: hottest(chains, `temp_pcb${slot}`) ?? temperature(chains, `temp${slot}`),
     chipTemperature: hottest(chains, `temp_chip${slot}`) ?? temperature(chains, `temp2_${slot}`),
     chips: found - Math.min(broken, found),

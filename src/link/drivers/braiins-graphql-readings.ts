@@ -73,6 +73,7 @@ export function legacyPicture({ data }: Answer, settings: Answer | null, notes: 
     },
     pools: oneActive(poolsOf(info.list("poolGroups", 32), bosminer.object("config").list("groups", 32))),
     wanted: bosminer.has("info") ? solver.keys().length > 0 : null,
+    starting: false,
     off: new Set(),
     logInterval: 5,
   };

@@ -11,6 +11,8 @@ export interface Picture {
   readonly pools: readonly PoolReading[];
   /** Told to mine; null where it does not say. */
   readonly wanted: boolean | null;
+  /** It says that it is starting to mine. */
+  readonly starting: boolean;
   /** Boards that are switched off. */
   readonly off: ReadonlySet<number>;
   /** Seconds over which the hash rate is averaged. */
@@ -22,6 +24,7 @@ export const nothingSeen: Picture = {
   readings: unknownReadings(),
   pools: [],
   wanted: null,
+  starting: false,
   off: new Set(),
   logInterval: null,
 };
@@ -69,6 +72,7 @@ export function together(first: Picture, second: Picture): Picture {
     },
     pools: first.pools.length > 0 ? first.pools : second.pools,
     wanted: first.wanted ?? second.wanted,
+    starting: first.starting || second.starting,
     off: new Set([...first.off, ...second.off]),
     logInterval: first.readings.hashrate === null ? second.logInterval : first.logInterval,
   };

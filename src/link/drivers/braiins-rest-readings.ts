@@ -73,6 +73,8 @@ export function restPicture(pages: RestPages, notes: Notes): Picture {
     },
     pools: oneActive(poolsOf(pages.get("pools/"), notes)),
     wanted: running.wanted,
+    // Only a rig that says its phase is told to mine and does not.
+    starting: running.wanted === true && running.mining === false,
     off: new Set(boards.flatMap((board) => (board.boolean("enabled") === false ? (slotOf(board, "id") ?? []) : []))),
     logInterval: 5,
   };

@@ -86,6 +86,7 @@ export function pictureOf(given: Reports, notes: Notes): Picture {
     },
     pools: poolsOf(list("pools")),
     wanted: !paused,
+    starting: false,
     off: new Set(),
     logInterval: rates.seconds,
   };

@@ -95,6 +95,7 @@ class BraiinsRig implements Rig {
       poolActions: view.poolActions,
       software: null,
       logInterval: picture.logInterval,
+      starting: picture.starting,
       workUtility: null,
     };
   }

@@ -12,18 +12,29 @@ const makes: readonly (readonly [RegExp, string])[] = [
   [/KAONSU|MARAFW/, "MARA"],
   [/VNISH/, "VNish"],
   [/VOLCMINER/, "VolcMiner"],
-  [/ANTMINER|BMMINER/, "Antminer"],
+  // It calls itself BMMiner, as Bitmain's own does.
   [/RWGLR/, "MSKMiner"],
+  [/ANTMINER|BMMINER/, "Antminer"],
   [/BDMINER/, "Sealminer"],
   [/INTCHAINS_QOMO|KDAMINER/, "Goldshell"],
   [/INNOMINER/, "Innosilicon"],
   [/AVALON/, "Avalon"],
   [/GCMINER|FLUXOS/, "Auradine"],
+];
+
+/** Programs that people start themselves, on a computer of their own. */
+const programsOfPeople: readonly (readonly [RegExp, string])[] = [
   [/TEAMREDMINER/, "TeamRedMiner"],
   [/BFGMINER/, "bfgminer"],
   [/SGMINER/, "sgminer"],
   [/CGMINER/, "cgminer"],
 ];
+
+/** What names the device: then firmware answers, which speaks like cgminer and may still call itself that. */
+const namesDevice = ["Type", "PROD", "MODEL", "Model", "CompileTime"] as const;
+
+/** Makers whose firmware runs on Bitmain's rigs. */
+const onBitmain = new Set(["Antminer", "MSKMiner", "Hiveon", "MARA", "VNish"]);
 
 /** Ids as in GET /api/miningsoftware; firmware of ASIC makers is none of it. */
 const software: Readonly<Record<string, string>> = {
@@ -49,15 +60,17 @@ export function kindOf(version: unknown, stats: unknown): Kind | undefined {
   const said = new Reply(firstOf(version, "VERSION"), new Notes(), "version");
   const first = new Reply(firstOf(stats, "STATS"), new Notes(), "stats");
   const text = `${JSON.stringify(version)} ${first.text("Type") ?? ""}`.toUpperCase();
-  const make = makes.find(([sign]) => sign.test(text))?.[1] ?? null;
   const model = said.text("Type") ?? first.text("Type") ?? said.text("PROD");
+  const isFirmware = model !== null || namesDevice.some((key) => said.has(key));
+  const make = [...makes, ...(isFirmware ? [] : programsOfPeople)].find(([sign]) => sign.test(text))?.[1] ?? null;
   return {
     software: software[make ?? ""] ?? null,
-    algorithm: make === "Antminer" ? antminerAlgorithm(model) : null,
+    // Firmware by others may leave the name out.
+    algorithm: onBitmain.has(make ?? "") ? antminerAlgorithm(`Antminer ${model?.replace(/^Antminer /, "")}`) : null,
     identity: {
       make,
       model,
-      firmware: firmware(said) ?? firmware(first),
+      firmware: make === "Antminer" ? (build(said) ?? build(first)) : (firmware(said) ?? firmware(first)),
       mac: normalMac(said.text("MAC")),
       hostname: null,
       serial: said.text("DNA"),
@@ -80,6 +93,9 @@ function firmware(said: Reply): string | null {
   const version = said.text(program);
   return version === null || program === "Miner" ? version : `${program.toLowerCase()} ${version}`;
 }
+
+/** Bitmain's `Miner` is the program that mines ("uart_trans.1.3"); its firmware goes by the time when it was built. */
+const build = (said: Reply): string | null => said.text("CompileTime")?.replace(/\s+/g, " ") ?? firmware(said);
 
 /** Bitmain names its series after what they hash. */
 const series: Readonly<Record<string, string>> = {

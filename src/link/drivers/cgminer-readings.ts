@@ -1,9 +1,10 @@
 import type { Board, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../driver.ts";
-import { type Notes, Reply } from "../reply.ts";
+import { Notes, Reply } from "../reply.ts";
 import { type BitmainStats, bitmainStats, boardDevice } from "./bitmain-stats.ts";
-import { devicesOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "./cgminer-replies.ts";
+import { antminerAlgorithm } from "./cgminer-identity.ts";
+import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "./cgminer-replies.ts";
 
 /** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
 export interface Sections {
@@ -24,18 +25,22 @@ export interface Parts {
   readonly bitmain: BitmainStats | null;
 }
 
-export function partsOf(sections: Sections, notes: Notes): Parts {
+/** `model`: what the rig is, where its statistics do not say. Where there is no summary, these stand in for it. */
+export function partsOf(sections: Sections, notes: Notes, model: string | null = null): Parts {
   const list = (name: keyof Sections): Reply[] => new Reply(sections[name], notes, "").list(name.toUpperCase());
-  const summary = list("summary")[0] ?? new Reply(undefined, notes, "SUMMARY[0]");
-  if (summary.keys().length === 0) notes.add("the rig's summary is empty");
-  const bitmain = bitmainStats(list("stats"));
-  const giga = bitmain?.giga ?? 1e9;
+  const stats = list("stats");
+  const algorithm = antminerAlgorithm(stats[0]?.text("Type") ?? model);
+  const bitmain = bitmainStats(stats, algorithm);
+  const giga = bitmain?.giga ?? gigaOf(algorithm);
   const numbered = devicesOf(list("devs"), giga);
+  const summary = list("summary")[0] ?? bitmain?.summary ?? new Reply(undefined, notes, "SUMMARY[0]");
+  if (summary.keys().length === 0) notes.add("the rig's summary is empty");
+  const rates = ratesOf(summary, giga);
   return {
     summary,
     bitmain,
     numbered,
-    rates: ratesOf(summary, giga),
+    rates: { ...rates, average: rates.average ?? (bitmain === null ? null : ratesOf(bitmain.summary, giga).average) },
     pools: poolsOf(list("pools")),
     devices:
       bitmain === null
@@ -57,7 +62,8 @@ const boardOf = ({ reading, number, chipTemperature, chips, serial }: NumberedDe
   serial,
 });
 
-export function readingsOf({ summary, rates, numbered, boards, bitmain }: Parts): RigReadings {
+export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }: Parts): RigReadings {
+  const own = pools.filter(({ devFee }) => !devFee);
   const power = summary.number("Power", { absent: 0 }) ?? bitmain?.power ?? null;
   return {
     ...unknownReadings(),
@@ -74,14 +80,18 @@ export function readingsOf({ summary, rates, numbered, boards, bitmain }: Parts)
       numbered.flatMap(({ reading: { fanRpm, fanPercent } }) =>
         fanRpm === null && fanPercent === null ? [] : [{ rpm: fanRpm, percent: fanPercent }],
       ),
-    uptime: summary.number("Elapsed"),
+    uptime: summary.number("Elapsed") ?? bitmain?.summary.number("Elapsed") ?? null,
     mining: rates.now === null ? null : rates.now > 0,
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),
     shares: {
-      accepted: summary.integer("Accepted"),
-      rejected: summary.integer("Rejected"),
-      hardwareErrors: summary.integer("Hardware Errors"),
+      accepted: summary.integer("Accepted") ?? total(own.map(({ accepted }) => accepted)),
+      rejected: summary.integer("Rejected") ?? total(own.map(({ rejected }) => rejected)),
+      hardwareErrors:
+        summary.integer("Hardware Errors") ??
+        total(bitmain?.hardwareErrors ?? []) ??
+        bitmain?.summary.integer("no_matching_work") ??
+        null,
     },
     errors: numbered.flatMap(({ reading: { name, status } }) =>
       status === "sick" || status === "dead" ? [{ code: `device.${status}`, text: `${name} is ${status}` }] : [],
@@ -89,5 +99,16 @@ export function readingsOf({ summary, rates, numbered, boards, bitmain }: Parts)
   };
 }
 
+const total = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
+};
+
 const highest = (values: readonly (number | null)[]): number | null =>
   values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
+
+/** Whether statistics say what a summary would, as Bitmain's do. */
+export const standsInForSummary = (stats: unknown): boolean =>
+  bitmainStats(new Reply(stats, new Notes(), "").list("STATS"), null) !== null;
+
+export const refusedSummary = "the rig refuses its summary; its statistics were read in place of it";

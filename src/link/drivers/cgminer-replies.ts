@@ -23,6 +23,12 @@ export function statusOf(value: unknown): Status | null {
 
 export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
 
+/** Whether an answer says that it is an error; one without a STATUS says nothing. */
+export function isRefused(answer: unknown): boolean {
+  const status = statusOf(answer);
+  return status !== null && isRefusal(status);
+}
+
 /** The answer's own words. Throws `rig.refused` with them when it is an error. */
 export function accepted(at: string, command: string, value: unknown): string {
   const status = statusOf(value);
@@ -71,10 +77,13 @@ export function ratesOf(reply: Reply, giga = 1e9): Rates {
   return { now: now ?? average, average, seconds };
 }
 
-/** What `rate_unit` in the statistics says that rates are counted in: "GH", "MH". */
-export function rateUnit(reply: Reply): number {
+/** What a G stands for: Bitmain's rigs for Ethash count MH/s under the same names. */
+export const gigaOf = (algorithm: string | null): number => (algorithm === "ethash" ? 1e6 : 1e9);
+
+/** What `rate_unit` in the statistics says that rates are counted in: "GH", "MH". Not all of Bitmain's rigs say it. */
+export function rateUnit(reply: Reply, algorithm: string | null): number {
   const prefix = reply.text("rate_unit")?.charAt(0).toUpperCase();
-  return prefix === undefined ? 1e9 : (factors[prefix] ?? 1e9);
+  return prefix === undefined ? gigaOf(algorithm) : (factors[prefix] ?? 1e9);
 }
 
 /** The pools in their own order; at most one is active. */

@@ -8,8 +8,15 @@ import { isRecord, Notes, Reply } from "../reply.ts";
 import type { RpcTransport } from "../transports/rpc.ts";
 import { Access } from "./cgminer-access.ts";
 import { type Kind, kindOf } from "./cgminer-identity.ts";
-import { type Parts, partsOf, readingsOf, type Sections } from "./cgminer-readings.ts";
-import { accepted, isRefusal, poolsOf, statusOf } from "./cgminer-replies.ts";
+import {
+  type Parts,
+  partsOf,
+  readingsOf,
+  refusedSummary,
+  type Sections,
+  standsInForSummary,
+} from "./cgminer-readings.ts";
+import { accepted, isRefusal, isRefused, poolsOf, statusOf } from "./cgminer-replies.ts";
 
 /**
  * The RPC of cgminer, bfgminer and sgminer, which most ASIC firmware speaks in a dialect of its own.
@@ -26,6 +33,9 @@ export const cgminer: Driver = {
 
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
+
+/** Some firmware has only the fuller list of its devices. */
+const fullerDevices = "edevs";
 
 const poolCommands: Readonly<Record<Exclude<PoolAction, "use">, string>> = {
   add: "addpool",
@@ -46,6 +56,8 @@ class CgminerRig implements Rig {
   readonly #access: Access;
   /** Whether `a+b` works; null until it was tried. */
   #joins: boolean | null = null;
+  /** How its devices are asked for; null until a refusal has shown that it is not `devs`, or neither. */
+  #devices: "devs" | typeof fullerDevices | null = null;
   #kind: Kind | undefined;
   /** Seconds, of the last read. */
   #uptime: number | null = null;
@@ -62,9 +74,10 @@ class CgminerRig implements Rig {
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     const sections = await this.#sections(signal, notes);
-    const parts = partsOf(sections, notes);
-    this.#noticeRestart(parts.summary.number("Elapsed"));
-    await this.#ask(parts, sections, signal);
+    this.#noticeRestart(uptimeOf(sections));
+    await this.#introduce(sections, signal);
+    const parts = partsOf(sections, notes, this.#kind?.identity.model);
+    await this.#ask(parts, signal);
     if (this.#access.deniedAll) notes.add(this.#kind?.software ? readOnlyNote : deniedNote);
     const steers = this.#offers(parts);
     this.#steers = steers;
@@ -134,8 +147,16 @@ class CgminerRig implements Rig {
     this.#uptime = uptime ?? this.#uptime;
   }
 
-  /** The four reports, joined where the rig takes that: separate ones cost more than twice as much. */
   async #sections(signal: AbortSignal, notes: Notes): Promise<Sections> {
+    const sections = await this.#reports(signal, notes);
+    if (this.#devices !== null || !isRefused(sections.devs)) return sections;
+    const fuller = await this.#question(fullerDevices, signal);
+    this.#devices = new Reply(fuller, new Notes(), "").isList("DEVS") ? fullerDevices : "devs";
+    return { ...sections, devs: fuller };
+  }
+
+  /** The four reports, joined where the rig takes that: separate ones cost more than twice as much. */
+  async #reports(signal: AbortSignal, notes: Notes): Promise<Sections> {
     if (this.#joins !== false) {
       const joined = await this.#joined(signal, notes);
       if (joined !== null) return joined;
@@ -152,18 +173,24 @@ class CgminerRig implements Rig {
   async #separate(signal: AbortSignal, notes: Notes): Promise<Sections> {
     const found: Record<SectionName, unknown> = { summary: null, pools: null, devs: null, stats: null };
     for (const name of sectionNames) {
-      const reply = await this.#rpc.send(name, undefined, signal);
+      const reply = await this.#rpc.send(this.#commandFor(name), undefined, signal);
       for (const note of reply.notes) notes.add(note);
       found[name] = reply.value;
     }
-    accepted(this.#rpc.at, "summary", found.summary);
+    if (isRefused(found.summary) && standsInForSummary(found.stats)) notes.add(refusedSummary);
+    else accepted(this.#rpc.at, "summary", found.summary);
     return found;
+  }
+
+  #commandFor(name: SectionName): string {
+    return name === "devs" ? (this.#devices ?? name) : name;
   }
 
   /** null when the rig does not join; that is remembered. */
   async #joined(signal: AbortSignal, notes: Notes): Promise<Sections | null> {
     try {
-      const { value, notes: repairs } = await this.#rpc.send(sectionNames.join("+"), undefined, signal);
+      const joined = sectionNames.map((name) => this.#commandFor(name)).join("+");
+      const { value, notes: repairs } = await this.#rpc.send(joined, undefined, signal);
       const parts = isRecord(value) ? value : {};
       if (!Array.isArray(parts.summary)) {
         this.#joins = false;
@@ -174,7 +201,7 @@ class CgminerRig implements Rig {
       return {
         summary: first(parts.summary),
         pools: first(parts.pools),
-        devs: first(parts.devs),
+        devs: first(parts[this.#commandFor("devs")]),
         stats: first(parts.stats),
       };
     } catch (error) {
@@ -187,13 +214,20 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What is asked once, or now and then; a read never fails for it. */
-  async #ask(parts: Parts, sections: Sections, signal: AbortSignal): Promise<void> {
+  /** What it is, which decides on what its figures mean; a read never fails for it. */
+  async #introduce({ stats }: Sections, signal: AbortSignal): Promise<void> {
+    if (this.#kind !== undefined) return;
+    try {
+      this.#kind = kindOf((await this.#question("version", signal)) ?? stats, stats);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+    }
+  }
+
+  /** What else is asked once, or now and then; a read never fails for it. */
+  async #ask(parts: Parts, signal: AbortSignal): Promise<void> {
     const until = this.#now() + questionTime;
     try {
-      if (this.#kind === undefined) {
-        this.#kind = kindOf((await this.#question("version", signal)) ?? sections.stats, sections.stats);
-      }
       if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
       const commands = [...Object.values(poolCommands), "restart", ...boardCommands(parts).flatMap(both)];
       await this.#access.refresh(this.#rpc, commands, until, signal);
@@ -291,6 +325,9 @@ function boardCommands({ bitmain, numbered }: Parts): string[] {
 }
 
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+const uptimeOf = ({ summary }: Sections): number | null =>
+  new Reply(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;
 
 /** WhatsMiner says its MAC in every summary. */
 function macOf(summary: Reply, kind: Kind | undefined): Pick<Identity, "mac"> {

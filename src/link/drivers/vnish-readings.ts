@@ -46,14 +46,19 @@ export function identityOf({ info, miner }: Pages): Identity {
 export const stateOf = ({ miner, status }: Pages): string | null =>
   miner.object("miner_status").text("miner_state") ?? status.text("miner_state");
 
-const atWork = new Set(["mining", "auto-tuning", "initializing", "starting", "restarting"]);
+const onTheWay = new Set(["initializing", "starting", "restarting"]);
+const atWork = new Set(["mining", "auto-tuning", ...onTheWay]);
 const atRest = new Set(["stopped", "shutting-down", "paused", "idle"]);
 
 /** Whether it is told to mine; null when it has failed, for then both may be wanted, and when it does not say. */
 export function toldToMine(pages: Pages): boolean | null {
-  const state = stateOf(pages)?.replaceAll("_", "-") ?? "";
+  const state = dashed(pages);
   return atWork.has(state) ? true : atRest.has(state) ? false : null;
 }
+
+export const isStarting = (pages: Pages): boolean => onTheWay.has(dashed(pages));
+
+const dashed = (pages: Pages): string => stateOf(pages)?.replaceAll("_", "-") ?? "";
 
 export function readingsOf(pages: Pages, presets: Presets): RigReadings {
   const { miner, info, status } = pages;

@@ -3,8 +3,9 @@ import type { Reading } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import { Notes, Reply } from "../reply.ts";
 import type { RpcTransport } from "../transports/rpc.ts";
-import { partsOf, readingsOf } from "./cgminer-readings.ts";
-import { accepted } from "./cgminer-replies.ts";
+import { antminerAlgorithm } from "./cgminer-identity.ts";
+import { partsOf, readingsOf, refusedSummary, standsInForSummary } from "./cgminer-readings.ts";
+import { accepted, isRefused } from "./cgminer-replies.ts";
 import { typeOf } from "./vnish-readings.ts";
 
 /** From the first record of `stats` or of `version`. */
@@ -24,17 +25,20 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
     return value;
   };
   const summary = await ask("summary");
-  accepted(rpc.at, "summary", summary);
   const stats = await ask("stats");
+  if (isRefused(summary) && standsInForSummary(stats)) notes.add(refusedSummary);
+  else accepted(rpc.at, "summary", summary);
   const parts = partsOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
   const chains = new Reply(stats, new Notes(), "").list("STATS")[1] ?? new Reply(undefined, notes, "");
   const power = consumption(chains);
   const state = chains.text("state");
   const readings = readingsOf(parts);
+  const identity = { ...unknownIdentity, make: "VNish", ...identityFrom(stats, "STATS") };
   return {
-    identity: { ...unknownIdentity, make: "VNish", ...identityFrom(stats, "STATS") },
+    identity,
     readings: {
       ...readings,
+      algorithm: antminerAlgorithm(identity.model),
       power: readings.power ?? power,
       powerSource: (readings.power ?? power) === null ? null : "reported",
       uptime: chains.number("Elapsed") ?? readings.uptime,

@@ -8,7 +8,7 @@ import { isRefusal, statusOf } from "./cgminer-replies.ts";
 import { offers } from "./vnish-controls.ts";
 import { poolActions, poolControls } from "./vnish-pools.ts";
 import { type Presets, presetsOf } from "./vnish-presets.ts";
-import { devicesOf, identityOf, type Pages, poolsOf, readingsOf } from "./vnish-readings.ts";
+import { devicesOf, identityOf, isStarting, type Pages, poolsOf, readingsOf } from "./vnish-readings.ts";
 import { identityFrom, readByRpc } from "./vnish-rpc.ts";
 import { VnishWeb } from "./vnish-web.ts";
 
@@ -137,6 +137,7 @@ class VnishRig implements Rig {
       devices: devicesOf(pages, readings.boards),
       controls: steers.map(({ control }) => control),
       poolActions: locked === null ? poolActions : [],
+      starting: isStarting(pages),
       software: null,
       logInterval: null,
       workUtility: null,

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Identity, RigReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolLogin, PoolReading } from "../driver.ts";
-import type { Notes } from "../reply.ts";
+import type { Notes, Reply } from "../reply.ts";
 import { refusedWith } from "../transports/limits.ts";
 
 /** What one read of a WhatsMiner says, whichever API says it. */
@@ -69,8 +69,16 @@ export const highest = (values: readonly (number | null)[]): number | null =>
 /** One firmware says V, the other hundredths of a volt; nothing here runs on more than 1,000 V. */
 export const volts = (said: number | null): number | null => (said !== null && said >= 1_000 ? said / 100 : said);
 
-/** Anything but "auto" was set by somebody who looks for it. */
-export const locateOf = (led: string | null): boolean | null => (led === null ? null : led.toLowerCase() !== "auto");
+/** A lamp that is just lit, or off, tells of no search. */
+const steady = new Set(["auto", "on", "off"]);
+
+/** Any other word was set by somebody who looks for it; what is set in detail has to blink for that. */
+export function locateOf(said: Reply, key: "ledstat" | "ledstatus"): boolean | null {
+  if (said.isList(key))
+    return said.list(key).some((lamp) => (lamp.number("duration") ?? 0) < (lamp.number("period") ?? 0));
+  const led = said.text(key);
+  return led === null ? null : !steady.has(led.toLowerCase());
+}
 
 const switchAdvice =
   "it only lets itself be read; give it a password other than the maker's, and switch its API on in WhatsMinerTool " +

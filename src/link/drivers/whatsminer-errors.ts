@@ -1,3 +1,4 @@
+import { whatsminerErrors, whatsminerParts } from "../../catalogue/whatsminer-errors.ts";
 import type { RigReadings } from "../../contract/readings.ts";
 import { isRecord, printable } from "../reply.ts";
 
@@ -36,26 +37,19 @@ function plain(entry: unknown): Errors {
 
 const isCode = (text: string): boolean => /^[0-9]{1,7}$/.test(text);
 
-const named = (code: string, reason: string | null): Errors[number] => ({
-  code,
-  text: reason || areaOf(Number(code)),
-});
+const named = (code: string, reason: string | null): Errors[number] => ({ code, text: reason || textOf(code) });
 
-/** The hundreds of the vendor's list of errors. */
-const areas: readonly (readonly [number, number, string])[] = [
-  [100, 199, "fans"],
-  [200, 299, "power supply"],
-  [300, 399, "temperature of a board"],
-  [400, 499, "memory of a board"],
-  [500, 599, "hash board"],
-  [600, 699, "temperature"],
-  [700, 799, "control board"],
-  [800, 899, "software"],
-  [2000, 2099, "pools or network"],
-  [2300, 2499, "hash rate"],
-];
+/** The listed words; of a code that is in no list, the part that it is about. */
+export function textOf(code: string): string {
+  const whole = whatsminerErrors[code] ?? patterned(code);
+  if (whole !== undefined) return whole;
+  const part = whatsminerParts.find(([digits]) => digits.test(code))?.[1];
+  return `WhatsMiner error ${code}${part === undefined ? "" : ` (${part})`}`;
+}
 
-function areaOf(code: number): string {
-  const area = areas.find(([from, to]) => code >= from && code <= to)?.[2];
-  return `WhatsMiner error ${code}${area === undefined ? "" : ` (${area})`}`;
+/** "541" is 54n of board 1; "521107" is 52nccc of board 1, chip 107. */
+function patterned(code: string): string | undefined {
+  const [board = "", chip = ""] = [/^\d{6}$/.test(code) ? code.charAt(2) : code.slice(-1), code.slice(3)];
+  const pattern = code.length === 6 ? `${code.slice(0, 2)}nccc` : `${code.slice(0, -1)}n`;
+  return whatsminerErrors[pattern]?.replace("{n}", board).replace("{c}", String(Number(chip)));
 }

@@ -48,7 +48,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
     uptime: summary.number("elapsed"),
     mining: working ?? (hashrate === null ? null : hashrate > 0),
     mode: modeOf(set.text("power-mode")),
-    locate: locateOf(system.text("ledstatus")),
+    locate: locateOf(system, "ledstatus"),
     shares: {
       accepted: total(pools.map(({ accepted }) => accepted)),
       rejected: total(pools.map(({ rejected }) => rejected)),

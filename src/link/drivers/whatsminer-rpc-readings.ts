@@ -33,7 +33,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
     readings: {
       ...readings,
       psu: psuOf(payload(answers, "get_psu", notes)),
-      locate: locateOf(info.text("ledstat")),
+      locate: locateOf(info, "ledstat"),
       errors: [
         ...countedErrors(summary.integer("Error Code Count"), (index) => summary.integer(`Error Code ${index}`)),
         ...errorsIn(answers.get_error_code),

@@ -7,8 +7,10 @@ import type { Dialect, Mode, Report } from "./whatsminer-dialect.ts";
 import { type RpcAnswers, rpcPools, rpcReport } from "./whatsminer-rpc-readings.ts";
 import type { RpcSession } from "./whatsminer-rpc-session.ts";
 
-const joinedReports = ["summary", "pools", "devs"] as const;
+type MainReports = Pick<RpcAnswers, "summary" | "pools" | "devs">;
 type ReportName = keyof RpcAnswers;
+/** Some firmware lists its boards under the second name only. */
+type BoardsReport = "devs" | "edevs";
 
 /** ms after which what seldom changes is asked again. */
 const often = 60_000;
@@ -38,6 +40,8 @@ export class RpcDialect implements Dialect {
   readonly #kept = new Map<ReportName, Kept>();
   /** What this firmware does not know. */
   readonly #unknown = new Set<ReportName>();
+  /** null until a read has shown that the first is not it. */
+  #boards: BoardsReport | null = null;
   /** Whether `a+b` works; null until it was tried. */
   #joins: boolean | null = null;
 
@@ -47,7 +51,7 @@ export class RpcDialect implements Dialect {
 
   async read(notes: Notes, signal: AbortSignal): Promise<Report> {
     const until = performance.now() + questionTime;
-    const readings = await this.#readings(notes, signal);
+    const readings = await this.#withBoards(await this.#readings(notes, signal), notes, signal);
     for (const [name, age] of beside) {
       if (age === 0 || performance.now() < until) await this.#askBeside(name, age, notes, signal);
     }
@@ -113,6 +117,7 @@ export class RpcDialect implements Dialect {
   doubt(): void {
     this.#kept.clear();
     this.#unknown.clear();
+    this.#boards = null;
   }
 
   /** What was changed may show in any report. */
@@ -124,8 +129,18 @@ export class RpcDialect implements Dialect {
     }
   }
 
+  /** A device that does not list its boards under `devs` is asked for `edevs` once, and for that alone if it knows it. */
+  async #withBoards(readings: MainReports, notes: Notes, signal: AbortSignal): Promise<MainReports> {
+    if (this.#boards !== null || hasBoards(readings.devs)) return readings;
+    const fuller = await this.#session.ask("edevs", notes, signal).catch(nothingIfRefused);
+    if (readings.devs === undefined && fuller === undefined)
+      throw garbled(this.#session.at, 'it knows neither "devs" nor "edevs", so it is no WhatsMiner');
+    this.#boards = hasBoards(fuller) ? "edevs" : "devs";
+    return hasBoards(fuller) ? { ...readings, devs: fuller } : readings;
+  }
+
   /** Joined where the device takes that: it is spoken to once instead of three times. */
-  async #readings(notes: Notes, signal: AbortSignal): Promise<Pick<RpcAnswers, (typeof joinedReports)[number]>> {
+  async #readings(notes: Notes, signal: AbortSignal): Promise<MainReports> {
     if (this.#joins !== false) {
       const joined = await this.#joined(notes, signal);
       if (joined !== null) return joined;
@@ -133,17 +148,18 @@ export class RpcDialect implements Dialect {
     const summary = await this.#required("summary", notes, signal);
     if (statusOf(summary) === null) throw garbled(this.#session.at, 'answered "summary" without a STATUS');
     const pools = await this.#required("pools", notes, signal);
-    const devs = await this.#required("devs", notes, signal);
-    return { summary, pools, devs };
+    return { summary, pools, devs: await this.#session.ask(this.#boards ?? "devs", notes, signal) };
   }
 
   /** null when the device does not join; that is remembered. */
-  async #joined(notes: Notes, signal: AbortSignal): Promise<Pick<RpcAnswers, (typeof joinedReports)[number]> | null> {
+  async #joined(notes: Notes, signal: AbortSignal): Promise<MainReports | null> {
     try {
-      const answer = await this.#session.ask(joinedReports.join("+"), notes, signal);
+      const boards = this.#boards ?? "devs";
+      const answer = await this.#session.ask(`summary+pools+${boards}`, notes, signal);
       const parts = isRecord(answer) ? answer : {};
       this.#joins = Array.isArray(parts.summary);
-      return this.#joins ? { summary: only(parts.summary), pools: only(parts.pools), devs: only(parts.devs) } : null;
+      if (!this.#joins) return null;
+      return { summary: only(parts.summary), pools: only(parts.pools), devs: only(parts[boards]) };
     } catch (error) {
       const code = error instanceof RigbridgeError ? error.code : null;
       const doesNotJoin = code === "rig.refused" || code === "rig.garbled";
@@ -178,5 +194,12 @@ export class RpcDialect implements Dialect {
     }
   }
 }
+
+function nothingIfRefused(error: unknown): undefined {
+  if (!(error instanceof RigbridgeError) || error.code !== "rig.refused") throw error;
+  return undefined;
+}
+
+const hasBoards = (answer: unknown): boolean => isRecord(answer) && Array.isArray(answer.DEVS);
 
 const only = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);

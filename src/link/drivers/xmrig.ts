@@ -52,6 +52,11 @@ function isXmrigError(status: number, body: string): boolean {
 
 /** ms; a processor's backend says nothing that the summary does not, and pools change only by hand. */
 const askAgainAfter = 60_000;
+/**
+ * ms after a change within which a configuration that was read may still be the old one. XMRig answers at once, takes
+ * the new one up half a second later, and may be busy for some seconds with starting its threads anew.
+ */
+const settleMs = 10_000;
 
 class XmrigRig implements Rig {
   readonly quick = true;
@@ -59,6 +64,8 @@ class XmrigRig implements Rig {
   readonly #headers: Readonly<Record<string, string>>;
   #backends: { readonly at: number; readonly value: unknown } | undefined;
   #config: { readonly at: number; readonly value: unknown; readonly allowed: boolean } | undefined;
+  /** When a change of the configuration is surely taken up, by the monotonic clock: what was read before is not kept. */
+  #settledAt = Number.NEGATIVE_INFINITY;
   #steers: readonly Steer[] | undefined;
 
   constructor(link: Link) {
@@ -140,7 +147,11 @@ class XmrigRig implements Rig {
     const config = await this.#strictConfig(signal);
     const body = change(config);
     this.#config = undefined;
-    await this.#send({ method: "PUT", path: "/2/config", body }, signal);
+    try {
+      await this.#send({ method: "PUT", path: "/2/config", body }, signal);
+    } finally {
+      this.#settledAt = this.#link.monotonicNow() + settleMs;
+    }
     return "XMRig took the configuration";
   }
 
@@ -157,11 +168,11 @@ class XmrigRig implements Rig {
   /** A processor's backend is asked for now and then, a card's each time: its temperature stands there. */
   async #readBackends(signal: AbortSignal, notes: Notes): Promise<unknown> {
     const last = this.#backends;
-    if (last !== undefined && !hasGraphics(last.value) && performance.now() - last.at < askAgainAfter)
+    if (last !== undefined && !hasGraphics(last.value) && this.#link.monotonicNow() - last.at < askAgainAfter)
       return last.value;
     try {
       const value = await this.#get("/2/backends", signal, notes);
-      this.#backends = { at: performance.now(), value };
+      this.#backends = { at: this.#link.monotonicNow(), value };
       return value;
     } catch (error) {
       return missed(error, "its backends could not be read", notes);
@@ -170,17 +181,19 @@ class XmrigRig implements Rig {
 
   /** Whether the configuration may be read, which is whether anything may be changed. */
   async #readConfig(signal: AbortSignal, notes: Notes): Promise<boolean> {
-    if (this.#config === undefined || performance.now() - this.#config.at >= askAgainAfter) {
+    const now = this.#link.monotonicNow();
+    const last = this.#config;
+    if (last === undefined || last.at < this.#settledAt || now - last.at >= askAgainAfter) {
       try {
-        this.#config = { at: performance.now(), value: await this.#get("/2/config", signal, notes), allowed: true };
+        this.#config = { at: now, value: await this.#get("/2/config", signal, notes), allowed: true };
       } catch (error) {
         missed(error, "its configuration could not be read", notes);
         const refused = error instanceof RigbridgeError && error.code === "rig.refused";
-        if (refused) this.#config = { at: performance.now(), value: null, allowed: false };
+        if (refused) this.#config = { at: now, value: null, allowed: false };
         return !refused;
       }
     }
-    return this.#config.allowed;
+    return this.#config?.allowed === true;
   }
 
   /** While it takes up a new configuration XMRig may answer half a document, so a garbled read is tried once more. */
@@ -259,7 +272,7 @@ function readingsOf(summary: Reply, devices: readonly DeviceReading[]): RigReadi
     algorithm: summary.text("algo"),
     temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
     uptime: summary.number("uptime"),
-    mining: paused === true ? false : hashrate === null ? null : hashrate > 0,
+    mining: paused === null ? (hashrate === null ? null : hashrate > 0) : !paused,
     bestShare: results.numbers("best", { absent: 0 })[0] ?? null,
     shares: {
       accepted: good,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../../src/link/address.ts";
+import { connect } from "../../../src/link/connect.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { antminer } from "../../../src/link/drivers/antminer.ts";
 import { openLink } from "../../../src/link/link.ts";
@@ -79,7 +80,7 @@ async function start(answer: Answer): Promise<Rig> {
 
 async function webAt(port: number, credentials = { username: "root", password: "hidden" }): Promise<Rig> {
   const link = openLink(parseAddress(`127.0.0.1:${port}`), credentials);
-  rig = antminer.connect({ ...link, rpc: rpcTransport("127.0.0.1", await closedPort()) });
+  rig = connect(antminer, { ...link, rpc: rpcTransport("127.0.0.1", await closedPort()) });
   return rig;
 }
 
@@ -166,23 +167,69 @@ test("an answer without the code for success is a refusal, with the rig's words 
   expect(String(failure)).not.toMatch(/pool-secret|hidden/);
 });
 
-test("what a new firmware is written holds every place for a pool, and the mode under the name that it takes", async () => {
-  let body: unknown;
+test.each([
+  ["0", "0"],
+  [0, 0],
+])(
+  "what a new firmware is written holds every place for a pool, and the mode under the name that it takes, in the form that it shows: %j",
+  async (shown, written) => {
+    let body: unknown;
+    const rig = await start((name, request) => {
+      if (name === "get_miner_conf") return http(200, JSON.stringify({ ...config, "bitmain-work-mode": shown }));
+      if (request.startsWith("POST")) body = JSON.parse(request.slice(request.indexOf("\r\n\r\n") + 4));
+      return name === "set_miner_conf"
+        ? http(200, '{"stats":"success","code":"M000","msg":"OK!"}')
+        : usual(name, request);
+    });
+    await rig.read(deadline());
+    await rig.set("fan", 55, deadline());
+    expect(body).toEqual({
+      "bitmain-fan-ctrl": true,
+      "bitmain-fan-pwm": "55",
+      "freq-level": "100",
+      "miner-mode": written,
+      pools: [pool, empty, empty],
+    });
+  },
+);
+
+test("a mode that the rig takes only in the other form than it shows is written in that", async () => {
+  const written: unknown[] = [];
+  let mode = "0";
   const rig = await start((name, request) => {
-    if (request.startsWith("POST")) body = JSON.parse(request.slice(request.indexOf("\r\n\r\n") + 4));
-    return name === "set_miner_conf"
-      ? http(200, '{"stats":"success","code":"M000","msg":"OK!"}')
-      : usual(name, request);
+    if (name === "get_miner_conf") return http(200, JSON.stringify({ ...config, "bitmain-work-mode": mode }));
+    if (name !== "set_miner_conf") return usual(name, request);
+    const wanted: unknown = JSON.parse(request.slice(request.indexOf("\r\n\r\n") + 4))["miner-mode"];
+    written.push(wanted);
+    if (typeof wanted === "number") mode = String(wanted);
+    return http(200, '{"stats":"success","code":"M000","msg":"OK!"}');
   });
   await rig.read(deadline());
-  await rig.set("fan", 55, deadline());
-  expect(body).toEqual({
-    "bitmain-fan-ctrl": true,
-    "bitmain-fan-pwm": "55",
-    "freq-level": "100",
-    "miner-mode": 0,
-    pools: [pool, empty, empty],
-  });
+  await rig.set("mode", "low", deadline());
+  expect(mode).toBe("3");
+  await rig.set("mode", "normal", deadline());
+  // From then on at once.
+  expect(written).toEqual(["3", 3, 0]);
+});
+
+test("a rig that is cooled by water has no fans and none to set, though it lists four that stand still", async () => {
+  const chain = { index: 0, asic_num: 3, rate_real: 200_000, temp_pic: [25, 25, 36, 36] };
+  const stats = {
+    INFO: { type: "Antminer S21 Hyd." },
+    STATS: [{ rate_5s: 200_000, rate_unit: "GH/s", fan_num: 4, fan: [0, 0, 0, 0], chain: [chain] }],
+  };
+  const system = { minertype: "Antminer S21 Hyd.", macaddr: "02:00:00:00:00:09" };
+  const wet = except({ stats: JSON.stringify(stats), get_system_info: JSON.stringify(system) });
+  const { readings, controls } = await (await start(wet)).read(deadline());
+  expect(readings).toMatchObject({ fans: [], errors: [], temperatureIn: 25, temperatureOut: 36 });
+  expect(controls.map(({ key }) => key)).not.toContain("fan");
+});
+
+test("a state that is said to be running is no fault", async () => {
+  const states = ["running", "Running", "s", ""].map((status) => ({ type: "rate", status, code: 0, msg: "" }));
+  const failed = { type: "fans", status: "e", code: 1, msg: "fan lost" };
+  const rig = await start(except({ summary: JSON.stringify({ SUMMARY: [{ status: [...states, failed] }] }) }));
+  expect((await rig.read(deadline())).readings.errors).toEqual([{ code: "fans", text: "fan lost" }]);
 });
 
 test("what an old firmware is written keeps its order, for its script goes by that", async () => {

@@ -277,6 +277,19 @@ describe("controls", () => {
     expect((await rig.read(deadline())).controls.map(({ key }) => key)).toEqual(keys);
   });
 
+  test.each(["Q-25052801_14a19a2", "Nano3s-25021401_56abae7"])(
+    "hold no search where the lamp of a %s is lit",
+    async (ver) => {
+      const rig = await answering({
+        stats: withLine(`Ver[${ver}] SYSTEMSTATU[Work: In Work, Hash Board: 1] Led[1]`),
+        "ascset|0,help": help("help|led|reboot"),
+      });
+      const { readings, controls } = await rig.read(deadline());
+      expect(readings.locate).toBeNull();
+      expect(controls.map(({ key }) => key)).toEqual(["reboot"]);
+    },
+  );
+
   test("of firmware without a list are the reboot, and the light that it reports", async () => {
     const { rig } = await start({ generation: "a-series", helps: false });
     expect(values(await rig.read(deadline()))).toEqual({ locate: false, reboot: null });
@@ -300,7 +313,7 @@ describe("controls", () => {
     },
   );
 
-  test("are read back while the boards come up: started, but not hashing yet", async () => {
+  test("are read back while the boards come up: started, and so it says", async () => {
     const { rig } = await start({ restartSeconds: 60 });
     await rig.read(deadline());
     await rig.set("mining", false, deadline());
@@ -309,7 +322,9 @@ describe("controls", () => {
     await rig.set("mining", true, deadline());
     pass(8);
     const starting = await rig.read(deadline());
-    expect([values(starting).mining, starting.readings.mining]).toEqual([true, false]);
+    expect([values(starting).mining, starting.readings.mining, starting.starting]).toEqual([true, true, true]);
+    pass(60);
+    expect((await rig.read(deadline())).starting).toBe(false);
   });
 
   test("cut the boards' power where there is no standby, and a reboot brings it back", async () => {

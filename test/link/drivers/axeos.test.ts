@@ -31,6 +31,51 @@ async function showing(info: object, paths: Record<string, Buffer> = {}, asked: 
   return rigAt(axeos, `127.0.0.1:${server.port}`);
 }
 
+describe("a Bitaxe is named by its board", () => {
+  test.each([
+    [{ ASICModel: "BM1366", boardVersion: "204" }, "Ultra 204"],
+    [{ ASICModel: "BM1368", boardVersion: "401" }, "Supra 401"],
+    [{ ASICModel: "BM1370", boardVersion: "600" }, "Gamma 600"],
+    [{ ASICModel: "BM1370", boardVersion: "602" }, "Gamma 602"],
+    [{ ASICModel: "BM1370", boardVersion: 601 }, "Gamma 601"],
+    [{ ASICModel: "BM1397", boardVersion: "102" }, "Max 102"],
+    [{ ASICModel: "BM1370", boardVersion: "9999" }, "BM1370 9999"],
+    [{ ASICModel: "BM1370" }, "BM1370"],
+    [{ ASICModel: "BM1370", boardVersion: "601", deviceModel: "Desk Lamp" }, "Desk Lamp"],
+  ])("%j", async (info, model) => {
+    const rig = await showing({ ...info, hashRate: 1 });
+    expect((await rig.read(deadline())).identity).toMatchObject({ make: "Bitaxe", model });
+  });
+});
+
+test("the second fan of a fork is read by its own name", async () => {
+  const rig = await showing({ deviceModel: "NerdQAxe++", hashRate: 1, fanspeed: 40, fanrpm: 3000, fanrpm2: 3100 });
+  expect((await rig.read(deadline())).readings.fans).toEqual([
+    { rpm: 3000, percent: 40 },
+    { rpm: 3100, percent: 40 },
+  ]);
+});
+
+test("a fallback of a NerdQAxe without a worker is not listed, and its place is free", async () => {
+  const info = {
+    deviceModel: "NerdQAxe++",
+    hashRate: 1,
+    stratumURL: "pool.example.com",
+    stratumPort: 3333,
+    stratumUser: "acct.rig",
+    fallbackStratumURL: "spare.example.net",
+    fallbackStratumPort: 3333,
+    fallbackStratumUser: "",
+  };
+  const asked: string[] = [];
+  const rig = await showing(info, { "PATCH /api/system": http(200, "") }, asked);
+  const reading = await rig.read(deadline());
+  expect(listed(reading)).toEqual(["*pool.example.com:3333"]);
+  expect(reading.poolActions).toContain("add");
+  await rig.pools.add?.({ url: "stratum+tcp://two.example.com:3333", worker: "acct.rig", password: "x" }, deadline());
+  expect(asked.at(-1)).toContain('"fallbackStratumURL":"two.example.com"');
+});
+
 test("a Bitaxe is read with every figure that it says, in SI units", async () => {
   const { rig, simulated } = await start();
   const reading = await rig.read(deadline());
@@ -55,7 +100,7 @@ test("a Bitaxe is read with every figure that it says, in SI units", async () =>
   ]);
   expect(reading.identity).toEqual({
     make: "Bitaxe",
-    model: "BM1370 601",
+    model: "Gamma 601",
     firmware: expect.any(String),
     mac: simulated.mac,
     hostname: "axeos-1",

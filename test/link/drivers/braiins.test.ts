@@ -566,7 +566,7 @@ describe("other answers", () => {
 
   test.each([
     [{ running: { reason: { normal: {} } } }, true, true, []],
-    [{ starting: { reason: { delayed_start: {} } } }, false, true, []],
+    [{ starting: { reason: { delayed_start: {} } } }, true, true, []],
     [{ stopped: { reason: { user_pause: {} } } }, false, false, []],
     [{ stopped: { reason: { thermal_pause: {} } } }, false, false, ["thermal_pause"]],
   ])("newer firmware says its state in detail: %j", async (status, mining, wanted, errors) => {
@@ -574,6 +574,7 @@ describe("other answers", () => {
     const rig = await answering({}, restPages({ "miner/details": page }));
     const reading = await rig.read(deadline());
     expect([reading.readings.mining, values(reading).mining]).toEqual([mining, wanted]);
+    expect(reading.starting).toBe("starting" in status);
     expect(reading.readings.errors.map(({ code }) => code)).toEqual(errors);
   });
 

@@ -384,11 +384,11 @@ describe("what a rig allows", () => {
 
 test("a question that a rig leaves unanswered is not put with every read, and what is not answered is not allowed", async () => {
   const asked: string[] = [];
-  const rig = await answering({ [all]: joined({}), version: ok, coin: "", privileged: "" }, asked);
+  const rig = await answering({ [all]: joined({}), version: ok, coin: "", "check|addpool": "" }, asked);
   const reading = await rig.read(deadline());
   expect([reading.controls, reading.poolActions]).toEqual([[], []]);
   await rig.read(deadline());
-  expect(asked).toEqual([all, "version", "coin", "privileged", all]);
+  expect(asked).toEqual([all, "version", "coin", "check|addpool", all]);
 });
 
 describe("which rig answers", () => {

@@ -556,6 +556,18 @@ describe("other rigs", () => {
     expect(values(reading)).toEqual({ restart: null, reboot: null, mining: null });
   });
 
+  test.each([
+    ["initializing", true, true],
+    ["restarting", true, true],
+    ["auto-tuning", true, false],
+    ["mining", true, false],
+    ["shutting-down", false, false],
+  ])("say whether they start: %s", async (state, mining, starting) => {
+    const rig = await showing({ summary: { miner: { miner_status: { miner_state: state } } } });
+    const reading = await rig.read(deadline());
+    expect([reading.readings.mining, reading.starting]).toEqual([mining, starting]);
+  });
+
   test("that are paused are resumed", async () => {
     const asked: string[] = [];
     const pages = { summary: { miner: { miner_status: { miner_state: "paused" } } }, "POST mining/resume": {} };

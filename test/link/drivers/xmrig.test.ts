@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
-import type { Rig } from "../../../src/link/driver.ts";
+import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { xmrig } from "../../../src/link/drivers/xmrig.ts";
 import { type Farm, type SimulatedRig, startFarm, type XmrigSpec } from "../../../src/simulator/index.ts";
+import { stoppedClock } from "../../clock.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";
 
@@ -14,16 +15,23 @@ afterEach(async () => {
 });
 
 const token = "geheim";
+const clock = stoppedClock();
 
 async function start(
   spec: Partial<XmrigSpec> = {},
   credentials: object = { token },
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   const open = { kind: "xmrig", warm: true, restricted: false, token } as const;
-  farm = await startFarm({ rigs: [{ ...open, ...spec }], clock: () => 1.8e12 });
+  farm = await startFarm({ rigs: [{ ...open, ...spec }], clock: clock.now });
   const [simulated] = farm.rigs;
   if (simulated === undefined) throw new Error("no rig");
-  return { rig: rigAt(xmrig, simulated.address, credentials), simulated };
+  return { rig: rigAt(xmrig, simulated.address, credentials, clock.now), simulated };
+}
+
+/** The program has taken up its new configuration, and is read. */
+function settled(rig: Rig): Promise<Reading> {
+  clock.pass(1);
+  return rig.read(deadline());
 }
 
 /** An XMRig that answers GETs by this table; several answers for one path are given one after the other. */
@@ -90,22 +98,50 @@ describe("pools", () => {
   test("are added, put first, switched off and on, and removed by the whole configuration", async () => {
     const { rig, simulated } = await start();
     await rig.pools.add?.({ url: "stratum+tcp://new.example.org:443", worker: "w", password: "p" }, deadline());
-    const added = await rig.read(deadline());
-    expect(listed(added)).toEqual(["*pool.example.com:3333", "backup.example.net:3333", "new.example.org:443"]);
+    expect(listed(await settled(rig))).toEqual([
+      "*pool.example.com:3333",
+      "backup.example.net:3333",
+      "new.example.org:443",
+    ]);
     await rig.pools.switch?.(await poolAt(rig, 2), deadline());
-    expect(listed(await rig.read(deadline()))[0]).toBe("*new.example.org:443");
+    expect(listed(await settled(rig))[0]).toBe("*new.example.org:443");
     await rig.pools.prioritize?.(await poolAt(rig, 1), deadline());
+    await settled(rig);
     await rig.pools.disable?.(await poolAt(rig, 2), deadline());
-    expect(listed(await rig.read(deadline()))).toEqual([
+    expect(listed(await settled(rig))).toEqual([
       "*pool.example.com:3333",
       "new.example.org:443",
       "-backup.example.net:3333",
     ]);
     await rig.pools.enable?.(await poolAt(rig, 2), deadline());
+    await settled(rig);
     await rig.pools.remove?.(await poolAt(rig, 1), deadline());
-    expect(listed(await rig.read(deadline()))).toEqual(["*pool.example.com:3333", "backup.example.net:3333"]);
+    expect(listed(await settled(rig))).toEqual(["*pool.example.com:3333", "backup.example.net:3333"]);
     expect(simulated.requests.writes.every((write) => write.startsWith("PUT /2/config"))).toBe(true);
     expect(simulated.requests.writes.at(-1)).toContain('"donate-level"');
+  });
+
+  test("that were read before XMRig took up a change are read again, however long ago that was", async () => {
+    const { rig } = await start();
+    await rig.pools.remove?.(await poolAt(rig, 1), deadline());
+    clock.pass(0.1);
+    expect(listed(await rig.read(deadline()))).toEqual(["*pool.example.com:3333", "backup.example.net:3333"]);
+    clock.pass(20);
+    expect(listed(await rig.read(deadline()))).toEqual(["*pool.example.com:3333"]);
+  });
+
+  test("are asked for with each read for ten seconds after a change, then once a minute", async () => {
+    const { rig, simulated } = await start();
+    await rig.pools.remove?.(await poolAt(rig, 1), deadline());
+    const asked: number[] = [];
+    for (const seconds of [1, 5, 5, 5, 5, 60]) {
+      clock.pass(seconds);
+      const before = simulated.requests.count;
+      await rig.read(deadline());
+      asked.push(simulated.requests.count - before);
+    }
+    // The summary each time; with the configuration, and after a minute with the backends too.
+    expect(asked).toEqual([2, 2, 2, 1, 1, 3]);
   });
 
   test("over TLS are added as XMRig writes them, and read as others do", async () => {
@@ -126,6 +162,7 @@ describe("pools", () => {
   test("never end in a list without use", async () => {
     const { rig, simulated } = await start();
     await rig.pools.disable?.(await poolAt(rig, 1), deadline());
+    await settled(rig);
     const writes = simulated.requests.writes.length;
     const first = await poolAt(rig, 0);
     await expect(rig.pools.disable?.(first, deadline())).rejects.toMatchObject({ code: "pool.last" });
@@ -137,6 +174,7 @@ describe("pools", () => {
     const { rig, simulated } = await start();
     const second = await poolAt(rig, 1);
     await rig.pools.remove?.(second, deadline());
+    await settled(rig);
     await expect(rig.pools.add?.({ url: "a|b:1", worker: "w", password: "" }, deadline())).rejects.toMatchObject({
       code: "input.invalid",
     });

@@ -1,0 +1,108 @@
+import type { RigReadings } from "../contract/readings.ts";
+import type { DeviceReading, Reading } from "./driver.ts";
+
+/**
+ * Compares the sum of the boards' hash rates with the rig's own, for every family. Firmware mixes up the units (MH/s
+ * under a name that says GH/s), so a factor of 1000 is put right and noted; any other disagreement over 20 % is a note.
+ * Nothing is compared where a board does not tell its rate, or while the rig is stopped: boards keep their last rate then.
+ */
+export function withCheckedRates(reading: Reading): Reading {
+  const { readings, devices } = reading;
+  const { boards, hashrate, hashrateAverage, mining } = readings;
+  const sum = sumOf(boards);
+  if (sum === null || hashrate === null || mining === false) return reading;
+  const { onBoards, onTotal, note } = verdict(sum, hashrate, readings);
+  if (note === null) return reading;
+  const checked: RigReadings = {
+    ...readings,
+    hashrate: times(hashrate, onTotal),
+    hashrateAverage:
+      hashrateAverage !== null && inOneUnit(hashrateAverage, hashrate)
+        ? times(hashrateAverage, onTotal)
+        : hashrateAverage,
+    boards: boards.map((board) => ({ ...board, hashrate: times(board.hashrate, onBoards) })),
+    notes: [...readings.notes, note],
+  };
+  return { ...reading, readings: checked, devices: devices.map((device) => scaled(device, boards, onBoards)) };
+}
+
+interface Verdict {
+  /** By what the boards' rates are multiplied, and the rig's own. */
+  readonly onBoards: number;
+  readonly onTotal: number;
+  /** null: they agree. */
+  readonly note: string | null;
+}
+
+/** How far two rates may be apart that are the same but for a factor of 1000. */
+const near = 1.25;
+/** Two rates of one rig further apart than this are counted in different units. */
+const farApart = 30;
+
+type Known = Pick<RigReadings, "hashrateAverage" | "hashrateExpected" | "algorithm">;
+
+function verdict(sum: number, hashrate: number, known: Known): Verdict {
+  const { hashrateAverage } = known;
+  // Some boards tell an average, and while a rig ramps up the average is far below the present rate.
+  const average = hashrateAverage !== null && inOneUnit(hashrateAverage, hashrate) ? hashrateAverage : hashrate;
+  const [low, high] = [Math.min(hashrate, average), Math.max(hashrate, average)];
+  if (sum >= 0.8 * low && sum <= 1.2 * high) return { onBoards: 1, onTotal: 1, note: null };
+  const factor = [1000, 1 / 1000].find((each) => [low, high].some((rate) => ratio(sum * each, rate) <= near));
+  if (factor === undefined) return { onBoards: 1, onTotal: 1, note: disagreement(sum, hashrate) };
+  return boardsAreRight(sum, hashrate, known)
+    ? { onBoards: 1, onTotal: 1 / factor, note: correction("the rig's was", 1 / factor) }
+    : { onBoards: factor, onTotal: 1, note: correction("the boards' were", factor) };
+}
+
+/** H/s or Sol/s, several times what the fastest rig hashes. */
+const mostOfOneRig: Readonly<Record<string, number>> = {
+  sha256: 5e15,
+  scrypt: 2e11,
+  ethash: 1e11,
+  x11: 2e13,
+  equihash: 1e7,
+};
+
+/** Of two rates that differ by 1000; where nothing tells, the rig's own is right, since that is what its page shows. */
+function boardsAreRight(sum: number, hashrate: number, known: Known): boolean {
+  const { algorithm, hashrateAverage, hashrateExpected } = known;
+  if (Math.max(sum, hashrate) > (mostOfOneRig[algorithm ?? ""] ?? Number.POSITIVE_INFINITY)) return sum < hashrate;
+  const isOtherUnit = hashrateAverage !== null && !inOneUnit(hashrateAverage, hashrate);
+  const witness = hashrateExpected ?? (isOtherUnit ? hashrateAverage : null);
+  return witness !== null && ratio(witness, sum) < ratio(witness, hashrate);
+}
+
+const disagreement = (sum: number, hashrate: number): string =>
+  hashrate === 0
+    ? "the boards report hash rates, the rig reports none"
+    : `the boards' hash rates add up to ${Math.round((sum / hashrate) * 100)} % of the rig's`;
+
+const correction = (what: string, factor: number): string =>
+  `the boards' hash rates and the rig's differed by a factor of 1000; ${what} ${factor > 1 ? "multiplied" : "divided"} by it`;
+
+/** null where one of them is unknown, and where there are none. */
+function sumOf(boards: RigReadings["boards"]): number | null {
+  let sum = 0;
+  for (const { hashrate } of boards) {
+    if (hashrate === null) return null;
+    sum += hashrate;
+  }
+  return boards.length === 0 ? null : sum;
+}
+
+/** At least 1. */
+const ratio = (a: number, b: number): number =>
+  a > 0 && b > 0 ? Math.max(a / b, b / a) : a === b ? 1 : Number.POSITIVE_INFINITY;
+
+const inOneUnit = (a: number, b: number): boolean => ratio(a, b) <= farApart;
+
+const times = (rate: number | null, factor: number): number | null =>
+  rate === null ? null : factor < 1 ? rate / Math.round(1 / factor) : rate * factor;
+
+/** A device that is one of the boards, by its rate. */
+function scaled(device: DeviceReading, boards: RigReadings["boards"], factor: number): DeviceReading {
+  const isBoard = boards.some(({ hashrate }) => hashrate === device.hashrate);
+  if (factor === 1 || !isBoard) return device;
+  const { hashrate, hashrateAverage } = device;
+  return { ...device, hashrate: times(hashrate, factor), hashrateAverage: times(hashrateAverage, factor) };
+}
