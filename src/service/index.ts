@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
@@ -7,6 +8,7 @@ import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Interfaces } from "../link/networks.ts";
+import { undoTimeoutMs } from "../link/supplies/supplied-rig.ts";
 import { type NewNotification, openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
@@ -253,6 +255,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       const finished = bulk.close();
       const looped = loops.close();
       const steered = steering.close();
+      // What a command has begun and must put back needs its connection a moment longer.
+      await Promise.race([steered, sleep(undoTimeoutMs, null, { ref: false })]);
       roster.close();
       await steered;
       await looped;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { HttpSupply } from "../../src/contract/supply.ts";
 import { type PlugKind, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
+import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 const plugs: VirtualPlug[] = [];
@@ -101,6 +102,17 @@ describe("a rig behind a plug", () => {
       expect.stringMatching(/^The plug cannot be reached: /),
     ]);
     expect(bench.rig(0).model.boardsOff.size).toBe(0);
+  });
+
+  test("hashes on when the service ends in the midst of a stop", async () => {
+    const { bench, plug, id } = await rigOnPlug("shelly2", { delay: 60 });
+    const stopped = refusal(bench.act(id, { action: "stop" }));
+    await until(() => bench.rig(0).model.boardsOff.size > 0, "the boards to be switched off");
+    await bench.restart();
+    expect(await stopped).toBe("rig.timeout");
+    expect([bench.rig(0).model.boardsOff.size, plug.on]).toEqual([0, true]);
+    await bench.poll(id);
+    expect((await bench.get(id)).readings.mining).toBe(true);
   });
 
   test("keeps its shape and its name when it starts off", async () => {

@@ -30,6 +30,8 @@ export interface SuppliedRigOptions {
 
 /** s that a rig takes from power to mining, at most. */
 const bootSeconds = 240;
+/** For switching boards on again after a stop that was cut short; a service that ends waits for it. */
+export const undoTimeoutMs = 1_500;
 
 /** A rig together with its plug, which measures what it draws and may be what stops and starts it. */
 export class SuppliedRig implements Rig {
@@ -173,7 +175,8 @@ export class SuppliedRig implements Rig {
       await sleep(this.#options.supply.delay * 1000, null, { signal });
       await this.#switch(false, signal);
     } catch (error) {
-      await this.#turn(boards, true, signal);
+      // What cut the stop short must not cut this short too: a rig without boards would stay powered.
+      await this.#turn(boards, true, AbortSignal.timeout(undoTimeoutMs));
       if (error instanceof RigbridgeError) throw error;
       throw new RigbridgeError("rig.timeout", "Given up before the plug was switched off");
     }
@@ -193,12 +196,16 @@ export class SuppliedRig implements Rig {
     }
   }
 
+  /** A board that is as it should be already may refuse. */
   async #turn(boards: readonly ControlKey[], on: boolean, signal: AbortSignal): Promise<void> {
-    try {
-      for (const board of boards) await this.#rig?.set(board, on, signal);
-    } catch (error) {
-      // It does not matter for long: its power is about to be cut, or the rig is not there.
-      if (!(error instanceof RigbridgeError)) throw error;
+    for (const board of boards) {
+      try {
+        await this.#rig?.set(board, on, signal);
+      } catch (error) {
+        if (!(error instanceof RigbridgeError)) throw error;
+        // It does not matter for long: its power is about to be cut, or the rig is not there.
+        if (error.code !== "rig.refused") return;
+      }
     }
   }
 
