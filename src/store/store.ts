@@ -136,6 +136,20 @@ const assemble = async (
 ): Promise<Store> => {
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
     openCollection(declared, { name, schema, after });
+  // First of all: a row that is none is refused before anything is changed.
+  const declaredRows = {
+    miners: await collection("miner", StoredMiner, beforeMiners),
+    groups: await collection("group", StoredGroup),
+    pools: await collection("pool", StoredPool),
+    poolGroups: await collection("pool group", StoredPoolGroup),
+    hosts: await collection("host", StoredHost),
+    managedMiners: await collection("managed miner", StoredManagedMiner),
+    templates: await collection("template", StoredTemplate),
+    rules: await collection("rule", StoredRule),
+    coins: await collection("coin", StoredCoin),
+    users: await collection("user", StoredUser),
+    heatings: await collection("heating", StoredHeating),
+  };
   const mark = await openRunMark(noted, noted.file === ":memory:" ? null : `${noted.file}.run`, now);
   const activePools = await openActivePools(noted);
   const memory = await openRigMemories(noted);
@@ -150,17 +164,7 @@ const assemble = async (
     for (const part of [activePools, memory, power, samples, notifications, commands]) part.flush();
   };
   return {
-    miners: await collection("miner", StoredMiner, beforeMiners),
-    groups: await collection("group", StoredGroup),
-    pools: await collection("pool", StoredPool),
-    poolGroups: await collection("pool group", StoredPoolGroup),
-    hosts: await collection("host", StoredHost),
-    managedMiners: await collection("managed miner", StoredManagedMiner),
-    templates: await collection("template", StoredTemplate),
-    rules: await collection("rule", StoredRule),
-    coins: await collection("coin", StoredCoin),
-    users: await collection("user", StoredUser),
-    heatings: await collection("heating", StoredHeating),
+    ...declaredRows,
     notifications,
     commands,
     bulkActions,
