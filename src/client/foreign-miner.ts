@@ -101,6 +101,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     tags: [],
     readings,
     controls: controlsOf(fields, status),
+    money: moneyOf(fields.object("coinInfo"), parser),
     heating: null,
     identity: null,
   };
@@ -141,6 +142,15 @@ const up: ReadonlySet<MinerStatus> = new Set(["Mining", "Idle", "Starting", "Sto
 export function instantOf(text: string): number | undefined {
   const time = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? undefined : time;
+}
+
+/** The server has 0 where it does not know, and without a revenue the profit is not known either. */
+function moneyOf(coin: Fields, parser: Parser): Miner["money"] {
+  const said = (key: string): number | null => coin.numberOrNull(`${key}Value`) ?? parser.money(coin.text(key));
+  const revenuePerDay = said("revenuePerDay") || null;
+  const profitPerDay = revenuePerDay === null ? null : said("profitPerDay");
+  const costPerDay = revenuePerDay === null || profitPerDay === null ? null : revenuePerDay - profitPerDay;
+  return { revenuePerDay, costPerDay, profitPerDay, currency: null };
 }
 
 function readCoin(fields: Fields, power: number | null, parser: Parser, display: Display): Miner["coinInfo"] {

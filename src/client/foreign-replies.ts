@@ -153,8 +153,8 @@ function readMetaData(fields: Fields): MetaData {
     updated: meta.text("updated"),
     edition: meta.text("edition"),
     version: meta.text("version"),
-    infoList: [...meta.list("infoList")],
-    warningList: [...meta.list("warningList")],
+    infoList: meta.list("infoList").filter((remark) => typeof remark === "string"),
+    warningList: meta.list("warningList").filter((remark) => typeof remark === "string"),
   };
 }
 

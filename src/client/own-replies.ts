@@ -62,6 +62,7 @@ const kinds = new Map<string, Kind>(
     progressInfo: "object",
     speedInfo: "object",
     coinInfo: "object",
+    money: "object",
     location: "object",
     readings: "object",
     poolList: "list",

@@ -39,6 +39,7 @@ const factors = { btc32: 2 ** 32, hashes: 1, equihash: 2 ** 13, kaspa: null, "ne
 export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
+  readonly #currency: string;
   readonly #changed: () => void;
   /** By short name in capitals; made anew when a coin has changed, because every read of a rig looks here. */
   #coins: ReadonlyMap<string, Coin>;
@@ -49,9 +50,15 @@ export class Coins implements CoinOperations {
   readonly #listed: { id: string; name: string }[] = [];
 
   /** `changed` is called when a coin's worth has. */
-  constructor(store: Store, config: Pick<Config, "algorithms" | "coins">, now: () => number, changed: () => void) {
+  constructor(
+    store: Store,
+    config: Pick<Config, "algorithms" | "coins" | "display">,
+    now: () => number,
+    changed: () => void,
+  ) {
     this.#store = store;
     this.#now = now;
+    this.#currency = config.display.currency;
     this.#changed = changed;
     for (const { id, name, unit, difficulty, aliases } of algorithms) {
       this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
@@ -68,6 +75,12 @@ export class Coins implements CoinOperations {
     return this.#algorithms.get(bareName(name));
   }
 
+  /** Two names of one algorithm; names that are not known are compared as they are. */
+  isSameAlgorithm(one: string, other: string): boolean {
+    const id = (name: string): string => this.algorithm(name)?.id ?? bareName(name);
+    return id(one) === id(other);
+  }
+
   coin(shortName: string): Coin | undefined {
     return this.#coins.get(shortName.toUpperCase());
   }
@@ -79,6 +92,7 @@ export class Coins implements CoinOperations {
     const mistakes = [
       ...(coin === undefined ? newCoinMistakes(name, algorithm, facts) : []),
       ...worthMistakes(input, facts),
+      ...(input.usd === undefined ? [] : dollarMistakes(this.#currency)),
     ];
     if (mistakes.length > 0 || name === undefined || algorithm === undefined) throw badCoin(input.shortName, mistakes);
     if (coin !== undefined && this.#profitsOfFile.has(coin.shortName.toUpperCase()))
@@ -200,6 +214,17 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
     ? []
     : [{ path: "difficulty", message: "gives, with this reward, more than any coin earns" }];
 }
+
+/** The only rate that is known is that of a BTC in the display currency, so that a price in USD is none in another. */
+const dollarMistakes = (currency: string): Mistake[] =>
+  currency === "USD"
+    ? []
+    : [
+        {
+          path: "usd",
+          message: `cannot be turned into ${currency}, the display currency; give the price in BTC as btc`,
+        },
+      ];
 
 /** BTC or USD per MH/s and day: with more the sums would leave what a number can hold. */
 const mostWorth = 1e15;

@@ -30,7 +30,7 @@ import { PowerTargets, powerRules } from "./power-targets.ts";
 import { Recorder } from "./recorder.ts";
 import { type DemoMiner, type Entry, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
-import { presentSummary, type Totals, totalsOf } from "./summary.ts";
+import { presentSummary, type Remarked, remarksOf, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
 import { keyHolders, namedCaller, userOperations } from "./users.ts";
 
@@ -70,12 +70,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { config, store, log, now = Date.now, demo = [], messages = null, eventsKept = eventLimits.kept } = options;
   const format = formatFor(config.display);
   const prices = { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price };
-  const metaData = (): MetaData => ({
+  const metaData = (remarked: Remarked): MetaData => ({
     updated: format.localTime(now()),
     edition: "Rigbridge",
     version,
-    infoList: [],
-    warningList: [],
+    ...remarksOf(remarked),
   });
 
   await declareCoins(config, store);
@@ -181,7 +180,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     ...actionOperations(roster, steering, stepsOf, access, tellLoop),
     ...hostOperations(store, access),
     ...notificationOperations(store, roster, access, format),
-    ...templateOperations(store, metaData),
+    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0 })),
     ...groupOperations(
       store,
       access,
@@ -201,7 +200,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     saveCoin: coins.saveCoin,
     deleteCoin: coins.deleteCoin,
     listAlgorithms: coins.listAlgorithms,
-    getSummary: async (_input, caller) => presentSummary(totals(access.of(caller)), format, prices, metaData()),
+    getSummary: async (_input, caller) => {
+      const sums = totals(access.of(caller));
+      return presentSummary(sums, format, prices, metaData(sums));
+    },
     ...commandOperations(roster, store, access),
     ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
     ...historyOperations(roster, access, recorderOf, now),

@@ -13,7 +13,7 @@ import type { PoolBook } from "./pool-book.ts";
 import { done } from "./replies.ts";
 import type { Roster } from "./roster.ts";
 import { findOwn, present } from "./stored.ts";
-import type { Totals } from "./summary.ts";
+import { type Remarked, type Totals, totalsOf } from "./summary.ts";
 import type { GroupSection } from "./views.ts";
 
 type MinerOperations = Pick<
@@ -27,7 +27,7 @@ export interface MinerContext {
   readonly book: PoolBook;
   readonly access: AccessBook;
   readonly format: Format;
-  readonly metaData: () => MetaData;
+  readonly metaData: (remarked: Remarked) => MetaData;
   readonly totals: (access: Access) => Totals;
   /** Whether there is a place where plugs speak by messages. */
   readonly hasMessages: boolean;
@@ -35,13 +35,16 @@ export interface MinerContext {
 
 /** Miners: what there are, and which are added, changed and removed. */
 export function minerOperations(context: MinerContext): MinerOperations {
-  const { roster, store, book, access, metaData } = context;
-  const detail = (id: number) => ({ ...roster.present(id).miner, metaData: metaData() });
+  const { roster, store, book, access, metaData, totals } = context;
+  const detail = (id: number) => {
+    const { miner, figures } = roster.present(id);
+    return { ...miner, metaData: metaData(totalsOf([figures])) };
+  };
   return {
     listMiners: async (_input, caller) => {
       const eyes = access.of(caller);
       const groupList = groupsOf(roster, seenSections(roster.sections(), eyes));
-      return { ...listHead(context, eyes), groupList, metaData: metaData() };
+      return { ...listHead(context, eyes), groupList, metaData: metaData(totals(eyes)) };
     },
     getMiner: async ({ id }, caller) => {
       roster.entryFor(id, access.of(caller));
@@ -101,16 +104,18 @@ export function minerOperations(context: MinerContext): MinerOperations {
 
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
-  const { roster, access, metaData } = context;
-  const tail = (): string => `"metaData":${JSON.stringify(metaData())}`;
+  const { roster, access, metaData, totals } = context;
+  const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
   return {
     list: (caller: Caller): Encoded => {
       const eyes = access.of(caller);
       const head = JSON.stringify(listHead(context, eyes)).slice(1, -1);
-      return roster.views.list(head, tail(), eyes);
+      return roster.views.list(head, tail(totals(eyes)), eyes);
     },
     one: (id: number, caller: Caller): Encoded | undefined =>
-      roster.seen(id, access.of(caller)) === undefined ? undefined : roster.views.one(id, tail()),
+      roster.seen(id, access.of(caller)) === undefined
+        ? undefined
+        : roster.views.one(id, (figures) => tail(totalsOf([figures]))),
   };
 }
 

@@ -260,6 +260,7 @@ export class Roster {
     return {
       id: miner.id,
       named: miner.name !== null,
+      demo: this.isDemo(miner.id),
       name: miner.name ?? nameOf(rig.state.identity, description),
       // A group that the configuration file no longer declares is not there.
       groupId: group?.disabled === false ? miner.groupId : 0,

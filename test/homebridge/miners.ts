@@ -76,6 +76,7 @@ export function miner(changes: Partial<Miner> = {}): Miner {
     tags: [],
     readings: readings({ hashrate: 1e12, mining: true }),
     controls: [control("mining", { kind: "switch", value: true })],
+    money: { revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
     heating: null,
     identity: { make: "Bitaxe", model: "Gamma", firmware: "v2.4.1", mac: null, hostname: null, serial: null },
     ...changes,

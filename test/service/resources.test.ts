@@ -355,16 +355,12 @@ describe("money", () => {
     expect(summary).toMatchObject({ exchangeRate: "$0.00", revenuePerDay: "$0.00" });
   });
 
-  test("of a coin priced in USD needs no rate where money is USD, and is 0 in another", async () => {
-    const market = { difficulty: 1e8, reward: 3, usd: 50_000 };
-    expect(await earning({}, market)).toMatchObject({
+  test("of a coin priced in USD needs no rate where money is USD", async () => {
+    expect(await earning({}, { difficulty: 1e8, reward: 3, usd: 50_000 })).toMatchObject({
       revenuePerDayValue: expect.any(Number),
       revenuePerDayValueBtc: 0,
       revenuePerDay: expect.not.stringMatching(/^\$0\.00$/),
     });
-    await closeBenches();
-    const euros = await earning({ display: { currency: "EUR" }, rates: { btc: 50_000 } }, market);
-    expect([euros.revenuePerDayValue, euros.revenuePerDayValueBtc, euros.revenuePerDay]).toEqual([0, 0, "€0.00"]);
   });
 
   test("of a pool that no definition names is unknown and 0", async () => {
@@ -381,5 +377,133 @@ describe("money", () => {
     await bench.service.saveCoin({ shortName: "BTC", profit: 3 }, caller);
     expect((await bench.get(id)).coinInfo.revenuePerDayValue).toBeGreaterThan(0);
     expect(etag()).not.toBe(before);
+  });
+
+  test("where electricity has a price and no power is known, has an unknown profit, and the metadata says so", async () => {
+    const silent: RigSpec = { ...spec, kind: "cgminer" };
+    const pools = [{ name: "one", url: "stratum+tcp://one.example.com:3333", coin: "BTC" }];
+    const prices = { pools, rates: { btc: 60_000 }, electricity: { price: 0.25 } };
+    const bench = await openBench({ rigs: [silent, spec], config: prices });
+    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-11 }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "cgminer" });
+    const told = await bench.add(bench.rig(1).address, { driver: "axeos" });
+    const { coinInfo, money, readings, metaData } = await bench.get(id);
+    expect(readings.power).toBeNull();
+    expect(money).toEqual({
+      revenuePerDay: coinInfo.revenuePerDayValue,
+      costPerDay: null,
+      profitPerDay: null,
+      currency: "USD",
+    });
+    expect(coinInfo.revenuePerDayValue).toBeGreaterThan(0);
+    expect(coinInfo).toMatchObject({
+      profitPerDay: "$0.00",
+      profitPerDayValue: 0,
+      profitPerMonth: "$0.00",
+      profitPerDayValueBtc: 0,
+    });
+    const warnings = [expect.stringMatching(/^The profit of 1 miner is unknown: .*powerNameplate helps$/)];
+    expect(metaData.warningList).toEqual(warnings);
+    const known = await bench.get(told);
+    expect(known.metaData.warningList).toEqual([]);
+    expect(known.money.profitPerDay).toBe(known.coinInfo.profitPerDayValue);
+    expect(known.money.costPerDay).toBeCloseTo(((known.readings.power ?? 0) / 1000) * 24 * 0.25, 12);
+    const summary = await bench.service.getSummary({}, caller);
+    expect(summary.metaData.warningList).toEqual(warnings);
+    expect((await bench.service.listMiners({}, caller)).metaData.warningList).toEqual(warnings);
+    const sum = coinInfo.revenuePerDayValue + known.coinInfo.revenuePerDayValue;
+    expect(summary.revenuePerDay).toBe(`$${sum.toFixed(2)}`);
+    // Without a price of electricity it costs nothing, and the profit is known.
+    await bench.restart({ ...prices, electricity: {} });
+    const free = await bench.poll(id);
+    expect([free.money.costPerDay, free.money.profitPerDay]).toEqual([0, free.money.revenuePerDay]);
+    expect(free.metaData.warningList).toEqual([]);
+  });
+
+  test("of a rig that is not reached is unknown, and not warned of", async () => {
+    const bench = await openBench({ rigs: [spec], config: { electricity: { price: 0.25 } } });
+    const { id } = await bench.service.addMiner({ address: bench.rig(0).address, driver: "axeos" }, caller);
+    const { money, metaData } = await bench.get(id);
+    expect(money).toEqual({ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: "USD" });
+    expect(metaData.warningList).toEqual([]);
+  });
+
+  test("a price in USD is refused where money is another, and leaves the profit that was set", async () => {
+    const bench = await openBench({ config: { display: { currency: "EUR" }, rates: { btc: 50_000 } } });
+    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-11 }, caller);
+    const market = { difficulty: 1e8, reward: 3, usd: 50_000 };
+    expect(await problem(bench.service.saveCoin({ shortName: "BTC", ...market }, caller))).toMatchObject({
+      code: "input.invalid",
+      errors: [
+        { path: "usd", message: "cannot be turned into EUR, the display currency; give the price in BTC as btc" },
+      ],
+    });
+    expect(bench.store.coins.all()).toMatchObject([{ shortName: "BTC", profit: 5e-11, profitUsd: null }]);
+    const added = { shortName: "NEW", name: "New", algorithm: "sha256", ...market };
+    expect(await refusal(bench.service.saveCoin(added, caller))).toBe("input.invalid usd");
+    expect(bench.store.coins.all()).toHaveLength(1);
+  });
+
+  test("set in USD is unknown once the display currency is another", async () => {
+    const pools = [{ name: "one", url: "stratum+tcp://one.example.com:3333", coin: "BTC" }];
+    const bench = await openBench({ rigs: [spec], config: { pools } });
+    await bench.service.saveCoin({ shortName: "BTC", difficulty: 1e8, reward: 3, usd: 50_000 }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    expect((await bench.get(id)).money.revenuePerDay).toBeGreaterThan(0);
+    await bench.restart({ pools, display: { currency: "EUR" }, rates: { btc: 50_000 } });
+    const { money, coinInfo } = await bench.poll(id);
+    expect(money).toEqual({ revenuePerDay: null, costPerDay: 0, profitPerDay: null, currency: "EUR" });
+    expect([coinInfo.revenuePerDay, coinInfo.revenuePerDayValueBtc]).toEqual(["€0.00", 0]);
+  });
+});
+
+describe("which definition a rig's pool is", () => {
+  const url = "stratum+tcp://pool.example.com:3333";
+  const other = "stratum+tcp://pool.example.com:4444";
+  const definition = (name: string, at: string, coin: string, worker = "") => ({ name, url: at, coin, worker });
+
+  test.each([
+    [
+      "host, port and worker before host and port",
+      [definition("a", url, "BCH"), definition("b", url, "BTC", "w")],
+      "b",
+    ],
+    ["host and port before the host", [definition("a", other, "BCH"), definition("b", url, "BTC")], "b"],
+    ["the only one with the host", [definition("b", other, "BTC")], "b"],
+    [
+      "none where two have the host and no port fits",
+      [definition("a", other, "BTC"), definition("b", "pool.example.com:5", "BTC")],
+      null,
+    ],
+    [
+      "the one of the rig's algorithm, of two for one port",
+      [definition("a", url, "LTC"), definition("b", url, "BTC")],
+      "b",
+    ],
+    ["a worker of another name fits by host and port", [definition("b", url, "BTC", "somebody")], "b"],
+  ])("%s", async (_, pools, expected) => {
+    const rig: RigSpec = { kind: "axeos", warm: true, pools: [{ url, user: "w" }] };
+    const bench = await openBench({ rigs: [rig], config: { pools } });
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const { coinInfo, poolList } = await bench.get(id);
+    const coin = expected === null ? "" : "Bitcoin (BTC)";
+    expect([poolList[0]?.name, poolList[0]?.coinName, coinInfo.displayName]).toEqual([
+      expected ?? "pool.example.com",
+      coin,
+      coin,
+    ]);
+  });
+
+  test("a coin of another algorithm than the rig's is unknown and earns nothing", async () => {
+    const rig: RigSpec = { kind: "axeos", warm: true, pools: [{ url, user: "w" }] };
+    const config = { pools: [definition("a", url, "LTC")], rates: { btc: 60_000 } };
+    const bench = await openBench({ rigs: [rig], config });
+    await bench.service.saveCoin({ shortName: "LTC", profit: 1 }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const { coinInfo, money, poolList } = await bench.get(id);
+    expect(coinInfo).toMatchObject({ displayName: "", shortName: "", coinClass: "", revenuePerDayValue: 0 });
+    expect(money.revenuePerDay).toBeNull();
+    expect(poolList[0]).toMatchObject({ name: "a", coinName: "" });
+    expect((await bench.service.getSummary({}, caller)).coinList).toEqual([]);
   });
 });
