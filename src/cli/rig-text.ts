@@ -72,13 +72,13 @@ function figures(readings: RigReadings): [string, string | null][] {
     [
       "Shares",
       joined([
-        said(shares.accepted, format.count, "accepted"),
-        said(shares.rejected, format.count, "rejected"),
-        said(shares.hardwareErrors, format.count, "hardware errors"),
+        said(shares.accepted, format.grouped, "accepted"),
+        said(shares.rejected, format.grouped, "rejected"),
+        said(shares.hardwareErrors, format.grouped, "hardware errors"),
       ]),
     ],
-    ["Best share", figure(readings.bestShare, format.count) || null],
-    ["Found blocks", figure(readings.foundBlocks, format.count) || null],
+    ["Best share", figure(readings.bestShare, format.grouped) || null],
+    ["Found blocks", figure(readings.foundBlocks, format.grouped) || null],
     ["Running for", figure(uptime, format.duration) || null],
   ];
 }
@@ -92,15 +92,15 @@ const boardRows = ({ boards }: RigReadings): string[][] =>
     figure(board.temperature, celsius),
     figure(board.chipTemperature, celsius),
     [board.chips, board.chipsExpected].filter((count) => count !== null).join(" of "),
-    figure(board.frequency, (hertz) => `${format.count(hertz / 1e6)} MHz`),
+    figure(board.frequency, (hertz) => `${format.grouped(hertz / 1e6)} MHz`),
     figure(board.voltage, (volts) => `${format.decimal(volts)} V`),
   ]);
 
 const fanRows = ({ fans }: RigReadings): string[][] =>
   fans.map(({ rpm, percent }, index) => [
     `${index}`,
-    figure(rpm, (speed) => `${format.count(speed)} rpm`),
-    figure(percent, (part) => `${format.count(part)} %`),
+    figure(rpm, (speed) => `${format.grouped(speed)} rpm`),
+    figure(percent, (part) => `${format.grouped(part)} %`),
   ]);
 
 const poolHead = ["Pool", "URL", "Worker", "Status", "Accepted", "Rejected"];
@@ -113,8 +113,8 @@ const poolRows = (pools: RigReport["pools"]): string[][] =>
       pool.url,
       pool.worker,
       pool.active ? "active" : pool.status,
-      figure(pool.accepted, format.count),
-      figure(pool.rejected, format.count),
+      figure(pool.accepted, format.grouped),
+      figure(pool.rejected, format.grouped),
     ]);
 
 const controlRow = (control: Control): string[] => [control.key, controlValue(control), takes(control)];
@@ -135,7 +135,7 @@ function takes({ kind, min, max, unit, options }: Control): string {
 }
 
 const watts = (power: number): string => format.power(power);
-const celsius = (degrees: number): string => `${format.count(Math.round(degrees))} °C`;
+const celsius = (degrees: number): string => `${format.grouped(Math.round(degrees))} °C`;
 const yes = (is: boolean): string => (is ? "yes" : "no");
 
 /** Nothing for what the rig does not say. */

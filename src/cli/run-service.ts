@@ -78,10 +78,17 @@ async function start(
   if (file === null) await mkdir(dirname(config.store.url), { recursive: true, mode: 0o700 });
   const store = await openStore({ file: config.store.url, now: Date.now });
   shutdown.add("store", () => store.close());
-  const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo(shutdown) : [];
+  const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
+  shutdown.addFirst("demo farm", demo.close);
   const messages = new BrokerMessages(Date.now);
   const mqtt = config.mqtt === undefined ? {} : { messages };
-  const service = await startService({ config, store, log, demo, ...mqtt });
+  const service = await startService({
+    ...{ config, store, log, ...mqtt },
+    demo: demo.miners,
+    demoLeft: () => {
+      demo.close().catch((error: unknown) => log.error({ err: error }, "The demo farm could not be closed"));
+    },
+  });
   shutdown.add("service", () => service.close());
   if (config.mqtt !== undefined) {
     const bridge = await bridgeFor(service, config, config.mqtt, log);
@@ -94,7 +101,7 @@ async function start(
     url: http.url,
     version,
     miners: minersIn(store),
-    demoMiners: demo.length,
+    demoMiners: demo.miners.length,
     wantsKey: config.http.key !== undefined,
     file: file ?? defaultFile,
   };
@@ -114,15 +121,30 @@ async function bridgeFor(service: MiningService, config: Config, settings: MqttS
 
 const minersIn = (store: Store): number => store.miners.all().filter(({ disabled }) => !disabled).length;
 
-/** Virtual rigs in this process, at free ports; they are closed last. */
-async function startDemo(shutdown: Shutdown): Promise<DemoMiner[]> {
+interface Demo {
+  readonly miners: readonly DemoMiner[];
+  /** Ends it once, however often it is called. */
+  readonly close: () => Promise<void>;
+}
+
+const noDemo: Demo = { miners: [], close: async () => undefined };
+
+/** Virtual rigs in this process, at free ports; they are closed last, or when the service has no use for them. */
+async function startDemo(): Promise<Demo> {
   const specs = demoFarm();
   const farm = await startFarm({ rigs: specs });
-  shutdown.addFirst("demo farm", () => farm.close());
-  return farm.rigs.map(({ address, name }, index) => {
+  const miners = farm.rigs.map(({ address, name }, index) => {
     const spec = specs[index];
     return { address, name, ...(spec === undefined ? {} : demoLogin(spec)) };
   });
+  let closing: Promise<void> | undefined;
+  return {
+    miners,
+    close: () => {
+      closing ??= farm.close();
+      return closing;
+    },
+  };
 }
 
 function tell(served: Served, log: Logger): void {

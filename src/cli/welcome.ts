@@ -30,7 +30,7 @@ const demoSaid = ({ demoMiners }: Served): string[] =>
     : [
         "",
         "THIS IS A DEMO: no real rig is known yet, so what you see are virtual rigs inside this process.",
-        "They are never stored, and stay away once there is a real one.",
+        "They are never stored, and leave when you add the first real one.",
       ];
 
 const howToAdd = ({ url, wantsKey, file }: Served): string[] => [

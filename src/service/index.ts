@@ -47,8 +47,13 @@ export interface ServiceOptions {
   readonly now?: () => number;
   /** Milliseconds of a clock that never jumps, for reads and commands; `performance.now` unless given. */
   readonly monotonicNow?: () => number;
-  /** Virtual rigs beside those of the configuration and the store. */
+  /**
+   * Virtual rigs to try things out. They leave when the first real miner is added; beside miners of the configuration or
+   * the store they stay.
+   */
   readonly demo?: readonly DemoMiner[];
+  /** Called when the demo miners have left. */
+  readonly demoLeft?: () => void;
   /** The machine's networks, searched when nobody names others; as `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
   /** What turns the loops that steer power; a timer. */
@@ -158,6 +163,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     format,
     metaData,
     totals,
+    demoLeft: () => {
+      log.info("the demo miners have left: there is a real one now");
+      options.demoLeft?.();
+    },
     hasMessages: messages !== null,
   };
   const encoded = encodedMiners(context);

@@ -29,6 +29,8 @@ export interface MinerContext {
   readonly format: Format;
   readonly metaData: (remarked: Remarked) => MetaData;
   readonly totals: (access: Access) => Totals;
+  /** The first real miner has come, and the demo miners have left. */
+  readonly demoLeft: () => void;
   /** Whether there is a place where plugs speak by messages. */
   readonly hasMessages: boolean;
 }
@@ -65,8 +67,13 @@ export function minerOperations(context: MinerContext): MinerOperations {
       refuseGroup(row.groupId, eyes);
       checkAddress(roster, row.address, null, eyes);
       const added = await store.miners.add(row);
+      const isFirst = roster.isDemoOnly;
       roster.put(added);
       roster.arrange();
+      if (isFirst) {
+        await roster.removeDemos();
+        context.demoLeft();
+      }
       return detail(added.id);
     },
     changeMiner: async ({ id, address, ...body }, caller) => {

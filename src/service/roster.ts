@@ -68,7 +68,6 @@ export class Roster {
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
-  #demo: readonly Stored<StoredMiner>[] = [];
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: RosterOptions) {
@@ -93,8 +92,7 @@ export class Roster {
 
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
-    this.#demo = demo.map(demoRow);
-    for (const miner of [...present(this.#options.store.miners), ...this.#demo]) {
+    for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       // Nobody listens yet.
@@ -170,6 +168,17 @@ export class Roster {
     this.views.remove(id);
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     this.arrange();
+  }
+
+  /** Whether there are demo miners and no real one. */
+  get isDemoOnly(): boolean {
+    const ids = [...this.#entries.keys()];
+    return ids.length > 0 && ids.every((id) => this.isDemo(id));
+  }
+
+  /** Demo miners leave as if each was removed. */
+  async removeDemos(): Promise<void> {
+    for (const id of [...this.#entries.keys()]) if (this.isDemo(id) && this.#entries.has(id)) await this.remove(id);
   }
 
   /** Groups, or who is in them, have changed. */

@@ -89,7 +89,7 @@ describe("rigbridge serve", () => {
     expect(existsSync(join(data, "rigbridge.db"))).toBe(true);
   });
 
-  test("without anything shows a demo farm that mines, and forgets it once there is a real rig", async () => {
+  test("without anything shows a demo farm that mines, which leaves with the first real rig", async () => {
     const first = await serve();
     expect(first.said()).toContain("with 7 demo miners");
     expect(await mining(urlOf(first), 7)).toHaveLength(7);
@@ -101,6 +101,10 @@ describe("rigbridge serve", () => {
       body: JSON.stringify({ address: farm.rigs[0]?.address }),
     });
     expect(added.status).toBe(201);
+    expect((await mining(urlOf(first), 1)).map(({ hostDescription }) => hostDescription)).toEqual([
+      farm.rigs[0]?.address,
+    ]);
+    expect(first.said()).toContain("the demo miners have left");
     first.signal("SIGTERM");
     expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
 

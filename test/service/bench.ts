@@ -15,6 +15,7 @@ export interface BenchOptions {
   readonly clock?: () => number;
   readonly store?: Store;
   readonly demo?: readonly DemoMiner[];
+  readonly demoLeft?: () => void;
   /** As in the file; rigs are read when a test asks, and hardly ever by themselves. */
   readonly config?: Record<string, unknown>;
   /** Where plugs speak by messages. */
@@ -64,6 +65,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       log,
       now: clock,
       demo: options.demo ?? [],
+      ...(options.demoLeft === undefined ? {} : { demoLeft: options.demoLeft }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
