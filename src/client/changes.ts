@@ -80,6 +80,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
     canPool: false,
     canPoolSwitch: false,
     canPoolSave: false,
+    hasFirmwareLicense: false,
     readings: {
       ...unknownReadings(),
       at: readings.at,

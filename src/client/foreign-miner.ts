@@ -97,6 +97,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     canPool: fields.flag("canPool"),
     canPoolSwitch: fields.flagOrNull("canPoolSwitch") ?? fields.flag("canPool"),
     canPoolSave: fields.flagOrNull("canPoolSave") ?? fields.flag("canPool"),
+    hasFirmwareLicense: fields.flag("hasFirmwareLicense"),
     location: { site: null, container: null, rack: null, slot: null },
     tags: [],
     readings,

@@ -189,6 +189,7 @@ const readManagedMiner = (fields: Fields): ManagedMiner => ({
   softwarePath: fields.text("softwarePath"),
   algorithm: fields.text("algorithm"),
   dualAlgorithm: fields.text("dualAlgorithm"),
+  note: null,
 });
 
 const readNotification =

@@ -76,6 +76,9 @@ export const notFound = (what: string, id: string | number): RigbridgeError =>
 export const notYet = (what: string): RigbridgeError =>
   new RigbridgeError("not.yet", `${what} is not there yet in this version; nothing was done`);
 
+/** Of a managed miner, which is stored for the agent that will run it. */
+export const notRunYet = "Nothing runs managed miners yet in this version: it is stored, and that is all";
+
 /** Bad input, with every mistake. */
 export const invalidAll = (mistakes: readonly Mistake[]): RigbridgeError =>
   new RigbridgeError("input.invalid", mistakes.map(({ path, message }) => `${path}: ${message}`).join("; "), {

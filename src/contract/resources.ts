@@ -166,6 +166,7 @@ export const Miner = z.object({
   canPool: z.boolean(),
   canPoolSwitch: z.boolean(),
   canPoolSave: z.boolean(),
+  hasFirmwareLicense: z.boolean().describe("false unless the firmware says that it has one"),
   location: Location,
   tags: z.array(text),
   readings: Readings,
@@ -247,6 +248,7 @@ export const ManagedMiner = z.object({
   softwarePath: text,
   algorithm: text,
   dualAlgorithm: text,
+  note: text.nullable().describe("what keeps it from running (ours)"),
 });
 export type ManagedMiner = z.infer<typeof ManagedMiner>;
 

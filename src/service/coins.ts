@@ -1,4 +1,4 @@
-import { algorithms } from "../catalogue/algorithms.ts";
+import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { coins as knownCoins } from "../catalogue/coins.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
@@ -81,6 +81,11 @@ export class Coins implements CoinOperations {
     return id(one) === id(other);
   }
 
+  /** Why this is no algorithm, for a field of this name; nothing where it is one. */
+  algorithmMistakes(path: string, name: string): Mistake[] {
+    return this.algorithm(name) === undefined ? [{ path, message: `"${name}" is not among GET /api/algorithms` }] : [];
+  }
+
   coin(shortName: string): Coin | undefined {
     return this.#coins.get(shortName.toUpperCase());
   }
@@ -90,7 +95,7 @@ export class Coins implements CoinOperations {
     const { name, algorithm } = coin ?? input;
     const facts = algorithm === undefined ? undefined : this.algorithm(algorithm);
     const mistakes = [
-      ...(coin === undefined ? newCoinMistakes(name, algorithm, facts) : []),
+      ...(coin === undefined ? this.#newCoinMistakes(name, algorithm) : []),
       ...worthMistakes(input, facts),
       ...(input.usd === undefined ? [] : dollarMistakes(this.#currency)),
     ];
@@ -161,6 +166,15 @@ export class Coins implements CoinOperations {
     );
   }
 
+  #newCoinMistakes(name: string | undefined, algorithm: string | undefined): Mistake[] {
+    return [
+      ...(name ? [] : [{ path: "name", message: "is required for a new coin" }]),
+      ...(algorithm
+        ? this.algorithmMistakes("algorithm", algorithm)
+        : [{ path: "algorithm", message: "is required for a new coin" }]),
+    ];
+  }
+
   #know(facts: AlgorithmFacts, aliases: readonly string[]): void {
     for (const name of [facts.id, facts.name, ...aliases]) this.#algorithms.set(bareName(name), facts);
     this.#listed.push({ id: facts.id, name: facts.name });
@@ -173,20 +187,6 @@ interface Worth {
   readonly reward?: number | undefined;
   readonly btc?: number | undefined;
   readonly usd?: number | undefined;
-}
-
-function newCoinMistakes(
-  name: string | undefined,
-  algorithm: string | undefined,
-  facts: AlgorithmFacts | undefined,
-): Mistake[] {
-  return [
-    ...(name ? [] : [{ path: "name", message: "is required for a new coin" }]),
-    ...(algorithm ? [] : [{ path: "algorithm", message: "is required for a new coin" }]),
-    ...(algorithm && facts === undefined
-      ? [{ path: "algorithm", message: `"${algorithm}" is not among GET /api/algorithms` }]
-      : []),
-  ];
 }
 
 /** Either a profit, or difficulty, reward and exactly one price. */
@@ -245,6 +245,3 @@ function badCoin(shortName: string, mistakes: readonly Mistake[]): RigbridgeErro
   if (mistakes.length === 1 && first !== undefined) return invalid(first.path, first.message);
   return new RigbridgeError("input.invalid", `Coin ${shortName}: ${mistakes.length} mistakes`, { errors: mistakes });
 }
-
-/** "rx/0" and "RX-0" are one name. */
-const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

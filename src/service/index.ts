@@ -187,7 +187,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const calls: Calls = {
     ...minerOperations(context),
     ...actionOperations(roster, steering, stepsOf, access, tellLoop),
-    ...hostOperations(store, access),
+    ...hostOperations(store, coins, access),
     ...notificationOperations(store, roster, access, format),
     ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0 })),
     ...groupOperations(

@@ -100,7 +100,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = roster.entryFor(id, access.of(caller));
+      const { rig } = roster.steeredFor(id, access.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await roster.fleet.poll(rig);
       roster.entryFor(id, access.of(caller));

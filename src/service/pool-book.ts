@@ -1,6 +1,6 @@
-import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
+import { invalidAll, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Pool } from "../contract/resources.ts";
-import type { MiningService } from "../contract/service.ts";
+import type { Input, MiningService } from "../contract/service.ts";
 import type { PoolLogin } from "../link/driver.ts";
 import type { PoolPassword } from "../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../store/index.ts";
@@ -107,7 +107,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly savePool: MiningService["savePool"] = async ({ id, ...body }, caller) => {
     const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
     const fields = { ...empty, ...known, ...given(body) };
-    if (fields.url === "") throw invalid("url", "is required");
+    const mistakes = this.#mistakesIn(fields.url, body);
+    if (mistakes.length > 0) throw invalidAll(mistakes);
     const coin = fields.coinShortName === "" ? undefined : this.#coins.coin(fields.coinShortName);
     const pool: StoredPool = {
       description: fields.description,
@@ -175,6 +176,22 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     await this.#store.poolGroups.remove(id);
     return done(`Pool group ${group.name} removed`);
   };
+
+  /** Names are looked up where the body gives them: what was stored before stays as it is. */
+  #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
+    return [
+      ...(url === "" ? [{ path: "url", message: "is required" }] : []),
+      ...(coinShortName === "" || this.#coins.coin(coinShortName) !== undefined
+        ? []
+        : [
+            {
+              path: "coinShortName",
+              message: `there is no coin "${coinShortName}"; POST /api/coins/${encodeURIComponent(coinShortName)} adds one`,
+            },
+          ]),
+      ...(coinAlgorithm === "" ? [] : this.#coins.algorithmMistakes("coinAlgorithm", coinAlgorithm)),
+    ];
+  }
 
   #index(): void {
     const pools = present(this.#store.pools);

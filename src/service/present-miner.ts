@@ -162,6 +162,8 @@ export function presentMiner(facts: MinerFacts, rig: FleetRig, to: Presentation)
     hasAsic: lists.asic.length > 0,
     hasCpu: lists.cpu.length > 0,
     ...can,
+    // No firmware that is read here says that it has one.
+    hasFirmwareLicense: false,
     location: facts.location,
     tags: [...facts.tags],
     readings,

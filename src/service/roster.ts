@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
-import { notFound, RigbridgeError } from "../contract/problems.ts";
+import { notFound, notRunYet, RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import type { MinerPool } from "../contract/resources.ts";
 import { Fleet } from "../fleet/fleet.ts";
@@ -119,6 +119,13 @@ export class Roster {
     const entry = this.seen(id, access);
     if (entry === undefined) throw notFound("miner", id);
     return entry;
+  }
+
+  /** The miner that an action is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
+  steeredFor(id: number, access: Access): Entry {
+    if (access.all && this.#options.store.managedMiners.get(id)?.disabled === false && !this.#entries.has(id))
+      throw new RigbridgeError("not.yet", notRunYet);
+    return this.entryFor(id, access);
   }
 
   /** Every miner that these eyes see. */

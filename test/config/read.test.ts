@@ -176,6 +176,14 @@ describe("each mistake is named with its path and line", () => {
       ["2: poolGroups[0].pools: needs at least one pool"],
     ],
     [
+      "an algorithm that nobody knows, of a pool and of a coin",
+      'pools:\n  - { name: p, url: "p:1", algorithm: "RX/0" }\n  - { name: q, url: "q:1", algorithm: sha265 }\nalgorithms:\n  - { id: house, name: House, hashesPerDifficulty: 7 }\ncoins:\n  - { shortName: A, name: A, algorithm: House }\n  - { shortName: B, name: B, algorithm: nonsense }',
+      [
+        '3: pools[1].algorithm: there is no algorithm "sha265"; did you mean "sha256"?',
+        '8: coins[1].algorithm: there is no algorithm "nonsense"',
+      ],
+    ],
+    [
       "a user's unknown group",
       "users:\n  - { name: u, groups: [g] }",
       ['2: users[0].groups[0]: there is no group "g"'],

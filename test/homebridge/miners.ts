@@ -72,6 +72,7 @@ export function miner(changes: Partial<Miner> = {}): Miner {
     canPool: false,
     canPoolSwitch: false,
     canPoolSave: false,
+    hasFirmwareLicense: false,
     location: { site: null, container: null, rack: null, slot: null },
     tags: [],
     readings: readings({ hashrate: 1e12, mining: true }),

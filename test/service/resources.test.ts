@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { minerActions } from "../../src/contract/inputs.ts";
 import { MinerDetail, Summary } from "../../src/contract/resources.ts";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
@@ -51,9 +52,32 @@ describe("pool definitions", () => {
     const save = async (fields: Partial<PoolInput>) => (await service.savePool(pool(fields), caller)).coinAlgorithm;
     expect(await save({ url, coinShortName: "BTC" })).toBe("sha256");
     expect(await save({ id: 1, coinShortName: "LTC" })).toBe("scrypt");
-    expect(await save({ id: 1, coinShortName: "LTC", coinAlgorithm: "own" })).toBe("own");
-    expect(await save({ id: 1, description: "x" })).toBe("own");
-    expect(await save({ id: 1, coinShortName: "LTC" })).toBe("own");
+    expect(await save({ id: 1, coinShortName: "LTC", coinAlgorithm: "sha256" })).toBe("sha256");
+    expect(await save({ id: 1, description: "x" })).toBe("sha256");
+    expect(await save({ id: 1, coinShortName: "LTC" })).toBe("sha256");
+  });
+
+  test("are refused with a coin or an algorithm that nobody knows, each by name", async () => {
+    const { service } = await openBench();
+    const unknown = { coinShortName: "BTCC", coinAlgorithm: "sha-257" };
+    expect(await problem(service.savePool(pool(unknown), caller))).toMatchObject({
+      code: "input.invalid",
+      status: 400,
+      errors: [
+        { path: "url", message: "is required" },
+        { path: "coinShortName", message: 'there is no coin "BTCC"; POST /api/coins/BTCC adds one' },
+        { path: "coinAlgorithm", message: '"sha-257" is not among GET /api/algorithms' },
+      ],
+    });
+    expect(await service.listPools({}, caller)).toMatchObject({ list: [] });
+    const url = "stratum+tcp://one.example.com:3333";
+    await service.savePool(pool({ url, coinShortName: "BTC" }), caller);
+    expect(await refusal(service.savePool(pool({ id: 1, ...unknown }), caller))).toBe(
+      "input.invalid coinShortName coinAlgorithm",
+    );
+    expect((await service.getPool({ id: 1 }, caller)).coinShortName).toBe("BTC");
+    await service.saveCoin({ shortName: "BTCC", name: "New", algorithm: "sha256", profit: 1 }, caller);
+    expect(await refusal(service.savePool(pool({ id: 1, coinShortName: "btcc" }), caller))).toBe("done");
   });
 
   test("are refused without a URL, with an unknown id, and while in use", async () => {
@@ -123,6 +147,15 @@ describe("hosts and managed miners", () => {
         service.saveManagedMiner({ ...managed, hostId: 5, poolId: 7, isPoolGroup: true, softwareType: "no" }, caller),
       ),
     ).toBe("input.invalid hostId poolId softwareType");
+    const unknown = { ...managed, hostId: host.id, algorithm: "nonsense", dualAlgorithm: "more" };
+    expect(await problem(service.saveManagedMiner(unknown, caller))).toMatchObject({
+      code: "input.invalid",
+      errors: [
+        { path: "algorithm", message: '"nonsense" is not among GET /api/algorithms' },
+        { path: "dualAlgorithm", message: '"more" is not among GET /api/algorithms' },
+      ],
+    });
+    expect(await service.listManagedMiners({}, caller)).toEqual([]);
     const miner = await service.saveManagedMiner(managed, caller);
     expect(miner).toEqual({
       id: 1,
@@ -136,6 +169,7 @@ describe("hosts and managed miners", () => {
       softwarePath: "",
       algorithm: "",
       dualAlgorithm: "",
+      note: "Nothing runs managed miners yet in this version: it is stored, and that is all",
     });
     const { hostId: _, ...rest } = managed;
     expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({
@@ -149,6 +183,25 @@ describe("hosts and managed miners", () => {
     expect(await service.listHosts({}, caller)).toEqual([]);
     expect(await refusal(service.getHost({ id: 1 }, caller))).toBe("not.found");
     expect(await refusal(service.getManagedMiner({ id: 1 }, caller))).toBe("not.found");
+  });
+
+  test("what nothing runs takes no action: not yet, and not that it is not there", async () => {
+    const { service, act } = await openBench({ config: { users: [{ name: "anna", groups: [] }] } });
+    const { id: hostId } = await service.saveHost({ id: 0, description: "", hostname: "h" }, caller);
+    const known = { algorithm: "rx/0", dualAlgorithm: "Unspecified" };
+    const { id } = await service.saveManagedMiner({ ...managed, ...known, hostId }, caller);
+    for (const action of minerActions)
+      expect([action, await refusal(act(id, { action }))]).toEqual([action, "not.yet"]);
+    for (const action of ["remove", "disable", "enable", "prioritize"] as const)
+      expect(await refusal(service.minerPoolAction({ id, poolId: 1, action }, caller))).toBe("not.yet");
+    const polled = await problem(service.pollMiner({ id }, caller));
+    expect([polled.code, polled.status]).toEqual(["not.yet", 409]);
+    expect(polled.message).toContain("Nothing runs managed miners yet");
+    expect(await refusal(act(id + 1, { action: "stop" }))).toBe("not.found");
+    const { userId } = await service.getUser({ username: "anna" }, caller);
+    expect(await refusal(service.minerAction({ id, action: "stop" }, { ...caller, userId }))).not.toBe("not.yet");
+    await service.deleteManagedMiner({ id }, caller);
+    expect(await refusal(act(id, { action: "stop" }))).toBe("not.found");
   });
 
   test("a host's graphics cards cannot be read yet", async () => {
