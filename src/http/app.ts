@@ -12,7 +12,7 @@ import { admission } from "./admission.ts";
 import { sendRead } from "./answers.ts";
 import { hasBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
-import { addDocs } from "./docs.ts";
+import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
@@ -27,6 +27,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The query as text; Fastify's own `query` stays empty. */
     asked: QueryText;
+    /** Why it was not answered with what was asked for. */
+    refusal: RigbridgeError | undefined;
     /** The user whose own key came with the request. */
     holder: KeyHolder | undefined;
   }
@@ -65,7 +67,7 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
       querystringParser: () => ({}),
     },
     frameworkErrors: fail,
-    clientErrorHandler: (error, socket) => refuseClient(error, socket, underWay),
+    clientErrorHandler: (error, socket) => refuseClient(error, socket, underWay, log),
   });
   app.server.maxConnections = limits.connections;
   app.server.on("request", (request, response) => underWay.set(request.socket, response));
@@ -120,6 +122,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   let closing = false;
   app.decorateRequest("asked");
   app.decorateRequest("holder");
+  app.decorateRequest("refusal");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
     // Nobody reads what comes with these; it may be endless.
@@ -142,7 +145,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
 /** 405 and OPTIONS for paths of the table, 404 for others; nothing of the request is repeated. */
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = methodsAt(pathOf(request.url));
-  if (methods.length === 0) throw new RigbridgeError("not.found", "There is nothing at this path");
+  if (methods.length === 0) throw nothingHere();
   reply.header("allow", methods.join(", "));
   if (request.method === "OPTIONS") return reply.code(204).send();
   throw new RigbridgeError("method.not-allowed", `This path takes ${methods.join(", ")}`);
@@ -153,6 +156,7 @@ type ProblemSender = (error: Error & { code?: string }, request: FastifyRequest,
 function problemSender(log: FastifyBaseLogger): ProblemSender {
   return (error, request, reply) => {
     const problem = problemOf(error, request, log);
+    request.refusal = problem;
     // What is left of a body that was not read would be taken for the next request.
     if (hasBody(request.raw) && !request.raw.complete) reply.header("connection", "close");
     reply

@@ -1,6 +1,9 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { FastifyBaseLogger } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
+import { refusalLine } from "./log.ts";
 import { problemDocument, problemType } from "./problem.ts";
 
 /** The last answer of each connection. */
@@ -10,7 +13,12 @@ export type UnderWay = WeakMap<Duplex, ServerResponse>;
  * Answers what never became a request (broken HTTP, headers too large, too slow) and closes the connection. Where an
  * answer has begun already, more bytes would only spoil it.
  */
-export function refuseClient(error: Error & { code?: string }, socket: Duplex, underWay: UnderWay): void {
+export function refuseClient(
+  error: Error & { code?: string },
+  socket: Duplex,
+  underWay: UnderWay,
+  log: FastifyBaseLogger,
+): void {
   const last = underWay.get(socket);
   const begun = last?.headersSent === true && !last.writableFinished;
   if (error.code === "ECONNRESET" || !socket.writable || begun) {
@@ -18,6 +26,8 @@ export function refuseClient(error: Error & { code?: string }, socket: Duplex, u
     return;
   }
   const { status, problem } = refusalOf(error.code);
+  const address = socket instanceof Socket ? socket.remoteAddress : undefined;
+  log.info({ status, address, ...refusalLine(problem) }, "refused");
   const body = JSON.stringify({ ...problemDocument(problem), status });
   socket.end(
     [

@@ -2,7 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { RigbridgeError } from "../contract/problems.ts";
 import { clientHolds, tagged } from "./etag.ts";
 import { openApiDocument } from "./openapi.ts";
-import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf } from "./paths.ts";
+import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf, rootPath } from "./paths.ts";
 
 /** The OpenAPI document, and the page that shows it. Both are made when they are first asked for. */
 export function addDocs(app: FastifyInstance, version: string): void {
@@ -34,12 +34,14 @@ export function addDocs(app: FastifyInstance, version: string): void {
   const method = ["GET", "HEAD"];
   for (const url of [openApiPath, docsDocumentPath]) app.route({ method, url, handler: sendDocument });
   for (const url of [docsPath, docsFilePath]) app.route({ method, url, handler: sendPage });
+  app.route({ method, url: rootPath, handler: (_request, reply) => reply.redirect(docsPath) });
 }
 
 /** Segments that are names of files and nothing else. */
 const plain = /^(\/[a-z0-9][a-z0-9.-]*)+\/?$/i;
 
-const nothingHere = () => new RigbridgeError("not.found", "There is nothing at this path");
+export const nothingHere = () =>
+  new RigbridgeError("not.found", `There is nothing at this path; ${docsPath} shows what there is`);
 
 /** Nothing but this server's own files, and no frame of another page around them. */
 const policy = [

@@ -50,12 +50,13 @@ export function openApiDocument(version: string): Json {
 const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolAction", "pollMiner"]);
 
 function entry(name: OperationName, operation: Operation): Json {
-  const { kind, method, ours, summary, body } = operation;
+  const { kind, method, ours, summary, body, alias } = operation;
   const needs = privilegeFor(operation);
   const isStream = kind === "stream";
   const words = [
     ...(isStream ? [streamDescription] : []),
     ...(ours ? ["An addition of Rigbridge, not in the documented API."] : []),
+    ...(alias === undefined ? [] : [`Also answers at \`${alias}\`.`]),
     `A user needs the privilege \`${needs}\`.`,
   ];
   return {

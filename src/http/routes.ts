@@ -9,6 +9,7 @@ import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import { type Lanes, lanes } from "./encoded.ts";
 import type { HttpLimits } from "./limits.ts";
+import { pathsOf } from "./paths.ts";
 
 interface Serving {
   readonly service: MiningService;
@@ -23,7 +24,8 @@ export function addRoutes(app: FastifyInstance, service: MiningService, limits: 
     const operation: Operation = operations[name];
     if (operation.kind === "stream") continue;
     const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
-    app.route({ method, url: operation.path, handler: answer(name, operation, serving) });
+    const handler = answer(name, operation, serving);
+    for (const url of pathsOf(operation)) app.route({ method, url, handler });
   }
 }
 

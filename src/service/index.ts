@@ -6,7 +6,7 @@ import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MetaData } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Interfaces } from "../link/networks.ts";
-import { type NewNotification, openStore, type Store } from "../store/index.ts";
+import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { type Access, AccessBook } from "./access.ts";
@@ -151,6 +151,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   });
   const steering = new Steering(roster.fleet, store, log, (command) => {
     loops.heard(command);
+    logEnd(log, command);
     events.command(shownCommand(command));
   });
   const tellLoop = loopTelling(loops, steering);
@@ -265,6 +266,14 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       await demoStore.close();
     },
   };
+}
+
+/** A line for each command that has ended. */
+function logEnd(log: Logger, { id, minerId, minerName, actor, action, state, message }: StoredCommand): void {
+  if (state === "queued" || state === "sent") return;
+  const line = { command: id, miner: minerId, name: minerName, action, actor, state, message };
+  if (state === "done") log.info(line, "a command is done");
+  else log.warn(line, "a command is not done");
 }
 
 /** Totals are made anew only when something has changed, and for large fleets a few times a second at most. */

@@ -68,6 +68,8 @@ export class Roster {
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
+  /** Rigs that the log was told cannot be reached. */
+  readonly #gone = new Set<number>();
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: RosterOptions) {
@@ -166,6 +168,7 @@ export class Roster {
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
     this.#drop(id);
+    if (!facts.demo) this.#say("a miner was removed", facts);
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
@@ -246,7 +249,9 @@ export class Roster {
 
   #put(miner: Stored<StoredMiner>): void {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
-    this.#show(this.#take(miner), true, before);
+    const entry = this.#take(miner);
+    if (before === null) this.#say("a miner was added", entry.facts);
+    this.#show(entry, true, before);
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
@@ -267,6 +272,7 @@ export class Roster {
     if (known === undefined) return;
     this.fleet.remove(id);
     this.#entries.delete(id);
+    this.#gone.delete(id);
     this.#byAddress.delete(formatAddress(known.rig.declared.address));
   }
 
@@ -321,6 +327,7 @@ export class Roster {
     this.#options.recorderOf(rig.id).add(rig);
     const { reading, missed } = rig.state;
     if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
+    if (missed === 0 && this.#gone.delete(rig.id)) this.#say("a miner is back", entry.facts);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry);
   }
@@ -337,11 +344,24 @@ export class Roster {
   }
 
   #disconnected(rig: FleetRig): void {
+    const entry = this.#entries.get(rig.id);
+    if (entry !== undefined) this.#say("a miner cannot be reached", entry.facts, rig.state.trouble?.message);
+    this.#gone.add(rig.id);
     if (rig.declared.offlineExpected) return;
     this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
   }
 
+  /** What others have written, as a rig's name, stands in fields, where it cannot pass for a line of the log. */
+  #say(event: string, { id, name, host }: MinerFacts, reason?: string): void {
+    this.#options.log.info(
+      { miner: id, name, address: host.description, ...(reason === undefined ? {} : { reason }) },
+      event,
+    );
+  }
+
   #refused(rig: FleetRig, message: string): void {
+    const entry = this.#entries.get(rig.id);
+    if (entry !== undefined) this.#say("a miner was not taken in", entry.facts, message);
     this.#notify(rig, "Not taken in", message);
   }
 

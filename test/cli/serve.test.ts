@@ -79,6 +79,8 @@ describe("rigbridge serve", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const status = async (url: string, headers: Record<string, string> = {}) =>
       (await fetch(`${url}/api/summary`, { headers })).status;
+    await until(() => first.said().includes("and start again"), "the advice");
+    expect(first.said()).toContain(`or in ${join(data, "rigbridge.yaml")}, and start again`);
     expect(await status(urlOf(first))).toBe(401);
     expect(await status(urlOf(first), { "x-api-key": key })).toBe(200);
     first.signal("SIGTERM");
@@ -167,13 +169,16 @@ describe("rigbridge serve", () => {
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`Cannot listen on 127.0.0.1 port ${port}: another program listens there`);
-    expect(stderr).toContain("--port");
+    expect(stderr).toContain("Change http.host or http.port in empty.yaml, or take another with --port");
   });
 
   test("lets nobody in from elsewhere without a key", async () => {
     const { code, stderr } = await rigbridge(["serve", "--host", "0.0.0.0"], place());
     expect(code).toBe(1);
     expect(stderr).toContain("set http.key");
+    expect(stderr).toContain("in rigbridge.yaml");
+    const elsewhere = await rigbridge(["serve", "--host", "0.0.0.0", "--data", "kept-there"], place());
+    expect(elsewhere.stderr).toContain("in kept-there/rigbridge.yaml");
   });
 });
 

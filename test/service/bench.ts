@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly store?: Store;
   readonly demo?: readonly DemoMiner[];
   readonly demoLeft?: () => void;
+  /** Silent unless one is given. */
+  readonly log?: Logger;
   /** As in the file; rigs are read when a test asks, and hardly ever by themselves. */
   readonly config?: Record<string, unknown>;
   /** Where plugs speak by messages. */
@@ -41,7 +43,7 @@ export interface Bench {
   restart(config?: Record<string, unknown>): Promise<void>;
 }
 
-const log = pino({ level: "silent" });
+const silent = pino({ level: "silent" });
 
 export const configOf = (config: Record<string, unknown> = {}): Config =>
   Config.parse({ poll: { interval: 3600, timeout: 1 }, display: { timeZone: "UTC" }, ...config });
@@ -62,7 +64,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
     startService({
       config: configOf(config),
       store,
-      log,
+      log: options.log ?? silent,
       now: clock,
       demo: options.demo ?? [],
       ...(options.demoLeft === undefined ? {} : { demoLeft: options.demoLeft }),
