@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
 import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { needsMessages } from "../contract/messages.ts";
+import { didYouMean } from "../contract/nearest.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
-import { didYouMean } from "./nearest.ts";
 
 /**
  * What no single value shows: names that nobody has, things that are there twice, a service open to everybody.

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Mistake } from "./problems.ts";
 import { privileges, Uid } from "./resources.ts";
 import { Supply } from "./supply.ts";
+import { wording } from "./wording.ts";
 
 /**
  * What requests carry. Queries and path parameters arrive as text and become numbers through codecs, so that "",
@@ -365,7 +366,7 @@ export function bulkAction({ action, parameters }: BulkActionInput): {
 } {
   const given = Object.entries(parameters);
   const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action });
+  const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action }, { error: wording });
   const unknown = given.filter(([name]) => !actionParameterNames.includes(name)).slice(0, 20);
   const mistakes = [
     ...(error?.issues ?? []).map(({ path: [name], message }) => ({
