@@ -7,3 +7,4 @@ export type { Environment } from "./environment.ts";
 export { configSchema } from "./json-schema.ts";
 export { checkedConfig, type ReadConfig, readConfig } from "./read.ts";
 export { Config, type HttpSettings, type MinerSettings } from "./schema.ts";
+export { sentence } from "./sentence.ts";
