@@ -1,7 +1,7 @@
 import type { Control, RigReadings } from "../contract/readings.ts";
 import { formatFor } from "../units/format.ts";
 import type { RigReport } from "./read.ts";
-import { indented, pairs, printable, table } from "./table.ts";
+import { hanging, indented, pairs, printable, table } from "./table.ts";
 
 const format = formatFor({ locale: "en-US", currency: "USD" });
 
@@ -23,13 +23,13 @@ export function rigText({ driver, identity, readings, pools, controls }: RigRepo
     indented(pairs(known([...facts, ...figures(readings)]))),
     section("Boards", boardHead, boardRows(readings)),
     section("Fans", ["Fan", "Speed", "Power"], fanRows(readings)),
-    section("Pools", poolHead, poolRows(pools)),
+    list("Pools", poolLines(pools)),
     section("Controls", ["Control", "Now", "Takes"], controls.map(controlRow)),
     list(
       "Errors",
-      readings.errors.map(({ code, text }) => `${code}: ${text}`),
+      readings.errors.map(({ code, text }) => textLine(`${code}: ${text}`)),
     ),
-    list("Notes", readings.notes),
+    list("Notes", readings.notes.map(textLine)),
   ];
   return sections.filter((text) => text !== "").join("\n");
 }
@@ -38,7 +38,9 @@ const section = (title: string, head: string[], rows: string[][]): string =>
   rows.length === 0 ? "" : `\n${title}\n${indented(table(head, rows))}`;
 
 const list = (title: string, lines: readonly string[]): string =>
-  lines.length === 0 ? "" : `\n${title}\n${indented(lines.map(printable).join("\n"))}`;
+  lines.length === 0 ? "" : `\n${title}\n${indented(lines.join("\n"))}`;
+
+const textLine = (text: string): string => hanging("", printable(text));
 
 const known = (facts: readonly [string, string | null][]): [string, string][] =>
   facts.flatMap(([name, text]): [string, string][] => (text === null ? [] : [[name, text]]));
@@ -103,19 +105,20 @@ const fanRows = ({ fans }: RigReadings): string[][] =>
     figure(percent, (part) => `${format.grouped(part)} %`),
   ]);
 
-const poolHead = ["Pool", "URL", "Worker", "Status", "Accepted", "Rejected"];
-
-const poolRows = (pools: RigReport["pools"]): string[][] =>
+/** An address and a worker, which may be a wallet, are too long for the columns of one line. */
+const poolLines = (pools: RigReport["pools"]): string[] =>
   [...pools]
     .sort((a, b) => a.priority - b.priority)
-    .map((pool) => [
-      `${pool.priority}`,
-      pool.url,
-      pool.worker,
-      pool.active ? "active" : pool.status,
-      figure(pool.accepted, format.grouped),
-      figure(pool.rejected, format.grouped),
-    ]);
+    .flatMap((pool) => {
+      const figures = [
+        pool.active ? "active" : pool.status,
+        said(pool.accepted, format.grouped, "accepted"),
+        said(pool.rejected, format.grouped, "rejected"),
+      ];
+      return [pool.url, pool.worker, joined(figures) ?? ""]
+        .filter((text) => text !== "")
+        .map((text, index) => hanging((index === 0 ? `${pool.priority}` : "").padEnd(3), printable(text)));
+    });
 
 const controlRow = (control: Control): string[] => [control.key, controlValue(control), takes(control)];
 

@@ -76,10 +76,10 @@ const switchAdvice =
   "(Remote Ctrl, Miner API Switch)";
 
 export const readOnly = (at: string, what: string, words: string): RigbridgeError =>
-  new RigbridgeError("rig.read-only", `${at} refused "${what}": ${words}; ${switchAdvice}`);
+  new RigbridgeError("rig.read-only", `${at} refused "${what}"; ${switchAdvice}: ${words}`);
 
 export const wrongLogin = (at: string, what: string, words: string): RigbridgeError =>
-  new RigbridgeError("rig.login", `${at} refused "${what}": ${words}; its API wants another password or account`);
+  new RigbridgeError("rig.login", `${at} refused "${what}"; its API wants another password or account: ${words}`);
 
 export const refused = (at: string, what: string, words: string): RigbridgeError =>
   new RigbridgeError("rig.refused", `${at} refused "${what}": ${words}`);

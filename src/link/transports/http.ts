@@ -203,13 +203,17 @@ export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: 
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
-/** What a status of 300 or more means, in the device's words; never with what was sent. */
+/** What a status of 300 or more means, and the device's words behind it; never with what was sent. */
 export function refusal(at: string, { method, path }: HttpCall, { status, body }: HttpReply): RigbridgeError {
-  const what = `${at} refused ${method} ${path}: ${`${status} ${words(body)}`.trimEnd()}`;
-  if (status === 401 || status === 403) {
-    return new RigbridgeError("rig.refused", `${what}; credentials are missing or wrong, or it does not allow this`);
-  }
-  return new RigbridgeError("rig.refused", status < 400 ? `${what}; redirects are not followed` : what);
+  const what = `${at} refused ${method} ${path}`;
+  const said = `${status} ${words(body)}`.trimEnd();
+  const why =
+    status === 401 || status === 403
+      ? "credentials are missing or wrong, or it does not allow this"
+      : status < 400
+        ? "redirects are not followed"
+        : null;
+  return new RigbridgeError("rig.refused", why === null ? `${what}: ${said}` : `${what}; ${why}: ${said}`);
 }
 
 /** What a device says in its body: the `error` or `message` of a JSON object, or a short plain text; else nothing. */
