@@ -15,6 +15,8 @@ export interface MinerReading {
   readonly uids: Uids;
   readonly memory: MinerMemory;
   readonly now: () => number;
+  /** What was left out of a reply that has no place to say so. */
+  readonly note: (words: string) => void;
 }
 
 /**
@@ -41,7 +43,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
   };
   const at = instantOf(fields.text("updatedUtc")) ?? reading.now();
   const { readings, temperatures } = readingsOf({ fields, status, isLive, at, speed, devices, display: seen }, reading);
-  const poolList = fields.objects("poolList").map((pool) => readMinerPool(pool, id, name));
+  const poolList = fields.readable("poolList", (pool) => readMinerPool(pool, id, name), seen);
   const group = fields.integerOrNull("groupId") ?? fields.integerOrNull("groupID") ?? groupId;
   const miner: Miner = {
     id,
@@ -120,7 +122,7 @@ function unreached(miner: Miner, { boards, fans, controls }: Shape): Miner {
 }
 
 const readDevices = (fields: Fields, key: string, parser: Parser, display: Display): ForeignDevice[] =>
-  fields.objects(key).map((device) => readDevice(device, parser, display));
+  fields.readable(key, (device) => readDevice(device, parser, display), display);
 
 /** The set of values is not documented; a word that is not known is taken for what the other fields say. */
 function statusOf(fields: Fields, statusInfo: Fields, display: Display): MinerStatus {
