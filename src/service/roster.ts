@@ -168,7 +168,7 @@ export class Roster {
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
     this.#drop(id);
-    if (!facts.demo) this.#say("a miner was removed", facts);
+    if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
@@ -250,7 +250,7 @@ export class Roster {
   #put(miner: Stored<StoredMiner>): void {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
-    if (before === null) this.#say("a miner was added", entry.facts);
+    if (before === null) this.#options.log.info({ ...signsOf(entry.facts) }, "a miner was added");
     this.#show(entry, true, before);
   }
 
@@ -327,7 +327,8 @@ export class Roster {
     this.#options.recorderOf(rig.id).add(rig);
     const { reading, missed } = rig.state;
     if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
-    if (missed === 0 && this.#gone.delete(rig.id)) this.#say("a miner is back", entry.facts);
+    if (missed === 0 && this.#gone.delete(rig.id))
+      this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry);
   }
@@ -344,24 +345,17 @@ export class Roster {
   }
 
   #disconnected(rig: FleetRig): void {
-    const entry = this.#entries.get(rig.id);
-    if (entry !== undefined) this.#say("a miner cannot be reached", entry.facts, rig.state.trouble?.message);
+    const facts = this.#entries.get(rig.id)?.facts;
+    const reason = rig.state.trouble?.message;
+    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason }, "a miner cannot be reached");
     this.#gone.add(rig.id);
     if (rig.declared.offlineExpected) return;
     this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
   }
 
-  /** What others have written, as a rig's name, stands in fields, where it cannot pass for a line of the log. */
-  #say(event: string, { id, name, host }: MinerFacts, reason?: string): void {
-    this.#options.log.info(
-      { miner: id, name, address: host.description, ...(reason === undefined ? {} : { reason }) },
-      event,
-    );
-  }
-
   #refused(rig: FleetRig, message: string): void {
-    const entry = this.#entries.get(rig.id);
-    if (entry !== undefined) this.#say("a miner was not taken in", entry.facts, message);
+    const facts = this.#entries.get(rig.id)?.facts;
+    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason: message }, "a miner was not taken in");
     this.#notify(rig, "Not taken in", message);
   }
 
@@ -371,6 +365,9 @@ export class Roster {
     this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
   }
 }
+
+/** For the log. What others have written, as a rig's name, stands in fields, where it cannot pass for a line of it. */
+const signsOf = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (
   miner: Stored<StoredMiner>,
