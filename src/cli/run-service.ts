@@ -21,6 +21,14 @@ import type { ServeOptions } from "./serve.ts";
 import { Shutdown } from "./shutdown.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
 
+interface Place {
+  readonly file: string | null;
+  /** Where a configuration would be looked for. */
+  readonly usualFile: string;
+  /** Where other machines reach this one. */
+  readonly ownHosts: () => readonly string[];
+}
+
 /** How the service is announced where that is not by the machine's networks and the port of mDNS. */
 type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
 
@@ -34,7 +42,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
   try {
-    const place = { file, usualFile };
+    const place = { file, usualFile, ownHosts: otherNetwork.interfaces ?? reachableHosts };
     const { served, listening } = await start(config, place, options.demo === true, log, shutdown);
     tell(served, log);
     if (!config.http.announce) return;
@@ -73,7 +81,7 @@ function unconfigured(data: string | undefined): Config {
 
 async function start(
   config: Config,
-  { file, usualFile }: { readonly file: string | null; readonly usualFile: string },
+  { file, usualFile, ownHosts }: Place,
   wantsDemo: boolean,
   log: Logger,
   shutdown: Shutdown,
@@ -101,7 +109,7 @@ async function start(
   const http = await startHttpServer({ service, settings: config.http, log, version: version });
   shutdown.add("HTTP server", () => http.close());
   const served = {
-    ...placesOf(http, reachableHosts()),
+    ...placesOf(http, ownHosts()),
     version,
     miners: minersIn(store),
     demoMiners: demo.miners.length,

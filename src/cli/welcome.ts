@@ -26,7 +26,8 @@ export function placesOf(
   hosts: readonly string[],
 ): Pick<Served, "url" | "others"> {
   const isEverywhere = host === "0.0.0.0" || host === "::";
-  const [first = url, ...others] = isEverywhere ? [...hosts.map((name) => `http://${name}:${port}`), url] : [url];
+  const urls = new Set([...(isEverywhere ? hosts.map((name) => `http://${name}:${port}`) : []), url]);
+  const [first = url, ...others] = urls;
   return { url: first, others };
 }
 
