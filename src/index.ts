@@ -1,8 +1,9 @@
 /** What other programs, and the front ends of the house, build on: the contract. */
-export { didYouMean } from "./config/nearest.ts";
+
 export { findingsIn, sentence, unknownKeySentence } from "./config/sentence.ts";
 export * from "./contract/events.ts";
 export { type MinerAction, minerActions } from "./contract/inputs.ts";
+export { didYouMean } from "./contract/nearest.ts";
 export { type Operation, type OperationName, operations } from "./contract/operations.ts";
 export { type Mistake, type ProblemCode, problems, RigbridgeError } from "./contract/problems.ts";
 export * from "./contract/properties.ts";

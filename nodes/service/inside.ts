@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { MiningService } from "rigbridge";
+import { type MiningService, sentence } from "rigbridge";
 import { readLists } from "rigbridge/farm";
 import { Config, openStore, startService } from "rigbridge/service";
 import { caller } from "../shared/caller.ts";
@@ -65,18 +65,21 @@ export function insideConfig(settings: InsideSettings, secrets: Secrets, file: s
   );
   const groups = [...new Set(rigs.map(({ group }) => group).filter((group) => group !== ""))];
   const ranges = networks.split(/[\s,;]+/).filter((range) => range !== "");
-  const { data, error } = Config.safeParse({
-    store: { url: file },
-    poll: { interval },
-    groups: groups.map((name) => ({ name })),
-    miners: rigs.map(({ address, name, group }) => ({
-      ...{ address, ...login },
-      ...(name === "" ? {} : { name }),
-      ...(group === "" ? {} : { group }),
-    })),
-    ...(locale === "" ? {} : { display: { locale } }),
-    ...(scan ? { scan: { every: 3600, add: "auto", ...(ranges.length > 0 ? { networks: ranges } : {}) } } : {}),
-  });
+  const { data, error } = Config.safeParse(
+    {
+      store: { url: file },
+      poll: { interval },
+      groups: groups.map((name) => ({ name })),
+      miners: rigs.map(({ address, name, group }) => ({
+        ...{ address, ...login },
+        ...(name === "" ? {} : { name }),
+        ...(group === "" ? {} : { group }),
+      })),
+      ...(locale === "" ? {} : { display: { locale } }),
+      ...(scan ? { scan: { every: 3600, add: "auto", ...(ranges.length > 0 ? { networks: ranges } : {}) } } : {}),
+    },
+    { error: sentence },
+  );
   const [issue] = error?.issues ?? [];
   if (data !== undefined) return data;
   const [where, row] = issue?.path ?? [];

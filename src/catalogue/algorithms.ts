@@ -513,3 +513,6 @@ export const algorithms: readonly Algorithm[] = [
   row("yespowerurx", "YespowerURX", "H/s", "btc32"),
   row("zr5", "Zr5", "H/s", "btc32", "ziftr"),
 ];
+
+/** "rx/0" and "RX-0" are one name. */
+export const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

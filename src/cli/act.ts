@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { connectService } from "../client/index.ts";
 import { MinerActionQuery, minerActions } from "../contract/inputs.ts";
 import { invalid, type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { wording } from "../contract/wording.ts";
 import { failing } from "./failure.ts";
 import { findMiner } from "./find-miner.ts";
 
@@ -94,20 +95,23 @@ const optionOf = {
 /** The request's parameters. Throws `input.invalid` with every option that is wrong or missing. */
 function queryOf(action: string, options: ActOptions): z.output<typeof MinerActionQuery> {
   if (options.on && options.off) throw invalid("--on, --off", "only one of them can be");
-  const checked = MinerActionQuery.safeParse({
-    action,
-    pool_id: options.pool,
-    pool_type: options.poolType ?? (options.pool === undefined ? undefined : "single"),
-    template_id: options.template,
-    rule_id: options.rule,
-    property: options.property,
-    value: options.value,
-    watts: options.watts,
-    temperature: options.temperature,
-    surplus: options.surplus,
-    mode: options.mode,
-    on: options.on ? "true" : options.off ? "false" : undefined,
-  });
+  const checked = MinerActionQuery.safeParse(
+    {
+      action,
+      pool_id: options.pool,
+      pool_type: options.poolType ?? (options.pool === undefined ? undefined : "single"),
+      template_id: options.template,
+      rule_id: options.rule,
+      property: options.property,
+      value: options.value,
+      watts: options.watts,
+      temperature: options.temperature,
+      surplus: options.surplus,
+      mode: options.mode,
+      on: options.on ? "true" : options.off ? "false" : undefined,
+    },
+    { error: wording },
+  );
   if (checked.success) return checked.data;
   const errors = checked.error.issues.map(({ path, message }): Mistake => ({ path: optionNamed(path[0]), message }));
   throw new RigbridgeError("input.invalid", "Nothing was sent:", { errors });

@@ -28,13 +28,17 @@ async function check(file: string): Promise<void> {
 function counts({ miners, groups, pools, poolGroups, users }: Config): string {
   const parts = [
     counted(miners.length, "miner"),
-    counted(groups.length, "group"),
+    counted(groupsIn(groups), "group"),
     counted(pools.length, "pool"),
     counted(poolGroups.length, "pool group"),
     counted(users.length, "user"),
   ];
   return parts.filter((part, index) => index === 0 || !part.startsWith("0 ")).join(", ");
 }
+
+/** With the groups inside them. */
+const groupsIn = (groups: Config["groups"]): number =>
+  groups.reduce((sum, { groups: inside = [] }) => sum + 1 + groupsIn(inside), 0);
 
 /** "1 miner", "40,000 miners". */
 export const counted = (count: number, noun: string): string =>

@@ -115,7 +115,9 @@ function kindNumbers(text: string, option: string, max: number, mistakes: Mistak
   for (const part of text.split(",")) {
     const [word = "", number = ""] = part.trim().split("=");
     const kind = rigKinds.find((known) => known === word);
-    if (kind !== undefined) numbers[kind] = wholeNumber(number, `${option} ${kind}`, 1, max, mistakes);
+    if (kind !== undefined && numbers[kind] !== undefined)
+      mistakes.push({ path: `${option} ${kind}`, message: "stands there twice" });
+    else if (kind !== undefined) numbers[kind] = wholeNumber(number, `${option} ${kind}`, 1, max, mistakes);
     else
       mistakes.push({
         path: option,

@@ -1,7 +1,7 @@
 import type { Control, RigReadings } from "../contract/readings.ts";
 import { formatFor } from "../units/format.ts";
 import type { RigReport } from "./read.ts";
-import { indented, pairs, printable, table } from "./table.ts";
+import { hanging, indented, pairs, printable, table } from "./table.ts";
 
 const format = formatFor({ locale: "en-US", currency: "USD" });
 
@@ -23,13 +23,13 @@ export function rigText({ driver, identity, readings, pools, controls }: RigRepo
     indented(pairs(known([...facts, ...figures(readings)]))),
     section("Boards", boardHead, boardRows(readings)),
     section("Fans", ["Fan", "Speed", "Power"], fanRows(readings)),
-    section("Pools", poolHead, poolRows(pools)),
+    list("Pools", poolLines(pools)),
     section("Controls", ["Control", "Now", "Takes"], controls.map(controlRow)),
     list(
       "Errors",
-      readings.errors.map(({ code, text }) => `${code}: ${text}`),
+      readings.errors.map(({ code, text }) => textLine(`${code}: ${text}`)),
     ),
-    list("Notes", readings.notes),
+    list("Notes", readings.notes.map(textLine)),
   ];
   return sections.filter((text) => text !== "").join("\n");
 }
@@ -38,7 +38,9 @@ const section = (title: string, head: string[], rows: string[][]): string =>
   rows.length === 0 ? "" : `\n${title}\n${indented(table(head, rows))}`;
 
 const list = (title: string, lines: readonly string[]): string =>
-  lines.length === 0 ? "" : `\n${title}\n${indented(lines.map(printable).join("\n"))}`;
+  lines.length === 0 ? "" : `\n${title}\n${indented(lines.join("\n"))}`;
+
+const textLine = (text: string): string => hanging("", printable(text));
 
 const known = (facts: readonly [string, string | null][]): [string, string][] =>
   facts.flatMap(([name, text]): [string, string][] => (text === null ? [] : [[name, text]]));
@@ -72,13 +74,13 @@ function figures(readings: RigReadings): [string, string | null][] {
     [
       "Shares",
       joined([
-        said(shares.accepted, format.count, "accepted"),
-        said(shares.rejected, format.count, "rejected"),
-        said(shares.hardwareErrors, format.count, "hardware errors"),
+        said(shares.accepted, format.grouped, "accepted"),
+        said(shares.rejected, format.grouped, "rejected"),
+        said(shares.hardwareErrors, format.grouped, "hardware errors"),
       ]),
     ],
-    ["Best share", figure(readings.bestShare, format.count) || null],
-    ["Found blocks", figure(readings.foundBlocks, format.count) || null],
+    ["Best share", figure(readings.bestShare, format.grouped) || null],
+    ["Found blocks", figure(readings.foundBlocks, format.grouped) || null],
     ["Running for", figure(uptime, format.duration) || null],
   ];
 }
@@ -92,30 +94,31 @@ const boardRows = ({ boards }: RigReadings): string[][] =>
     figure(board.temperature, celsius),
     figure(board.chipTemperature, celsius),
     [board.chips, board.chipsExpected].filter((count) => count !== null).join(" of "),
-    figure(board.frequency, (hertz) => `${format.count(hertz / 1e6)} MHz`),
+    figure(board.frequency, (hertz) => `${format.grouped(hertz / 1e6)} MHz`),
     figure(board.voltage, (volts) => `${format.decimal(volts)} V`),
   ]);
 
 const fanRows = ({ fans }: RigReadings): string[][] =>
   fans.map(({ rpm, percent }, index) => [
     `${index}`,
-    figure(rpm, (speed) => `${format.count(speed)} rpm`),
-    figure(percent, (part) => `${format.count(part)} %`),
+    figure(rpm, (speed) => `${format.grouped(speed)} rpm`),
+    figure(percent, (part) => `${format.grouped(part)} %`),
   ]);
 
-const poolHead = ["Pool", "URL", "Worker", "Status", "Accepted", "Rejected"];
-
-const poolRows = (pools: RigReport["pools"]): string[][] =>
+/** An address and a worker, which may be a wallet, are too long for the columns of one line. */
+const poolLines = (pools: RigReport["pools"]): string[] =>
   [...pools]
     .sort((a, b) => a.priority - b.priority)
-    .map((pool) => [
-      `${pool.priority}`,
-      pool.url,
-      pool.worker,
-      pool.active ? "active" : pool.status,
-      figure(pool.accepted, format.count),
-      figure(pool.rejected, format.count),
-    ]);
+    .flatMap((pool) => {
+      const figures = [
+        pool.active ? "active" : pool.status,
+        said(pool.accepted, format.grouped, "accepted"),
+        said(pool.rejected, format.grouped, "rejected"),
+      ];
+      return [pool.url, pool.worker, joined(figures) ?? ""]
+        .filter((text) => text !== "")
+        .map((text, index) => hanging((index === 0 ? `${pool.priority}` : "").padEnd(3), printable(text)));
+    });
 
 const controlRow = (control: Control): string[] => [control.key, controlValue(control), takes(control)];
 
@@ -135,7 +138,7 @@ function takes({ kind, min, max, unit, options }: Control): string {
 }
 
 const watts = (power: number): string => format.power(power);
-const celsius = (degrees: number): string => `${format.count(Math.round(degrees))} °C`;
+const celsius = (degrees: number): string => `${format.grouped(Math.round(degrees))} °C`;
 const yes = (is: boolean): string => (is ? "yes" : "no");
 
 /** Nothing for what the rig does not say. */

@@ -1,5 +1,5 @@
 import { connectService } from "../client/index.ts";
-import { readConfig } from "../config/index.ts";
+import { readConfig, sentence } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { MqttSettings, startMqtt } from "../mqtt/index.ts";
 import { version } from "../version.ts";
@@ -40,7 +40,7 @@ async function settingsOf(options: MqttOptions): Promise<MqttSettings> {
     ...(prefix === undefined ? {} : { homeAssistant: { prefix } }),
     ...(homeAssistant ? {} : { homeAssistant: false }),
   };
-  const { data, error } = MqttSettings.safeParse(wanted);
+  const { data, error } = MqttSettings.safeParse(wanted, { error: sentence });
   if (data !== undefined) return data;
   const errors = error.issues.map(({ path: [name], message }) => ({ path: optionOf(name), message }));
   throw new RigbridgeError("config.invalid", "The bridge was not started:", { errors });

@@ -6,6 +6,7 @@ import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type AnnounceOptions, announceService } from "../discovery/announce.ts";
+import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
 import type { Bridge, MqttSettings } from "../mqtt/index.ts";
 import { BrokerMessages } from "../mqtt/messages.ts";
@@ -18,7 +19,15 @@ import { openLog } from "./log.ts";
 import { ownKey } from "./own-key.ts";
 import type { ServeOptions } from "./serve.ts";
 import { Shutdown } from "./shutdown.ts";
-import { type Served, welcome } from "./welcome.ts";
+import { placesOf, type Served, welcome } from "./welcome.ts";
+
+interface Place {
+  readonly file: string | null;
+  /** Where a configuration would be looked for. */
+  readonly usualFile: string;
+  /** Where other machines reach this one. */
+  readonly ownHosts: () => readonly string[];
+}
 
 /** How the service is announced where that is not by the machine's networks and the port of mDNS. */
 type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
@@ -27,39 +36,41 @@ type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
 export async function runService(options: ServeOptions, otherNetwork: OtherNetwork = {}): Promise<void> {
   const usualFile = join(options.data ?? "", defaultFile);
   const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
-  const { config, warnings } = await configuration(file, options);
+  const { config, warnings } = await configuration(file, usualFile, options);
   const log = openLog();
   for (const warning of warnings) log.warn(warning);
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
   try {
-    const { served, listening } = await start(config, file, options.demo === true, log, shutdown);
+    const place = { file, usualFile, ownHosts: otherNetwork.interfaces ?? reachableHosts };
+    const { served, listening } = await start(config, place, options.demo === true, log, shutdown);
     tell(served, log);
     if (!config.http.announce) return;
     const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
     shutdown.add("announcement", () => announcing.close());
   } catch (error) {
     await shutdown.close(log);
-    throw withAdvice(error);
+    throw withAdvice(error, file ?? usualFile);
   }
 }
 
 /** The server names what the configuration calls them; for one start there are options too. */
-function withAdvice(error: unknown): unknown {
+function withAdvice(error: unknown, file: string): unknown {
   if (!(error instanceof RigbridgeError) || !(error.cause instanceof Error) || !("code" in error.cause)) return error;
   if (error.cause.code !== "EADDRINUSE") return error;
-  return new RigbridgeError(error.code, `${error.message}, or take another with --port`, { cause: error });
+  return new RigbridgeError(error.code, `${error.message} in ${file}, or take another with --port`, { cause: error });
 }
 
 /** What the file says, or what holds without one, and the options on top. */
-async function configuration(file: string | null, options: ServeOptions): Promise<ReadConfig> {
+async function configuration(file: string | null, usualFile: string, options: ServeOptions): Promise<ReadConfig> {
   const { config, warnings } =
     file === null ? { config: unconfigured(options.data), warnings: [] } : await readConfig(file);
   const { host = config.http.host, port = config.http.port } = options;
   const key = config.http.key ?? (options.makeKey ? await ownKey(config.store.url) : undefined);
   const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
   const why = exposed(http);
-  if (why !== null) throw new RigbridgeError("config.invalid", `--host: ${why}`);
+  if (why !== null)
+    throw new RigbridgeError("config.invalid", `--host: ${why} (in ${file ?? usualFile}), or take --make-key`);
   return { config: { ...config, http }, warnings };
 }
 
@@ -70,7 +81,7 @@ function unconfigured(data: string | undefined): Config {
 
 async function start(
   config: Config,
-  file: string | null,
+  { file, usualFile, ownHosts }: Place,
   wantsDemo: boolean,
   log: Logger,
   shutdown: Shutdown,
@@ -78,10 +89,17 @@ async function start(
   if (file === null) await mkdir(dirname(config.store.url), { recursive: true, mode: 0o700 });
   const store = await openStore({ file: config.store.url, now: Date.now });
   shutdown.add("store", () => store.close());
-  const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo(shutdown) : [];
+  const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
+  shutdown.addFirst("demo farm", demo.close);
   const messages = new BrokerMessages(Date.now);
   const mqtt = config.mqtt === undefined ? {} : { messages };
-  const service = await startService({ config, store, log, demo, ...mqtt });
+  const service = await startService({
+    ...{ config, store, log, ...mqtt },
+    demo: demo.miners,
+    demoLeft: () => {
+      demo.close().catch((error: unknown) => log.error({ err: error }, "The demo farm could not be closed"));
+    },
+  });
   shutdown.add("service", () => service.close());
   if (config.mqtt !== undefined) {
     const bridge = await bridgeFor(service, config, config.mqtt, log);
@@ -91,12 +109,12 @@ async function start(
   const http = await startHttpServer({ service, settings: config.http, log, version: version });
   shutdown.add("HTTP server", () => http.close());
   const served = {
-    url: http.url,
+    ...placesOf(http, ownHosts()),
     version,
     miners: minersIn(store),
-    demoMiners: demo.length,
+    demoMiners: demo.miners.length,
     wantsKey: config.http.key !== undefined,
-    file: file ?? defaultFile,
+    file: file ?? usualFile,
   };
   return { served, listening: http.address };
 }
@@ -114,15 +132,30 @@ async function bridgeFor(service: MiningService, config: Config, settings: MqttS
 
 const minersIn = (store: Store): number => store.miners.all().filter(({ disabled }) => !disabled).length;
 
-/** Virtual rigs in this process, at free ports; they are closed last. */
-async function startDemo(shutdown: Shutdown): Promise<DemoMiner[]> {
+interface Demo {
+  readonly miners: readonly DemoMiner[];
+  /** Ends it once, however often it is called. */
+  readonly close: () => Promise<void>;
+}
+
+const noDemo: Demo = { miners: [], close: async () => undefined };
+
+/** Virtual rigs in this process, at free ports; they are closed last, or when the service has no use for them. */
+async function startDemo(): Promise<Demo> {
   const specs = demoFarm();
   const farm = await startFarm({ rigs: specs });
-  shutdown.addFirst("demo farm", () => farm.close());
-  return farm.rigs.map(({ address, name }, index) => {
+  const miners = farm.rigs.map(({ address, name }, index) => {
     const spec = specs[index];
     return { address, name, ...(spec === undefined ? {} : demoLogin(spec)) };
   });
+  let closing: Promise<void> | undefined;
+  return {
+    miners,
+    close: () => {
+      closing ??= farm.close();
+      return closing;
+    },
+  };
 }
 
 function tell(served: Served, log: Logger): void {

@@ -1,8 +1,11 @@
 /** For the terminal. Every text comes out printable, for what a rig says may hold anything. */
 
+/** Columns of a terminal, less those that `indented` takes. */
+const room = 78;
+
 /**
  * Rows under one another, columns as wide as their widest cell, two blanks between; columns of figures stand to the
- * right, empty ones are left out.
+ * right, empty ones are left out. The last column goes on in further lines where it is too long.
  */
 export function table(heads: readonly string[], allRows: readonly (readonly string[])[]): string {
   const filled = (_: string, column: number) => allRows.some((cells) => (cells[column] ?? "") !== "");
@@ -19,13 +22,44 @@ function rowText(cells: readonly string[], widths: readonly number[], right: rea
     const blanks = " ".repeat(wanted - width(cell));
     return right[column] ? blanks + cell : cell + blanks;
   });
-  return padded.join("  ").trimEnd();
+  const last = padded.pop() ?? "";
+  return hanging(padded.map((cell) => `${cell}  `).join(""), right.at(-1) ? last : last.trimEnd()).trimEnd();
+}
+
+/** A text behind others in its line; its further lines stand below its first. */
+export function hanging(before: string, text: string): string {
+  const indent = width(before);
+  const lines = room - indent < narrowest ? [text] : linesOf(text, room - indent);
+  return lines.map((line, index) => (index === 0 ? before : " ".repeat(indent)) + line).join("\n");
+}
+
+/** A column that has less room than this stays one line: broken into words nobody could read it. */
+const narrowest = 20;
+
+/** Lines of at most so many signs, broken at blanks, and within a word only where it is longer than a line. */
+function linesOf(text: string, most: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (let word of text.split(" ")) {
+    if (line !== "" && width(line) + 1 + width(word) > most) {
+      lines.push(line);
+      line = "";
+    }
+    while (width(word) > most) {
+      lines.push([...word].slice(0, most).join(""));
+      word = [...word].slice(most).join("");
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }
 
 /** Names and values under one another. */
 export function pairs(entries: readonly (readonly [string, string])[]): string {
   const longest = Math.max(0, ...entries.map(([name]) => width(name)));
-  return entries.map(([name, text]) => `${name}${" ".repeat(longest - width(name))}  ${printable(text)}`).join("\n");
+  return entries
+    .map(([name, text]) => hanging(`${name}${" ".repeat(longest - width(name))}  `, printable(text)))
+    .join("\n");
 }
 
 export const indented = (text: string): string => text.replace(/^(?=.)/gm, "  ");

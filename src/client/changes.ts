@@ -80,6 +80,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
     canPool: false,
     canPoolSwitch: false,
     canPoolSave: false,
+    hasFirmwareLicense: false,
     readings: {
       ...unknownReadings(),
       at: readings.at,
@@ -92,6 +93,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
       notes: [why],
     },
     controls,
+    money: { ...miner.money, revenuePerDay: null, costPerDay: null, profitPerDay: null },
     heating: miner.heating && { ...miner.heating, room: null, at: null, demand: null },
   };
 }

@@ -1,5 +1,7 @@
+import type { RigbridgeError } from "../contract/problems.ts";
 import type { Parser } from "../units/parse.ts";
 import type { Fields } from "./fields.ts";
+import { type Omitting, omitted } from "./omissions.ts";
 import { oneLine } from "./secrets.ts";
 
 /** How many of a server's display strings could tell its locale, and how many of them did not fit the one it has. */
@@ -12,7 +14,7 @@ export interface Tally {
  * Numbers of one object from a foreign server: the `...Value` field first, else the display string in the server's
  * locale. Where both are there, the string is the proof of the locale. What cannot be read is null and a note.
  */
-export class Display {
+export class Display implements Omitting {
   readonly notes: string[] = [];
   readonly #locale: string;
   readonly #tally: Tally;
@@ -32,6 +34,11 @@ export class Display {
     if (isTelling) this.#tally.telling += 1;
     if (!fits) this.#complain(fields.path(key), text, shown !== null, isTelling);
     return known ?? shown;
+  }
+
+  /** A device or a pool that cannot be read is left out. */
+  omit(why: RigbridgeError): void {
+    this.notes.push(omitted(why));
   }
 
   #complain(path: string, text: string, isReadable: boolean, isTelling: boolean): void {

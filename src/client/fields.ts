@@ -1,4 +1,5 @@
 import { garbled } from "./answers.ts";
+import { type Omitting, readable } from "./omissions.ts";
 import { oneLine } from "./secrets.ts";
 
 /**
@@ -98,6 +99,12 @@ export class Fields {
   objects(key: string): Fields[] {
     const list = this.list(key);
     return list.length === 0 ? [] : list.map((element, index) => new Fields(element, `${key}[${index}]`, this));
+  }
+
+  /** What is read of the objects of a list; one that is no such object is left out. */
+  readable<T>(key: string, read: (element: Fields) => T, omitting: Omitting): T[] {
+    const places = [...this.list(key).entries()];
+    return readable(places, ([index, element]) => read(new Fields(element, `${key}[${index}]`, this)), omitting);
   }
 
   #value(key: string): unknown {

@@ -15,6 +15,8 @@ export interface MinerReading {
   readonly uids: Uids;
   readonly memory: MinerMemory;
   readonly now: () => number;
+  /** What was left out of a reply that has no place to say so. */
+  readonly note: (words: string) => void;
 }
 
 /**
@@ -41,7 +43,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
   };
   const at = instantOf(fields.text("updatedUtc")) ?? reading.now();
   const { readings, temperatures } = readingsOf({ fields, status, isLive, at, speed, devices, display: seen }, reading);
-  const poolList = fields.objects("poolList").map((pool) => readMinerPool(pool, id, name));
+  const poolList = fields.readable("poolList", (pool) => readMinerPool(pool, id, name), seen);
   const group = fields.integerOrNull("groupId") ?? fields.integerOrNull("groupID") ?? groupId;
   const miner: Miner = {
     id,
@@ -97,10 +99,12 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     canPool: fields.flag("canPool"),
     canPoolSwitch: fields.flagOrNull("canPoolSwitch") ?? fields.flag("canPool"),
     canPoolSave: fields.flagOrNull("canPoolSave") ?? fields.flag("canPool"),
+    hasFirmwareLicense: fields.flag("hasFirmwareLicense"),
     location: { site: null, container: null, rack: null, slot: null },
     tags: [],
     readings,
     controls: controlsOf(fields, status),
+    money: moneyOf(fields.object("coinInfo"), parser),
     heating: null,
     identity: null,
   };
@@ -118,7 +122,7 @@ function unreached(miner: Miner, { boards, fans, controls }: Shape): Miner {
 }
 
 const readDevices = (fields: Fields, key: string, parser: Parser, display: Display): ForeignDevice[] =>
-  fields.objects(key).map((device) => readDevice(device, parser, display));
+  fields.readable(key, (device) => readDevice(device, parser, display), display);
 
 /** The set of values is not documented; a word that is not known is taken for what the other fields say. */
 function statusOf(fields: Fields, statusInfo: Fields, display: Display): MinerStatus {
@@ -141,6 +145,15 @@ const up: ReadonlySet<MinerStatus> = new Set(["Mining", "Idle", "Starting", "Sto
 export function instantOf(text: string): number | undefined {
   const time = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? undefined : time;
+}
+
+/** The server has 0 where it does not know, and without a revenue the profit is not known either. */
+function moneyOf(coin: Fields, parser: Parser): Miner["money"] {
+  const said = (key: string): number | null => coin.numberOrNull(`${key}Value`) ?? parser.money(coin.text(key));
+  const revenuePerDay = said("revenuePerDay") || null;
+  const profitPerDay = revenuePerDay === null ? null : said("profitPerDay");
+  const costPerDay = revenuePerDay === null || profitPerDay === null ? null : revenuePerDay - profitPerDay;
+  return { revenuePerDay, costPerDay, profitPerDay, currency: null };
 }
 
 function readCoin(fields: Fields, power: number | null, parser: Parser, display: Display): Miner["coinInfo"] {

@@ -19,6 +19,7 @@ import type { Tally } from "./display.ts";
 import { Fields } from "./fields.ts";
 import { readMinerPool } from "./foreign-devices.ts";
 import { instantOf, type MinerReading, readMiner } from "./foreign-miner.ts";
+import { Omissions, type Omitting, readable } from "./omissions.ts";
 import { oneLine } from "./secrets.ts";
 
 /** The operations of the document, and of these those that read. */
@@ -34,9 +35,16 @@ export type Readers = { readonly [K in ReadName]: Reader<K> };
 
 /**
  * Readers of everything that the reference product answers reads with (`http-api` 2 and 4): tolerant of what is
- * missing, and throwing `service.garbled` with the path of what has another type than documented.
+ * missing, and throwing `service.garbled` with the path of what has another type than documented. Of a list the entries
+ * that cannot be read are left out and noted: in the reply's metadata, in the miner's notes, or with `reading.note`.
  */
 export function readersOf(reading: MinerReading): Readers {
+  const list = <T>(fields: Fields, key: string, read: (entry: Fields) => T): T[] => {
+    const { entries, notes } = listed(fields, key, read);
+    for (const words of notes) reading.note(words);
+    return entries;
+  };
+  const whole = <T>(json: unknown, read: (entry: Fields) => T): T[] => list(root({ entries: json }), "entries", read);
   return {
     listMiners: (json, _, userId) => readMinerList(root(json), reading, userId),
     getMiner: (json) => {
@@ -45,37 +53,32 @@ export function readersOf(reading: MinerReading): Readers {
       return { ...readMiner(fields, 0, reading, { telling: 0, wrong: 0 }), metaData: readMetaData(fields) };
     },
     listAddPools: (json) => ({
-      addPoolList: root(json)
-        .objects("addPoolList")
-        .map((entry) => ({
-          name: entry.text("name"),
-          type: entry.text("type") === "group" ? ("group" as const) : ("single" as const),
-          id: idText(entry),
-        })),
+      addPoolList: list(root(json), "addPoolList", (entry) => ({
+        name: entry.text("name"),
+        type: entry.text("type") === "group" ? ("group" as const) : ("single" as const),
+        id: idText(entry),
+      })),
     }),
     getMinerPool: (json, { id }) => readMinerPool(root(json), id, ""),
-    listPools: (json) => ({ canAction: root(json).flag("canAction"), list: root(json).objects("list").map(readPool) }),
+    listPools: (json) => ({ canAction: root(json).flag("canAction"), list: list(root(json), "list", readPool) }),
     getPool: (json) => readPool(root(json)),
-    listPoolGroups: (json) =>
-      entries(json).map((group) => ({ id: idText(group), name: group.text("name"), pools: [] })),
-    listHosts: (json) => entries(json).map(readHost),
+    listPoolGroups: (json) => whole(json, (group) => ({ id: idText(group), name: group.text("name"), pools: [] })),
+    listHosts: (json) => whole(json, readHost),
     getHost: (json) => readHost(root(json)),
     getHostSystemInfo: (json) => ({
-      gpuStatusList: root(json)
-        .objects("gpuStatusList")
-        .map((gpu) => ({
-          name: gpu.text("name"),
-          id: gpu.id(),
-          vendorId: gpu.integer("vendorId"),
-          pciBusId: gpu.integer("pciBusId"),
-        })),
+      gpuStatusList: list(root(json), "gpuStatusList", (gpu) => ({
+        name: gpu.text("name"),
+        id: gpu.id(),
+        vendorId: gpu.integer("vendorId"),
+        pciBusId: gpu.integer("pciBusId"),
+      })),
     }),
-    listManagedMiners: (json) => entries(json).map(readManagedMiner),
+    listManagedMiners: (json) => whole(json, readManagedMiner),
     getManagedMiner: (json) => readManagedMiner(root(json)),
-    listMiningSoftware: (json) => entries(json).map(readEntry),
-    listAlgorithms: (json) => entries(json).map(readEntry),
+    listMiningSoftware: (json) => whole(json, readEntry),
+    listAlgorithms: (json) => whole(json, readEntry),
     listNotifications: (json) => {
-      const notificationList = root(json).objects("notificationList").map(readNotification(reading));
+      const notificationList = list(root(json), "notificationList", readNotification(reading));
       const unacknowledged = notificationList.filter(({ isAcknowledged }) => !isAcknowledged).length;
       return {
         notificationList,
@@ -83,10 +86,10 @@ export function readersOf(reading: MinerReading): Readers {
         unacknowledgedNotificationCount: root(json).integerOrNull("unacknowledgedNotificationCount") ?? unacknowledged,
       };
     },
-    listManagedTemplates: (json) => ({
-      managedTemplateList: root(json).objects("managedTemplateList").map(readNamed),
-      metaData: readMetaData(root(json)),
-    }),
+    listManagedTemplates: (json) => {
+      const { entries, notes } = listed(root(json), "managedTemplateList", readNamed);
+      return { managedTemplateList: entries, metaData: readMetaData(root(json), notes) };
+    },
     getSummary: (json) => readSummary(root(json)),
     getUser: (json) => ({ userId: root(json).id("userId") }),
   };
@@ -94,22 +97,29 @@ export function readersOf(reading: MinerReading): Readers {
 
 const root = (json: unknown): Fields => new Fields(json, "the reply");
 
-/** A list that is the whole reply. */
-const entries = (json: unknown): Fields[] => root({ entries: json }).objects("entries");
+/** What can be read of a list, and what is said of the rest. Throws where nothing can. */
+function listed<T>(fields: Fields, key: string, read: (entry: Fields) => T) {
+  const omissions = new Omissions();
+  const entries = fields.readable(key, read, omissions);
+  omissions.check(entries.length);
+  return { entries, notes: omissions.notes };
+}
 
 /** Groups in groups are followed this far. */
 const deepest = 32;
 
 function readMinerList(fields: Fields, reading: MinerReading, userId: number | undefined): MinerList {
-  const groups = fields.objects("groupList");
-  reading.uids.assign(allMiners(groups).map(signsOf), userId === undefined);
+  reading.uids.assign(allSigns(fields.readable("groupList", (group) => group, unnoted)), userId === undefined);
   const tally = { telling: 0, wrong: 0 };
-  const groupList = groups.map((group) => readGroup(group, reading, tally));
+  const omissions = new Omissions();
+  const groupList = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
+  omissions.check(minersIn(groupList));
   if (tally.wrong * 2 > tally.telling)
     throw garbled(
       `This service does not write its numbers as ${reading.locale} (${tally.wrong} of ${tally.telling} do not fit); set the server's own locale`,
     );
-  const manualActionList = fields.objects("manualActionList").map(readNamed);
+  const actions = listed(fields, "manualActionList", readNamed);
+  const manualActionList = actions.entries;
   return {
     totalHashrate5s: fields.text("totalHashrate5s"),
     hasManualAction: fields.flagOrNull("hasManualAction") ?? manualActionList.length > 0,
@@ -117,22 +127,34 @@ function readMinerList(fields: Fields, reading: MinerReading, userId: number | u
     hasPoolOperations: fields.flag("hasPoolOperations"),
     manualActionList,
     groupList,
-    metaData: readMetaData(fields),
+    metaData: readMetaData(fields, [...omissions.notes, ...actions.notes]),
   };
 }
 
-const allMiners = (groups: readonly Fields[], depth = 1): Fields[] =>
+const minersIn = (groups: readonly MinerGroup[]): number =>
+  groups.reduce((sum, { minerList, groupList = [] }) => sum + minerList.length + minersIn(groupList), 0);
+
+/** What tells the miners apart, of all that can be read. */
+const allSigns = (groups: readonly Fields[], depth = 1): Signs[] =>
   groups.flatMap((group) => {
     if (depth > deepest) throw group.odd("groupList", "no further group");
-    return [...group.objects("minerList"), ...allMiners(group.objects("groupList"), depth + 1)];
+    const inGroup = <T>(key: string, read: (element: Fields) => T): T[] =>
+      readable([group], (fields) => fields.readable(key, read, unnoted), unnoted).flat();
+    const inner = inGroup("groupList", (each) => each);
+    return [...inGroup("minerList", signsOf), ...allSigns(inner, depth + 1)];
   });
+
+/** It is noted when it is read whole. */
+const unnoted: Omitting = { omit: () => undefined };
+
+type Signs = ReturnType<typeof signsOf>;
 
 const signsOf = (miner: Fields) => ({ id: miner.id(), macAddress: miner.text("macAddress") });
 
-function readGroup(fields: Fields, reading: MinerReading, tally: Tally): MinerGroup {
+function readGroup(fields: Fields, reading: MinerReading, tally: Tally, omissions: Omissions): MinerGroup {
   const id = fields.id();
-  const inner = fields.objects("groupList").map((group) => readGroup(group, reading, tally));
-  const minerList = fields.objects("minerList").map((miner): Miner => readMiner(miner, id, reading, tally));
+  const inner = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
+  const minerList = fields.readable("minerList", (miner): Miner => readMiner(miner, id, reading, tally), omissions);
   return { id, name: fields.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
 }
 
@@ -147,14 +169,14 @@ function idText(fields: Fields, key = "id"): string {
 
 const readEntry = (fields: Fields) => ({ id: idText(fields), name: fields.text("name") });
 
-function readMetaData(fields: Fields): MetaData {
+function readMetaData(fields: Fields, notes: readonly string[] = []): MetaData {
   const meta = fields.object("metaData");
   return {
     updated: meta.text("updated"),
     edition: meta.text("edition"),
     version: meta.text("version"),
-    infoList: [...meta.list("infoList")],
-    warningList: [...meta.list("warningList")],
+    infoList: meta.list("infoList").filter((remark) => typeof remark === "string"),
+    warningList: [...meta.list("warningList").filter((remark) => typeof remark === "string"), ...notes],
   };
 }
 
@@ -189,6 +211,7 @@ const readManagedMiner = (fields: Fields): ManagedMiner => ({
   softwarePath: fields.text("softwarePath"),
   algorithm: fields.text("algorithm"),
   dualAlgorithm: fields.text("dualAlgorithm"),
+  note: null,
 });
 
 const readNotification =
@@ -208,13 +231,14 @@ const readNotification =
 
 function readSummary(fields: Fields): Summary {
   const shares = (key: string) =>
-    fields.objects(key).map((entry) => ({
+    listed(fields, key, (entry) => ({
       name: entry.text("name"),
       activeCount: entry.integer("activeCount"),
       hashRate5s: entry.text("hashRate5s"),
       hashRateAvg: entry.text("hashRateAvg"),
       revenue: entry.text("revenue"),
     }));
+  const [coins, algorithms] = [shares("coinList"), shares("algorithmList")];
   return {
     runningCount: fields.integer("runningCount"),
     totalCount: fields.integer("totalCount"),
@@ -224,9 +248,9 @@ function readSummary(fields: Fields): Summary {
     exchangeRate: fields.text("exchangeRate"),
     revenuePerDay: fields.text("revenuePerDay"),
     revenuePerMonth: fields.text("revenuePerMonth"),
-    coinList: shares("coinList"),
-    algorithmList: shares("algorithmList"),
-    metaData: readMetaData(fields),
+    coinList: coins.entries,
+    algorithmList: algorithms.entries,
+    metaData: readMetaData(fields, [...coins.notes, ...algorithms.notes]),
   };
 }
 

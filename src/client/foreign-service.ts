@@ -15,6 +15,7 @@ export interface ForeignOptions {
   readonly locale: string;
   readonly parser: Parser;
   readonly now: () => number;
+  readonly note: (words: string) => void;
 }
 
 /** The document's operations on the reference product. */

@@ -46,7 +46,14 @@ export function connectService(options: ConnectOptions): MiningService {
   const name = options.name ?? new URL(url).hostname;
   const connection = new Connection({ wire, key, timeout, log });
   const handedOut = new HandedOut();
-  const foreign = new ForeignService({ connection, name, locale, parser: parserOf(locale), now });
+  const noted = new Set<string>();
+  /** Once each: a service is asked again and again. */
+  const note = (words: string): void => {
+    if (noted.has(words) || noted.size >= notedAtMost) return;
+    noted.add(words);
+    log?.warn({ service: wire.origin }, words);
+  };
+  const foreign = new ForeignService({ connection, name, locale, parser: parserOf(locale), now, note });
   const closing = new AbortController();
   /** Told when something has been changed, so that polls need not wait their time. */
   const changes = new EventTarget();
@@ -88,6 +95,9 @@ export function connectService(options: ConnectOptions): MiningService {
     },
   };
 }
+
+/** Different notes of one service in the log. */
+const notedAtMost = 1_000;
 
 function parserOf(locale: string): Parser {
   try {

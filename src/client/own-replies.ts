@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
 import { Miner, type MinerGroup, MinerList } from "../contract/resources.ts";
+import { wording } from "../contract/wording.ts";
 import { type Asked, garbled } from "./answers.ts";
 import { Fields } from "./fields.ts";
 import { oneLine } from "./secrets.ts";
@@ -18,7 +19,7 @@ export function checkedReply(name: OperationName, json: unknown, asked: Asked): 
 }
 
 function parsed<S extends z.ZodType>(schema: S, json: unknown, { wire, request }: Asked, root = ""): z.output<S> {
-  const { data, error } = schema.safeParse(json);
+  const { data, error } = schema.safeParse(json, { error: wording });
   if (error === undefined) return data;
   const [issue] = error.issues;
   const path = [root, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
@@ -62,6 +63,7 @@ const kinds = new Map<string, Kind>(
     progressInfo: "object",
     speedInfo: "object",
     coinInfo: "object",
+    money: "object",
     location: "object",
     readings: "object",
     poolList: "list",

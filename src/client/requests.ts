@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Operation } from "../contract/operations.ts";
 import { type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
+import { wording } from "../contract/wording.ts";
 
 /** Where an operation's input goes. */
 export interface RequestParts {
@@ -41,7 +42,7 @@ const fieldsOf = (schema: z.ZodType | undefined): Readonly<Record<string, z.core
 function textOf(schema: z.core.$ZodType, value: unknown, path: string, mistakes: Mistake[]): string | undefined {
   if (value === undefined) return undefined;
   try {
-    const encoded = z.safeEncode(schema, value);
+    const encoded = z.safeEncode(schema, value, { error: wording });
     if (encoded.success) return String(encoded.data);
     mistakes.push(...encoded.error.issues.map(({ message }) => ({ path, message })));
     return undefined;

@@ -1,5 +1,7 @@
 import { isIP } from "node:net";
+import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { needsMessages } from "../contract/messages.ts";
+import { didYouMean } from "../contract/nearest.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Supply } from "../contract/supply.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
@@ -7,7 +9,6 @@ import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import { outletOf } from "../link/supplies/outlet.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
-import { didYouMean } from "./nearest.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 
 /**
@@ -50,6 +51,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...users.flatMap((user) => unknownNames(user, "pools", "pool", poolNames)),
     ...poolGroups.flatMap((group) => unknownNames(group, "pools", "pool", poolNames)),
     ...poolGroups.flatMap(emptyPoolGroup),
+    ...unknownAlgorithms(entriesOf(config, "algorithms"), [...pools, ...entriesOf(config, "coins")]),
   ];
 }
 
@@ -263,6 +265,22 @@ const textAt = (config: unknown, path: Path): string => {
   for (const step of path) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
   return typeof value === "string" ? value : "";
 };
+
+/** By id, name or alias, as GET /api/algorithms has them, or among those of the file. */
+function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Finding[] {
+  const listed = [...algorithms.map(({ id }) => id), ...textsOf(own, "id"), ...textsOf(own, "name")];
+  const known = new Set([...algorithms.flatMap(({ name, aliases }) => [name, ...aliases]), ...listed].map(bareName));
+  return naming.flatMap(({ path, fields: { algorithm } }) =>
+    typeof algorithm !== "string" || algorithm === "" || known.has(bareName(algorithm))
+      ? []
+      : [
+          {
+            path: [...path, "algorithm"],
+            message: `there is no algorithm "${algorithm}"${didYouMean(algorithm, listed)}`,
+          },
+        ],
+  );
+}
 
 const emptyPoolGroup = ({ path, fields }: Entry): Finding[] =>
   Array.isArray(fields.pools) && fields.pools.length === 0

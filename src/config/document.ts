@@ -11,6 +11,8 @@ import {
   type YAMLError,
 } from "yaml";
 
+import { misindentedLine } from "./indentation.ts";
+
 /** Where a value stands in the configuration: keys and places in lists. */
 export type Path = readonly PropertyKey[];
 
@@ -20,11 +22,16 @@ export interface Finding {
   readonly message: string;
 }
 
+interface Complaint {
+  readonly line: number;
+  readonly message: string;
+}
+
 /** A YAML file as read: its value, and on which line what stands. */
 export interface Document {
   readonly value: unknown;
   /** What makes it no YAML; `value` is then undefined. */
-  readonly broken: readonly { readonly line: number; readonly message: string }[];
+  readonly broken: readonly Complaint[];
   /** Keys that stand twice; the value is there all the same. */
   readonly findings: readonly Finding[];
   /** The line, from 1, of what stands at the path, or else of what it would stand in. */
@@ -53,10 +60,11 @@ export function parseYaml(text: string): Document {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   const lineAt = (offset: number): number => lines.linePos(Math.min(offset, text.trimEnd().length)).line;
   const doubled = document.errors.filter(({ code }) => code === "DUPLICATE_KEY");
-  const broken = upToTheFirstDerailment([...document.errors, ...document.warnings]).map(({ code, pos }) => ({
+  const complaints = upToTheFirstDerailment([...document.errors, ...document.warnings]).map(({ code, pos }) => ({
     line: lineAt(pos[0]),
     message: words[code] ?? "this is no valid YAML",
   }));
+  const broken = onePerLine(complaints.length === 0 ? [] : withIndentation(complaints, misindentedLine(text)));
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
@@ -80,6 +88,17 @@ function upToTheFirstDerailment(errors: readonly YAMLError[]): YAMLError[] {
   const first = inOrder.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   return first === -1 ? inOrder : inOrder.slice(0, first + 1);
 }
+
+/** A line that is not indented as it should be makes the parser complain of the line before it, and of what follows. */
+function withIndentation(complaints: readonly Complaint[], misindented: number | undefined): Complaint[] {
+  const isMeant = ({ line }: Complaint): boolean => misindented !== undefined && Math.abs(line - misindented) <= 1;
+  const first = complaints.findIndex(isMeant);
+  if (misindented === undefined || first === -1) return [...complaints];
+  return [...complaints.slice(0, first), { line: misindented, message: words.BAD_INDENT ?? "" }];
+}
+
+const onePerLine = (complaints: readonly Complaint[]): Complaint[] =>
+  complaints.filter(({ line }, index) => complaints.findIndex((each) => each.line === line) === index);
 
 /** null when aliases make it too large, or go in a circle. */
 function plainValue(read: () => unknown): { value: unknown } | null {

@@ -5,8 +5,7 @@ import { crossChecks, pathText } from "./cross-checks.ts";
 import { type Finding, parseYaml } from "./document.ts";
 import { type Environment, isRecord, withEnvironment } from "./environment.ts";
 import { Config } from "./schema.ts";
-import { sentence } from "./sentence.ts";
-import { findingsOf } from "./wording.ts";
+import { findingsOf, yamlSentence } from "./wording.ts";
 
 export interface ReadConfig {
   readonly config: Config;
@@ -76,8 +75,12 @@ export function checkedConfig(value: unknown): Config {
 
 /** All that is wrong, after what was found before; without any the configuration. */
 function check(value: unknown, before: readonly Finding[]): { config: Config | undefined; findings: Finding[] } {
-  const parsed = Config.safeParse(value, { error: sentence });
-  const findings = firstAtEachPath([...before, ...findingsOf(parsed.error?.issues ?? []), ...crossChecks(value)]);
+  const parsed = Config.safeParse(value, { error: yamlSentence });
+  const findings = firstAtEachPath([
+    ...before,
+    ...findingsOf(parsed.error?.issues ?? [], value),
+    ...crossChecks(value),
+  ]);
   return { config: findings.length === 0 ? parsed.data : undefined, findings };
 }
 

@@ -1,22 +1,26 @@
 import type { z } from "zod";
+import { didYouMean, nearest } from "../contract/nearest.ts";
+import { boundSentence, discriminatorSentence, oneOf, type TypeNames, wrongType } from "../contract/wording.ts";
 import type { Finding, Path } from "./document.ts";
-import { didYouMean } from "./nearest.ts";
 
 /** For zod: what is wrong, in our words, where the schema has none of its own. Values are never quoted. */
 export function sentence(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return wrongType(issue.expected, issue.input);
-    case "too_small":
-      return bound(issue.origin, "at least", Number(issue.minimum));
-    case "too_big":
-      return bound(issue.origin, "at most", Number(issue.maximum));
+      return issue.input === undefined
+        ? missing
+        : `${wrongType(issue.expected, issue.input, yamlTypes)}${hint(issue.expected, issue.input)}`;
     case "invalid_value":
-      return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
+      return oneOf(issue.values.map(String), issue.input);
+    case "invalid_union":
+      return discriminatorSentence(issue) ?? unwritten;
     default:
-      return "is not written as it should be";
+      return boundSentence(issue) ?? unwritten;
   }
 }
+
+const missing = "is missing";
+const unwritten = "is not written as it should be";
 
 /**
  * One finding for each thing that zod found; unknown keys come one by one, with what `unknownKey` says of them, and of a
@@ -27,16 +31,37 @@ export const findingsIn = (
   unknownKey: (path: Path, key: string) => Finding,
   at: Path = [],
 ): Finding[] =>
-  issues.flatMap((issue): Finding[] => {
-    const path = [...at, ...issue.path];
-    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
-    const meant = issue.code === "invalid_union" ? meantOption(issue) : undefined;
-    return meant === undefined ? [{ path, message: issue.message }] : findingsIn(meant, unknownKey, path);
-  });
+  onceEach(
+    issues.flatMap((issue): Finding[] => {
+      const path = [...at, ...issue.path];
+      if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
+      const meant = issue.code === "invalid_union" ? meantOption(issue) : undefined;
+      return meant === undefined ? [{ path, message: issue.message }] : findingsIn(meant, unknownKey, path);
+    }),
+  );
+
+/** A key that is written wrong is not missing as well. */
+function onceEach(findings: readonly Finding[]): Finding[] {
+  const absent = findings.filter(({ message }) => message === missing).map(({ path }) => path);
+  const beside = ({ path }: Finding): string[] =>
+    absent.filter((each) => isSame(each.slice(0, -1), path.slice(0, -1))).map((each) => String(each.at(-1)));
+  const misspelt = findings
+    .filter(({ message }) => message.startsWith(unknown))
+    .flatMap((finding) => {
+      const meant = nearest(String(finding.path.at(-1)), beside(finding));
+      return meant === undefined ? [] : [[...finding.path.slice(0, -1), meant]];
+    });
+  return findings.filter(({ path, message }) => message !== missing || !misspelt.some((each) => isSame(each, path)));
+}
+
+const isSame = (one: Path, other: Path): boolean =>
+  one.length === other.length && one.every((step, index) => step === other[index]);
+
+const unknown = "is no known key";
 
 /** `is no known key; did you mean "address"?`, or what is known there. */
 export function unknownKeySentence(key: string, known: readonly string[]): string {
-  return `is no known key${didYouMean(key, known) || `; known here: ${known.join(", ")}`}`;
+  return `${unknown}${didYouMean(key, known) || `; known here: ${known.join(", ")}`}`;
 }
 
 /** What is wrong with the only option of a union that the value's type fits. */
@@ -47,7 +72,7 @@ function meantOption({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-const typeNames: Readonly<Record<string, string>> = {
+const yamlTypes: TypeNames = {
   string: "text",
   number: "a number",
   int: "a whole number",
@@ -56,22 +81,13 @@ const typeNames: Readonly<Record<string, string>> = {
   object: "a mapping of keys",
 };
 
-function wrongType(expected: string, input: unknown): string {
-  if (input === undefined) return "is missing";
-  const wanted = typeNames[expected] ?? expected;
-  if (typeof input === "string" && (expected === "number" || expected === "int" || expected === "boolean")) {
-    return `must be ${wanted}, is text (quotes and \${VARIABLE} make text)`;
-  }
-  if (Array.isArray(input)) return `must be ${wanted}, is a list`;
-  if (input === null) return `must be ${wanted}, is empty`;
-  if (typeof input === "number" && (expected === "int" || expected === "number")) return `must be ${wanted}`;
-  return `must be ${wanted}, is ${typeNames[typeof input] ?? "something else"}`;
-}
-
-function bound(origin: string, word: "at least" | "at most", limit: number): string {
-  if (origin === "string")
-    return word === "at least" && limit === 1 ? "must not be empty" : `needs ${word} ${limit} characters`;
-  if (origin === "array")
-    return word === "at least" ? `needs ${word} ${limit} of them` : `has room for ${word} ${limit} entries`;
-  return `must be ${word} ${limit}`;
+/** What was probably meant, or what makes a value of another type than it looks. */
+function hint(expected: string, input: unknown): string {
+  if (expected === "string" && (typeof input === "number" || typeof input === "boolean"))
+    return "; did you mean it in quotes?";
+  if (typeof input !== "string" || !["number", "int", "boolean"].includes(expected)) return "";
+  const isMeant = expected === "boolean" ? /^(true|false)$/.test(input) : /^-?\d+(\.\d+)?$/.test(input);
+  if (isMeant) return `; did you mean it without quotes? (\${VARIABLE} makes text, too)`;
+  if (expected === "number" && /^-?\d+,\d+$/.test(input)) return "; did you mean a point for the comma?";
+  return ` (quotes and \${VARIABLE} make text)`;
 }

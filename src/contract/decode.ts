@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Id } from "./inputs.ts";
 import type { Operation } from "./operations.ts";
 import { invalidAll, type Mistake } from "./problems.ts";
+import { wording } from "./wording.ts";
 
 /** The query of a request as text. A name that was given twice, or cannot be decoded, has no value. */
 export interface QueryText {
@@ -35,7 +36,7 @@ export function inputOf(operation: Operation): (parts: Parts) => Decoded {
   return (parts) => {
     const mistakes = queryMistakes(parts.query, known);
     const decode = (schema: z.ZodType | undefined, value: unknown, root: string): object => {
-      const result = schema?.safeParse(value, { error: sayMissing });
+      const result = schema?.safeParse(value, { error: wording });
       if (result?.success === false) mistakes.push(...mistakesOf(result.error.issues, root, mistakes));
       return isObject(result?.data) ? result.data : {};
     };
@@ -44,7 +45,7 @@ export function inputOf(operation: Operation): (parts: Parts) => Decoded {
       ...decode(body, parts.body, "body"),
       ...decode(params, parts.params, "path"),
     };
-    const userId = UserId.safeParse(parts.query.values.get("user_id"));
+    const userId = UserId.safeParse(parts.query.values.get("user_id"), { error: wording });
     if (userId.success === false) mistakes.push(...mistakesOf(userId.error.issues, "user_id", mistakes));
     if (mistakes.length > 0) throw invalidAll(mistakes);
     return { input, userId: userId.data };
@@ -73,10 +74,5 @@ const sentence = (issue: z.core.$ZodIssue): string =>
   issue.code === "invalid_union" && issue.errors.length > 0 && issue.message === "Invalid input"
     ? [...new Set(issue.errors.flatMap((issues) => issues.map(sentence)))].join(", or ")
     : issue.message;
-
-const sayMissing = (issue: z.core.$ZodRawIssue): string | undefined => {
-  if (issue.input !== undefined) return undefined;
-  return issue.code === "invalid_value" ? `is required: one of ${issue.values.join(", ")}` : "is required";
-};
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;

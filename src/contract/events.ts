@@ -3,7 +3,7 @@ import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({
-    id: z.int().describe("where to resume: counts up, `summary` and `reset` have that of the event before"),
+    id: z.int().describe("where to resume: counts up; `reset` has that of the event before"),
     type: z.literal(type),
     data,
   });

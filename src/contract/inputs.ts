@@ -3,6 +3,7 @@ import { type Mistake, namedMistakes } from "./problems.ts";
 import { privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { Supply } from "./supply.ts";
+import { wording } from "./wording.ts";
 
 /**
  * What requests carry. Queries and path parameters arrive as text and become numbers through codecs, so that "",
@@ -421,7 +422,7 @@ export function bulkAction({ action, parameters }: BulkActionInput): {
 } {
   const given = Object.entries(parameters);
   const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action });
+  const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action }, { error: wording });
   const unknown = given.filter(([name]) => !actionParameterNames.includes(name));
   const mistakes = [
     ...(error?.issues ?? []).map(({ path: [name], message }) => ({

@@ -63,6 +63,8 @@ export interface Operation {
   readonly method: Method;
   /** With `:name` for path parameters, as in `params`. */
   readonly path: string;
+  /** Another path of the same operation, which some clients of the reference product ask. */
+  readonly alias?: string;
   readonly summary: string;
   readonly params?: Fields;
   readonly query?: z.ZodType;
@@ -95,7 +97,7 @@ const ours = true as const;
 
 /** The table of operations: the 28 of the API document in its order, then ours. */
 export const operations = {
-  listMiners: get("/api/miners", { summary: "All miners, by group", reply: MinerList }),
+  listMiners: get("/api/miners", { summary: "All miners, by group", alias: "/webapi/miners", reply: MinerList }),
   getMiner: get("/api/miners/:id", {
     summary: "One miner, with its pools and devices",
     params: byIdOf("miner"),

@@ -89,6 +89,9 @@ export const notFound = (what: string, id: string | number): RigbridgeError =>
 export const notYet = (what: string): RigbridgeError =>
   new RigbridgeError("not.yet", `${what} is not there yet in this version; nothing was done`);
 
+/** Of a managed miner, which is stored for the agent that will run it. */
+export const notRunYet = "Nothing runs managed miners yet in this version: it is stored, and that is all";
+
 /** Mistakes that are named at once, and characters of a path and of a message: an error stays small whatever was sent. */
 export const namedMistakes = 20;
 const longestPath = 100;

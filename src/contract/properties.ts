@@ -203,15 +203,14 @@ export const properties = {
     kind: "money",
     unit: "money/d",
     diagnostic: true,
-    read: ({ coinInfo }) => known(coinInfo.revenuePerDayValue),
+    read: ({ money }) => money.revenuePerDay,
   }),
   profit: shown({
     name: "Profit per day",
     kind: "money",
     unit: "money/d",
     diagnostic: true,
-    // Without a revenue nobody knows the profit either; with one it may well be nothing.
-    read: ({ coinInfo }) => (coinInfo.revenuePerDayValue === 0 ? null : coinInfo.profitPerDayValue),
+    read: ({ money }) => money.profitPerDay,
   }),
   room_temperature: shown({
     name: "Room temperature",
@@ -317,6 +316,3 @@ const boardOf = ({ readings }: Miner, slot: number): Board | undefined =>
   readings.boards.find((board) => board.slot === slot);
 
 const fanOf = ({ readings }: Miner, index: number): Fan | undefined => readings.fans[index];
-
-/** Money that nobody knows is 0 in the documented fields. */
-const known = (money: number): number | null => (money === 0 ? null : money);

@@ -13,8 +13,8 @@ export const MetaData = z.object({
   updated: text.describe("local time, yyyy-MM-dd HH:mm:ss"),
   edition: text,
   version: text,
-  infoList: z.array(z.unknown()),
-  warningList: z.array(z.unknown()),
+  infoList: z.array(text).describe("what else is good to know, as that demo miners are among the miners"),
+  warningList: z.array(text).describe("what is wrong or missing, as the profit of miners that do not say their power"),
 });
 export type MetaData = z.infer<typeof MetaData>;
 
@@ -61,6 +61,15 @@ export const CoinInfo = z.object({
   powerUsageValue: int.describe("W"),
   isActualPowerUsage: z.boolean(),
 });
+
+/** Unknown is null here, where the documented fields say 0. */
+export const Money = z.object({
+  revenuePerDay: z.number().nullable(),
+  costPerDay: z.number().nullable().describe("electricity; 0 where no price of it is set"),
+  profitPerDay: z.number().nullable().describe("null where revenue or cost is unknown"),
+  currency: text.nullable().describe("ISO 4217; null where the server does not say"),
+});
+export type Money = z.infer<typeof Money>;
 
 export const MinerPool = z.object({
   id: int.describe("Active ID of the pool on that miner; never reused"),
@@ -121,7 +130,7 @@ export const Miner = z.object({
   id: int.describe("external miners count from 1000000001, managed miners from 1"),
   uid: Uid.nullable(),
   name: text,
-  hostname: text,
+  hostname: text.describe("where the miner is reached: the host of its address; its own name is in `identity`"),
   hostDescription: text.describe("host:port"),
   groupId: int.describe("0 = in no group"),
   groupID: int.describe("the same as groupId"),
@@ -158,10 +167,12 @@ export const Miner = z.object({
   canPool: z.boolean(),
   canPoolSwitch: z.boolean(),
   canPoolSave: z.boolean(),
+  hasFirmwareLicense: z.boolean().describe("false unless the firmware says that it has one"),
   location: Location,
   tags: z.array(text),
   readings: Readings,
   controls: z.array(Control),
+  money: Money.describe("what it earns and costs (ours)"),
   heating: Heating.nullable().describe("the room that this miner heats, null for none (ours)"),
   identity: Identity.nullable().describe("what the rig says that it is, null before it was first read (ours)"),
 });
@@ -238,6 +249,7 @@ export const ManagedMiner = z.object({
   softwarePath: text,
   algorithm: text,
   dualAlgorithm: text,
+  note: text.nullable().describe("what keeps it from running (ours)"),
 });
 export type ManagedMiner = z.infer<typeof ManagedMiner>;
 

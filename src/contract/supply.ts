@@ -63,7 +63,5 @@ export const MqttSupply = z.strictObject({
 export type MqttSupply = z.infer<typeof MqttSupply>;
 
 /** The plug that a rig draws its power through, and what it may be used for. Source: `supply` in the additions. */
-export const Supply = z.discriminatedUnion("type", [HttpSupply, MqttSupply], {
-  error: ({ code }) => (code === "invalid_union" ? "must be one of shelly, tasmota, mqtt" : undefined),
-});
+export const Supply = z.discriminatedUnion("type", [HttpSupply, MqttSupply]);
 export type Supply = z.infer<typeof Supply>;

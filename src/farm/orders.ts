@@ -4,6 +4,7 @@ import { type Part, type Property, type PropertyKey, properties } from "../contr
 import type { ControlKey } from "../contract/readings.ts";
 import type { ActionReply, Miner } from "../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../contract/service.ts";
+import { wording } from "../contract/wording.ts";
 import { listedPools, poolInUse } from "./pool-choices.ts";
 import { isObject, scalar } from "./values.ts";
 
@@ -121,7 +122,7 @@ export async function carryOut(
 
 /** Mistakes are told of the property, whatever the action calls its parameter. */
 function act(query: Readonly<Record<string, string>>, property: string): Doing {
-  const { data, error } = MinerActionQuery.safeParse(query);
+  const { data, error } = MinerActionQuery.safeParse(query, { error: wording });
   if (error !== undefined) throw invalidAll(error.issues.map(({ message }) => ({ path: property, message })));
   return { operation: "minerAction", action: data };
 }

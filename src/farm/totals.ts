@@ -29,8 +29,8 @@ export function totalsOf(miners: readonly Miner[]): Totals {
     power: sum(miners, ({ readings }) => readings.power),
     energy: sum(miners, ({ readings }) => readings.energy),
     temperature: hottest(miners),
-    revenue: money(miners, ({ coinInfo }) => coinInfo.revenuePerDayValue),
-    profit: money(miners, ({ coinInfo }) => coinInfo.profitPerDayValue),
+    revenue: sum(miners, ({ money }) => money.revenuePerDay),
+    profit: sum(miners, ({ money }) => money.profitPerDay),
   };
 }
 
@@ -42,10 +42,6 @@ function sum(miners: readonly Miner[], read: (miner: Miner) => number | null): n
   const known = miners.map(read).filter((value) => value !== null);
   return known.length === 0 ? null : rounded(known.reduce((total, value) => total + value, 0));
 }
-
-/** Money that nobody knows is 0 in the documented fields; without a revenue the profit is not known either. */
-const money = (miners: readonly Miner[], read: (miner: Miner) => number): number | null =>
-  sum(miners, (miner) => (miner.coinInfo.revenuePerDayValue === 0 ? null : read(miner)));
 
 const hottest = (miners: readonly Miner[]): number | null => {
   const known = miners.map(({ readings }) => readings.temperature).filter((value) => value !== null);

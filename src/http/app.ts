@@ -11,7 +11,7 @@ import { type Admitted, admission } from "./admission.ts";
 import { countAnswers, sendRead } from "./answers.ts";
 import { hasBody, leftOfBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
-import { addDocs } from "./docs.ts";
+import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
@@ -31,6 +31,8 @@ declare module "fastify" {
     admitted: Admitted;
     /** Counts bytes of the body as changes of this client. Throws `too.many`. */
     payForBody: (bytes: number) => void;
+    /** Why it was not answered with what was asked for. */
+    refusal: RigbridgeError | undefined;
   }
 }
 
@@ -47,7 +49,7 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   const fail = problemSender(log, limits);
   const turns = new Turns(limits);
   const app = fastify({
-    serverFactory: (handle) => serverOf(handle, turns, limits),
+    serverFactory: (handle) => serverOf(handle, turns, limits, log),
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -83,7 +85,7 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   return app;
 }
 
-function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits): Server {
+function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits, log: FastifyBaseLogger): Server {
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
@@ -95,7 +97,7 @@ function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits): Se
   });
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
-  server.on("clientError", (error, socket) => refuseClient(error, socket, turns.current(socket)));
+  server.on("clientError", (error, socket) => refuseClient(error, socket, turns.current(socket), log));
   turns.serve(server, handle);
   return server;
 }
@@ -130,6 +132,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   app.decorateRequest("asked");
   app.decorateRequest("admitted");
   app.decorateRequest("payForBody", () => undefined);
+  app.decorateRequest("refusal");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
     // Nobody reads what comes with these; it may be endless.
@@ -144,7 +147,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
 /** 405 and OPTIONS for paths of the table, 404 for others; nothing of the request is repeated. */
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = methodsAt(pathOf(request.url));
-  if (methods.length === 0) throw new RigbridgeError("not.found", "There is nothing at this path");
+  if (methods.length === 0) throw nothingHere();
   reply.header("allow", methods.join(", "));
   if (request.method === "OPTIONS") return reply.code(204).send();
   throw new RigbridgeError("method.not-allowed", `This path takes ${methods.join(", ")}`);
@@ -155,6 +158,7 @@ type ProblemSender = (error: Error & { code?: string }, request: FastifyRequest,
 function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSender {
   return (error, request, reply) => {
     const problem = problemOf(error, request, log);
+    request.refusal = problem;
     if (problem.code === "too.many" && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
     if (leftOfBody(request.raw, limits) === "endless") reply.header("connection", "close");
     reply

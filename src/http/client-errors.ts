@@ -1,6 +1,9 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { FastifyBaseLogger } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
+import { refusalLine } from "./log.ts";
 import { problemDocument, problemType } from "./problem.ts";
 
 /**
@@ -11,6 +14,7 @@ export function refuseClient(
   error: Error & { code?: string },
   socket: Duplex,
   underWay: ServerResponse | undefined,
+  log: FastifyBaseLogger,
 ): void {
   // What comes behind a request is late because that one is not answered yet; the connection ends with the answer.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && underWay?.req.complete) {
@@ -22,6 +26,8 @@ export function refuseClient(
     return;
   }
   const { status, problem } = refusalOf(error.code);
+  const address = socket instanceof Socket ? socket.remoteAddress : undefined;
+  log.info({ status, address, ...refusalLine(problem) }, "refused");
   const body = JSON.stringify({ ...problemDocument(problem), status });
   socket.end(
     [

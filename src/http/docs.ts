@@ -2,7 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { RigbridgeError } from "../contract/problems.ts";
 import { tagged } from "./etag.ts";
 import { openApiDocument } from "./openapi.ts";
-import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf } from "./paths.ts";
+import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf, rootPath } from "./paths.ts";
 import { StaticAnswer } from "./static-answer.ts";
 
 /** The OpenAPI document, and the page that shows it. All of it is made when it is first asked for, and once. */
@@ -26,6 +26,7 @@ export function addDocs(app: FastifyInstance, version: string): void {
   });
   for (const url of [openApiPath, docsDocumentPath]) app.route({ url, ...answer(document) });
   for (const url of [docsPath, docsFilePath]) app.route({ url, ...answer(page) });
+  app.route({ method: ["GET", "HEAD"], url: rootPath, handler: (_request, reply) => reply.redirect(docsPath) });
 }
 
 /** What there is at a path below the page, asked of the page's own server once. Rejects with `not.found` for anything else. */
@@ -54,7 +55,8 @@ async function pageAt(pages: FastifyInstance, url: string): Promise<StaticAnswer
 /** Segments that are names of files and nothing else. */
 const plain = /^(\/[a-z0-9][a-z0-9.-]*)+$/;
 
-const nothingHere = () => new RigbridgeError("not.found", "There is nothing at this path");
+export const nothingHere = () =>
+  new RigbridgeError("not.found", `There is nothing at this path; ${docsPath} shows what there is`);
 
 /** Nothing but this server's own files, and no frame of another page around them. */
 const policy = [

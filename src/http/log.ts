@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { RigbridgeError } from "../contract/problems.ts";
 import { pathOf } from "./paths.ts";
 
 /** A line for each answer: never the query, where the key stands, nor what a client wrote in its place. */
@@ -11,10 +12,22 @@ export function logAnswers(app: FastifyInstance, log: FastifyBaseLogger): void {
       ms: Math.round(reply.elapsedTime),
     };
     if (reply.statusCode < 400) log.debug(line, "answered");
-    else log.info(line, "refused");
+    else log.info({ ...line, address: request.ip, ...refusalLine(request.refusal) }, "refused");
     done();
   });
 }
+
+/** Of bad input only the fields are named: the sentences may quote what a client sent. */
+export function refusalLine(refusal: RigbridgeError | undefined): { readonly code?: string; readonly reason?: string } {
+  if (refusal === undefined) return {};
+  const { code, message, errors } = refusal;
+  const fields = errors.slice(0, namedAtMost).map(({ path }) => path);
+  const reason = fields.length === 0 ? message : `bad: ${fields.join(", ")}`;
+  return { code, reason: reason.slice(0, 200) };
+}
+
+/** Fields of a refused request in its line. */
+const namedAtMost = 5;
 
 /** The path up to whatever looks like the beginning of a query, also where a client escaped it. */
 export const loggable = (target: string): string =>

@@ -77,10 +77,8 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   for (const [miner, group] of await minersOf(service, caller)) {
     const status = miner.statusInfo.statusDisplay;
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-    if (miner.uid !== null) {
-      const own = labelText({ uid: miner.uid, name: miner.name, group, model: miner.hardware });
-      for (const page of pages) page.text += minerSamples(page.metric, miner, own);
-    }
+    const own = labelText({ ...signOf(miner), name: miner.name, group, model: miner.hardware });
+    for (const page of pages) page.text += minerSamples(page.metric, miner, own);
     seen += 1;
     if (seen % minersAtOnce !== 0) continue;
     turnPage();
@@ -89,6 +87,10 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   turnPage();
   return [Buffer.from(countText(byStatus)), ...pages.flatMap(({ chunks }) => chunks)];
 }
+
+/** A rig that was never identified has no uid yet, and two may have one name: it is told from others by its id. */
+const signOf = ({ uid, id }: Miner): Readonly<Record<string, string>> =>
+  uid === null ? { uid: "", id: String(id) } : { uid };
 
 const minerCount: Metric = { name: "rigbridge_miners", type: "gauge", help: "Miners by status." };
 

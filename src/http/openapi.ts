@@ -53,12 +53,13 @@ const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolA
 const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo"]);
 
 function entry(name: OperationName, operation: Operation): Json {
-  const { kind, method, ours, summary, body } = operation;
+  const { kind, method, ours, summary, body, alias } = operation;
   const needs = privilegeFor(operation);
   const isStream = kind === "stream";
   const words = [
     ...(isStream ? [streamDescription] : []),
     ...(ours ? ["An addition of Rigbridge, not in the documented API."] : []),
+    ...(alias === undefined ? [] : [`Also answers at \`${alias}\`.`]),
     `A user needs the privilege \`${needs}\`.`,
   ];
   return {

@@ -1,4 +1,4 @@
-import { operations } from "../contract/operations.ts";
+import { type Operation, operations } from "../contract/operations.ts";
 
 /** Where the server says that it is up. */
 export const healthPath = "/health";
@@ -9,16 +9,26 @@ export const docsPath = "/docs";
 export const docsDocumentPath = `${docsPath}/json`;
 export const docsFilePath = `${docsPath}/static/:file`;
 
+/** Leads to the documentation. */
+export const rootPath = "/";
+
 /** Pages that hold no secret: open to everybody who may connect. */
-const openPages = [healthPath, openApiPath, docsPath, docsDocumentPath, docsFilePath].map(segmentsOf);
+const openPages = [rootPath, healthPath, openApiPath, docsPath, docsDocumentPath, docsFilePath].map(segmentsOf);
 
 const known = [
-  ...Object.values(operations).map(({ method, path }) => ({
-    methods: method === "GET" ? ["GET", "HEAD"] : [method],
-    segments: segmentsOf(path),
-  })),
+  ...Object.values(operations).flatMap((operation) =>
+    pathsOf(operation).map((path) => ({
+      methods: operation.method === "GET" ? ["GET", "HEAD"] : [operation.method],
+      segments: segmentsOf(path),
+    })),
+  ),
   ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
 ];
+
+/** Where an operation is. */
+export function pathsOf({ path, alias }: Operation): readonly string[] {
+  return alias === undefined ? [path] : [path, alias];
+}
 
 /** The methods of a path, empty for a path that is not known. */
 export function methodsAt(path: string): readonly string[] {

@@ -8,6 +8,7 @@ import { sendDone, sendEncoded, sendRead } from "./answers.ts";
 import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
+import { pathsOf } from "./paths.ts";
 import type { UnderWay } from "./under-way.ts";
 
 interface Serving {
@@ -22,7 +23,8 @@ export function addRoutes(app: FastifyInstance, serving: Serving): void {
     const operation: Operation = operations[name];
     if (operation.kind === "stream") continue;
     const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
-    app.route({ method, url: operation.path, handler: answer(name, operation, serving) });
+    const handler = answer(name, operation, serving);
+    for (const url of pathsOf(operation)) app.route({ method, url, handler });
   }
 }
 

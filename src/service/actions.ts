@@ -29,13 +29,13 @@ export function actionOperations(
   return {
     minerAction: async ({ id, ...asked }, caller) => {
       const eyes = access.of(caller);
-      const entry = roster.entryFor(id, eyes);
+      const entry = roster.steeredFor(id, eyes);
       const { action, ...parameters } = asked;
       if (isForLoop(action)) return done(await tellLoop(entry, asked, caller, eyes));
       return steering.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes)(id));
     },
     minerPoolAction: async ({ id, poolId, action }, caller) => {
-      const entry = roster.entryFor(id, access.of(caller));
+      const entry = roster.steeredFor(id, access.of(caller));
       const order = orderOf(entry, `pool_${action}`, { pool: poolId });
       const step: Step = (reading) => {
         const pool = roster.poolById(id, poolId, reading.pools);

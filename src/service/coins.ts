@@ -1,4 +1,4 @@
-import { algorithms } from "../catalogue/algorithms.ts";
+import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { coins as knownCoins } from "../catalogue/coins.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
@@ -39,6 +39,7 @@ const factors = { btc32: 2 ** 32, hashes: 1, equihash: 2 ** 13, kaspa: null, "ne
 export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
+  readonly #currency: string;
   readonly #changed: () => void;
   /** By short name in capitals; made anew when a coin has changed, because every read of a rig looks here. */
   #coins: ReadonlyMap<string, Coin>;
@@ -49,9 +50,15 @@ export class Coins implements CoinOperations {
   readonly #listed: { id: string; name: string }[] = [];
 
   /** `changed` is called when a coin's worth has. */
-  constructor(store: Store, config: Pick<Config, "algorithms" | "coins">, now: () => number, changed: () => void) {
+  constructor(
+    store: Store,
+    config: Pick<Config, "algorithms" | "coins" | "display">,
+    now: () => number,
+    changed: () => void,
+  ) {
     this.#store = store;
     this.#now = now;
+    this.#currency = config.display.currency;
     this.#changed = changed;
     for (const { id, name, unit, difficulty, aliases } of algorithms) {
       this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
@@ -68,6 +75,17 @@ export class Coins implements CoinOperations {
     return this.#algorithms.get(bareName(name));
   }
 
+  /** Two names of one algorithm; names that are not known are compared as they are. */
+  isSameAlgorithm(one: string, other: string): boolean {
+    const id = (name: string): string => this.algorithm(name)?.id ?? bareName(name);
+    return id(one) === id(other);
+  }
+
+  /** Why this is no algorithm, for a field of this name; nothing where it is one. */
+  algorithmMistakes(path: string, name: string): Mistake[] {
+    return this.algorithm(name) === undefined ? [{ path, message: `"${name}" is not among GET /api/algorithms` }] : [];
+  }
+
   coin(shortName: string): Coin | undefined {
     return this.#coins.get(shortName.toUpperCase());
   }
@@ -77,8 +95,9 @@ export class Coins implements CoinOperations {
     const { name, algorithm } = coin ?? input;
     const facts = algorithm === undefined ? undefined : this.algorithm(algorithm);
     const mistakes = [
-      ...(coin === undefined ? newCoinMistakes(name, algorithm, facts) : []),
+      ...(coin === undefined ? this.#newCoinMistakes(name, algorithm) : []),
       ...worthMistakes(input, facts),
+      ...(input.usd === undefined ? [] : dollarMistakes(this.#currency)),
     ];
     if (mistakes.length > 0 || name === undefined || algorithm === undefined) throw badCoin(input.shortName, mistakes);
     if (coin !== undefined && this.#profitsOfFile.has(coin.shortName.toUpperCase()))
@@ -147,6 +166,15 @@ export class Coins implements CoinOperations {
     );
   }
 
+  #newCoinMistakes(name: string | undefined, algorithm: string | undefined): Mistake[] {
+    return [
+      ...(name ? [] : [{ path: "name", message: "is required for a new coin" }]),
+      ...(algorithm
+        ? this.algorithmMistakes("algorithm", algorithm)
+        : [{ path: "algorithm", message: "is required for a new coin" }]),
+    ];
+  }
+
   #know(facts: AlgorithmFacts, aliases: readonly string[]): void {
     for (const name of [facts.id, facts.name, ...aliases]) this.#algorithms.set(bareName(name), facts);
     this.#listed.push({ id: facts.id, name: facts.name });
@@ -159,20 +187,6 @@ interface Worth {
   readonly reward?: number | undefined;
   readonly btc?: number | undefined;
   readonly usd?: number | undefined;
-}
-
-function newCoinMistakes(
-  name: string | undefined,
-  algorithm: string | undefined,
-  facts: AlgorithmFacts | undefined,
-): Mistake[] {
-  return [
-    ...(name ? [] : [{ path: "name", message: "is required for a new coin" }]),
-    ...(algorithm ? [] : [{ path: "algorithm", message: "is required for a new coin" }]),
-    ...(algorithm && facts === undefined
-      ? [{ path: "algorithm", message: `"${algorithm}" is not among GET /api/algorithms` }]
-      : []),
-  ];
 }
 
 /** Either a profit, or difficulty, reward and exactly one price. */
@@ -201,6 +215,17 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
     : [{ path: "difficulty", message: "gives, with this reward, more than any coin earns" }];
 }
 
+/** The only rate that is known is that of a BTC in the display currency, so that a price in USD is none in another. */
+const dollarMistakes = (currency: string): Mistake[] =>
+  currency === "USD"
+    ? []
+    : [
+        {
+          path: "usd",
+          message: `cannot be turned into ${currency}, the display currency; give the price in BTC as btc`,
+        },
+      ];
+
 /** BTC or USD per MH/s and day: with more the sums would leave what a number can hold. */
 const mostWorth = 1e15;
 
@@ -220,6 +245,3 @@ function badCoin(shortName: string, mistakes: readonly Mistake[]): RigbridgeErro
   if (mistakes.length === 1 && first !== undefined) return invalid(first.path, first.message);
   return new RigbridgeError("input.invalid", `Coin ${shortName}: ${mistakes.length} mistakes`, { errors: mistakes });
 }
-
-/** "rx/0" and "RX-0" are one name. */
-const bareName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

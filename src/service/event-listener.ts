@@ -30,7 +30,8 @@ export class Listener {
   #position: number;
   /** The fewest events that it was behind; a listener that resumes may be far behind, and has to come closer. */
   #closest: number;
-  #summary: Uint8Array | null = null;
+  /** The one that was not taken yet, at its moment of the ring. */
+  #summary: EncodedEvent | null = null;
   #hadSummary = false;
   #failure: unknown;
   #wake: (() => void) | null = null;
@@ -64,33 +65,34 @@ export class Listener {
     if (this.#position < known || this.#position > ring.last) {
       this.#position = ring.last;
       events.push({ id: ring.last, type: "reset", json: nothing });
+      // Its moment was passed over.
+      if (this.#summary !== null) this.#summary = { ...this.#summary, id: ring.mark() };
     }
     for (let bytes = 0; this.#behind > 0 && events.length < limits.batch && bytes < limits.batchBytes; ) {
       this.#position += 1;
-      const event = shownTo(this.#access, ring.at(this.#position));
+      const summary = this.#summary?.id === this.#position ? this.#summary : undefined;
+      if (summary !== undefined) this.#summary = null;
+      const event = summary ?? shownTo(this.#access, ring.at(this.#position));
       if (event === undefined) continue;
       events.push(event);
       bytes += event.json.length;
     }
     this.#closest = Math.min(this.#closest, this.#behind);
-    if (this.#summary !== null && this.#behind === 0) {
-      events.push({ id: this.#position, type: "summary", json: this.#summary });
-      this.#summary = null;
-    }
     return events;
   }
 
   /** There may be something to take. A listener that takes nothing while too much comes is cut. */
   stir(): void {
     const { ring, limits } = this.#context;
-    const missed = ring.last - Math.max(this.#position, ring.floor);
+    const waiting = this.#summary === null ? 0 : 1;
+    const missed = ring.last - Math.max(this.#position, ring.floor) - waiting;
     if (this.#wake === null && missed > this.#closest + limits.lag) this.fail(lagged());
     this.wake();
   }
 
-  /** The latest replaces one that was not taken yet; it comes when all else has been taken. */
-  summarise(json: Uint8Array): void {
-    this.#summary = json;
+  /** The latest replaces one that was not taken yet. `id`: a moment of the ring, later than all that was taken. */
+  summarise(id: number, json: Uint8Array): void {
+    this.#summary = { id, type: "summary", json };
     this.#hadSummary = true;
     this.wake();
   }

@@ -1,9 +1,10 @@
 import { miningSoftware } from "../catalogue/mining-software.ts";
-import { invalid, notFound, notYet, RigbridgeError } from "../contract/problems.ts";
+import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../contract/problems.ts";
 import type { Host, ManagedMiner } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
 import type { AccessBook } from "./access.ts";
+import type { Coins } from "./coins.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
 
@@ -23,7 +24,10 @@ type HostOperations = Pick<
 
 const shownHost = ({ id, description, hostname }: Stored<StoredHost>): Host => ({ id, description, hostname });
 
-const shownMiner = ({ owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): ManagedMiner => miner;
+const shownMiner = ({ owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): ManagedMiner => ({
+  ...miner,
+  note: notRunYet,
+});
 
 const emptyMiner: StoredManagedMiner = {
   description: "",
@@ -42,7 +46,7 @@ const emptyMiner: StoredManagedMiner = {
  * Hosts and the mining software on them: kept here; running it comes with the agent. They stand in no group, so they
  * are there for who sees all and nobody else.
  */
-export function hostOperations(store: Store, access: AccessBook): HostOperations {
+export function hostOperations(store: Store, coins: Coins, access: AccessBook): HostOperations {
   const { hosts, managedMiners, pools, poolGroups } = store;
   const listed = <T>(rows: Collection<T>, caller: Caller): Stored<T>[] => (access.of(caller).all ? present(rows) : []);
   const seen = <T>(rows: Collection<T>, id: number, what: string, caller: Caller): Stored<T> => {
@@ -90,6 +94,10 @@ export function hostOperations(store: Store, access: AccessBook): HostOperations
           ? []
           : [{ path: "softwareType", message: `"${miner.softwareType}" is not among GET /api/miningsoftware` }]),
       ];
+      for (const path of ["algorithm", "dualAlgorithm"] as const) {
+        const name = fields[path];
+        if (name !== undefined && !isNone(name)) mistakes.push(...coins.algorithmMistakes(path, name));
+      }
       if (mistakes.length > 0) {
         throw new RigbridgeError("input.invalid", "The managed miner refers to what is not there", {
           errors: mistakes,
@@ -105,5 +113,8 @@ export function hostOperations(store: Store, access: AccessBook): HostOperations
     listMiningSoftware: async () => [...miningSoftware],
   };
 }
+
+/** How clients say that there is no algorithm. */
+const isNone = (name: string): boolean => name === "" || name === "Unspecified";
 
 const stripped = ({ id, owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): StoredManagedMiner => miner;

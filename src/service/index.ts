@@ -9,7 +9,7 @@ import type { MetaData } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { undoTimeoutMs } from "../link/supplies/supplied-rig.ts";
-import { type NewNotification, openStore, type Store } from "../store/index.ts";
+import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { type Access, AccessBook } from "./access.ts";
@@ -34,7 +34,7 @@ import { ReadShares } from "./read-shares.ts";
 import { Recorder } from "./recorder.ts";
 import { type DemoMiner, type Entry, Roster } from "./roster.ts";
 import { Steering } from "./steering.ts";
-import { presentSummary, type Totals, totalsOf } from "./summary.ts";
+import { presentSummary, type Remarked, remarksOf, type Totals, totalsOf } from "./summary.ts";
 import { templateOperations } from "./templates.ts";
 import { keyHolders, namedCaller, userOperations } from "./users.ts";
 
@@ -51,8 +51,13 @@ export interface ServiceOptions {
   readonly now?: () => number;
   /** Milliseconds of a clock that never jumps, for reads and commands; `performance.now` unless given. */
   readonly monotonicNow?: () => number;
-  /** Virtual rigs beside those of the configuration and the store. */
+  /**
+   * Virtual rigs to try things out. They leave when the first real miner is added; beside miners of the configuration or
+   * the store they stay.
+   */
   readonly demo?: readonly DemoMiner[];
+  /** Called when the demo miners have left. */
+  readonly demoLeft?: () => void;
   /** The machine's networks, searched when nobody names others; as `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
   /** What turns the loops that steer power; a timer. */
@@ -74,12 +79,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { config, store, log, now = Date.now, demo = [], messages = null, eventsKept = eventLimits.kept } = options;
   const format = formatFor(config.display);
   const prices = { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price };
-  const metaData = (): MetaData => ({
+  const metaData = (remarked: Remarked): MetaData => ({
     updated: format.localTime(now()),
     edition: "Rigbridge",
     version,
-    infoList: [],
-    warningList: [],
+    ...remarksOf(remarked),
   });
 
   await declareCoins(config, store);
@@ -152,6 +156,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   });
   const steering = new Steering(roster.fleet, store, log, (command) => {
     loops.heard(command);
+    logEnd(log, command);
     events.command(shownCommand(command));
   });
   const tellLoop = loopTelling(loops, steering);
@@ -164,6 +169,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     format,
     metaData,
     totals,
+    demoLeft: () => {
+      log.info("the demo miners have left: there is a real one now");
+      options.demoLeft?.();
+    },
     hasMessages: messages !== null,
     ownTopics: ownTopics(config.mqtt),
   };
@@ -186,9 +195,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const calls: Calls = {
     ...minerOperations(context),
     ...actionOperations(roster, steering, stepsOf, access, tellLoop),
-    ...hostOperations(store, access),
+    ...hostOperations(store, coins, access),
     ...notificationOperations(store, roster, access, format),
-    ...templateOperations(store, metaData),
+    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0 })),
     ...groupOperations(
       store,
       access,
@@ -208,7 +217,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     saveCoin: coins.saveCoin,
     deleteCoin: coins.deleteCoin,
     listAlgorithms: coins.listAlgorithms,
-    getSummary: async (_input, caller) => presentSummary(totals(access.of(caller)), format, prices, metaData()),
+    getSummary: async (_input, caller) => {
+      const sums = totals(access.of(caller));
+      return presentSummary(sums, format, prices, metaData(sums));
+    },
     ...commandOperations(roster, store, access, shares),
     ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
     ...historyOperations(roster, access, recorderOf, shares, now),
@@ -266,6 +278,14 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       await demoStore.close();
     },
   };
+}
+
+/** A line for each command that has ended. */
+function logEnd(log: Logger, { id, minerId, minerName, actor, action, state, message }: StoredCommand): void {
+  if (state === "queued" || state === "sent") return;
+  const line = { command: id, miner: minerId, name: minerName, action, actor, state, message };
+  if (state === "done") log.info(line, "a command is done");
+  else log.warn(line, "a command is not done");
 }
 
 /** Totals are made anew only when something has changed, and for large fleets a few times a second at most. */

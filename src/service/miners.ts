@@ -12,7 +12,7 @@ import type { PoolBook } from "./pool-book.ts";
 import { done } from "./replies.ts";
 import type { Roster } from "./roster.ts";
 import { findOwn, present } from "./stored.ts";
-import type { Totals } from "./summary.ts";
+import { type Remarked, type Totals, totalsOf } from "./summary.ts";
 import type { GroupSection } from "./views.ts";
 
 type MinerOperations = Pick<
@@ -24,19 +24,24 @@ export interface MinerContext extends PlugContext {
   readonly book: PoolBook;
   readonly access: AccessBook;
   readonly format: Format;
-  readonly metaData: () => MetaData;
+  readonly metaData: (remarked: Remarked) => MetaData;
   readonly totals: (access: Access) => Totals;
+  /** The first real miner has come, and the demo miners have left. */
+  readonly demoLeft: () => void;
 }
 
 /** Miners: what there are, and which are added, changed and removed. */
 export function minerOperations(context: MinerContext): MinerOperations {
-  const { roster, store, book, access, metaData } = context;
-  const detail = (id: number) => ({ ...roster.present(id).miner, metaData: metaData() });
+  const { roster, store, book, access, metaData, totals } = context;
+  const detail = (id: number) => {
+    const { miner, figures } = roster.present(id);
+    return { ...miner, metaData: metaData(totalsOf([figures])) };
+  };
   return {
     listMiners: async (_input, caller) => {
       const eyes = access.of(caller);
       const groupList = groupsOf(roster, seenSections(roster.sections(), eyes));
-      return { ...listHead(context, eyes), groupList, metaData: metaData() };
+      return { ...listHead(context, eyes), groupList, metaData: metaData(totals(eyes)) };
     },
     getMiner: async ({ id }, caller) => {
       roster.entryFor(id, access.of(caller));
@@ -58,8 +63,13 @@ export function minerOperations(context: MinerContext): MinerOperations {
       checkAddress(roster, row.address, null, eyes);
       if (row.supply !== null) checkOwner(row.supply, null, context, eyes);
       const added = await store.miners.add(row);
+      const isFirst = roster.isDemoOnly;
       roster.put(added);
       roster.arrange();
+      if (isFirst) {
+        await roster.removeDemos();
+        context.demoLeft();
+      }
       return detail(added.id);
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
@@ -87,7 +97,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = roster.entryFor(id, access.of(caller));
+      const { rig } = roster.steeredFor(id, access.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await roster.fleet.poll(rig);
       roster.entryFor(id, access.of(caller));
@@ -98,16 +108,18 @@ export function minerOperations(context: MinerContext): MinerOperations {
 
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
-  const { roster, access, metaData } = context;
-  const tail = (): string => `"metaData":${JSON.stringify(metaData())}`;
+  const { roster, access, metaData, totals } = context;
+  const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
   return {
     list: (caller: Caller): Encoded => {
       const eyes = access.of(caller);
       const head = JSON.stringify(listHead(context, eyes)).slice(1, -1);
-      return roster.views.list(head, tail(), eyes);
+      return roster.views.list(head, tail(totals(eyes)), eyes);
     },
     one: (id: number, caller: Caller): Encoded | undefined =>
-      roster.seen(id, access.of(caller)) === undefined ? undefined : roster.views.one(id, tail()),
+      roster.seen(id, access.of(caller)) === undefined
+        ? undefined
+        : roster.views.one(id, (figures) => tail(totalsOf([figures]))),
   };
 }
 

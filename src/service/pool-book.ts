@@ -1,6 +1,6 @@
-import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
+import { invalidAll, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Pool } from "../contract/resources.ts";
-import type { MiningService } from "../contract/service.ts";
+import type { Input, MiningService } from "../contract/service.ts";
 import type { PoolLogin } from "../link/driver.ts";
 import type { PoolPassword } from "../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../store/index.ts";
@@ -29,8 +29,10 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #coins: Coins;
   readonly #access: AccessBook;
   readonly #changed: () => void;
-  /** Host of the URL to the first pool definition that has it. */
-  #byHost = new Map<string, Stored<StoredPool>>();
+  /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
+  #byLogin: Index = new Map();
+  #byPort: Index = new Map();
+  #byHost: Index = new Map();
 
   /** `changed` is called when a pool's coin or name may be another. */
   constructor(store: Store, coins: Coins, access: AccessBook, changed: () => void) {
@@ -47,14 +49,26 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       .map(loginOf)
       .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
 
-  /** A rig's coin is that of the pool definition with the same host. */
-  coinOf(url: string): Coin | undefined {
-    const pool = this.#byHost.get(hostOf(url));
-    return pool === undefined || pool.coinShortName === "" ? undefined : this.#coins.coin(pool.coinShortName);
+  /**
+   * What the definitions say of a pool on a rig that mines this algorithm (null: it does not say). The coin is unknown
+   * where its algorithm is not the rig's: the pool then takes other work than the definition says.
+   */
+  definitionOf({ url, worker }: RigPool, algorithm: string | null): { readonly name: string; readonly coin?: Coin } {
+    const found = this.#matching(url, worker).map(({ description, coinShortName }) => {
+      const coin = coinShortName === "" ? undefined : this.#coins.coin(coinShortName);
+      const fits = coin !== undefined && (algorithm === null || this.#coins.isSameAlgorithm(coin.algorithm, algorithm));
+      return { name: description, ...(fits ? { coin } : {}) };
+    });
+    return found.find(({ coin }) => coin !== undefined) ?? found[0] ?? { name: "" };
   }
 
-  nameOf(url: string): string | undefined {
-    return this.#byHost.get(hostOf(url))?.description || undefined;
+  /** The definitions that name the pool most exactly; a host alone names one only when no other is there. */
+  #matching(url: string, worker: string): readonly Stored<StoredPool>[] {
+    const hostAndPort = hostAndPortOf(url);
+    const exact = this.#byLogin.get(loginKey(hostAndPort, worker)) ?? this.#byPort.get(hostAndPort);
+    if (exact !== undefined) return exact;
+    const ofHost = this.#byHost.get(hostOf(url)) ?? [];
+    return ofHost.length === 1 ? ofHost : [];
   }
 
   /**
@@ -93,7 +107,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
     const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
     const fields = { ...empty, ...known, ...given(body) };
-    if (fields.url === "") throw invalid("url", "is required");
+    const mistakes = this.#mistakesIn(fields.url, body);
+    if (mistakes.length > 0) throw invalidAll(mistakes);
     const coin = fields.coinShortName === "" ? undefined : this.#coins.coin(fields.coinShortName);
     const pool: StoredPool = {
       description: fields.description,
@@ -162,12 +177,27 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return done(`Pool group ${group.name} removed`);
   };
 
+  /** Names are looked up where the body gives them: what was stored before stays as it is. */
+  #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
+    return [
+      ...(url === "" ? [{ path: "url", message: "is required" }] : []),
+      ...(coinShortName === "" || this.#coins.coin(coinShortName) !== undefined
+        ? []
+        : [
+            {
+              path: "coinShortName",
+              message: `there is no coin "${coinShortName}"; POST /api/coins/${encodeURIComponent(coinShortName)} adds one`,
+            },
+          ]),
+      ...(coinAlgorithm === "" ? [] : this.#coins.algorithmMistakes("coinAlgorithm", coinAlgorithm)),
+    ];
+  }
+
   #index(): void {
-    this.#byHost = new Map(
-      present(this.#store.pools)
-        .toReversed()
-        .map((pool) => [hostOf(pool.url), pool]),
-    );
+    const pools = present(this.#store.pools);
+    this.#byLogin = Map.groupBy(pools, (pool) => loginKey(hostAndPortOf(pool.url), loginOf(pool).worker));
+    this.#byPort = Map.groupBy(pools, ({ url }) => hostAndPortOf(url));
+    this.#byHost = Map.groupBy(pools, ({ url }) => hostOf(url));
   }
 
   #find(id: number, access: Access): Stored<StoredPool> {
@@ -202,6 +232,16 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     };
   }
 }
+
+type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
+
+/** A pool as a rig names it. */
+interface RigPool {
+  readonly url: string;
+  readonly worker: string;
+}
+
+const loginKey = (hostAndPort: string, worker: string): string => `${hostAndPort}\n${worker}`;
 
 /** A group is seen by who sees all of its pools; an empty one by who sees all there is. */
 const seesPoolGroup = (access: Access, { pools }: StoredPoolGroup): boolean =>

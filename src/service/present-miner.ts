@@ -5,7 +5,7 @@ import { afterRefusal, beforeFirstRead, type RigState, statusOf, unknownRig, unu
 import type { DeviceReading, PoolReading, Reading } from "../link/driver.ts";
 import type { Format, HashUnit } from "../units/format.ts";
 import type { Coins } from "./coins.ts";
-import { daysPerMonth, earningsOf, type Prices } from "./money.ts";
+import { daysPerMonth, earningsOf, type Prices, unknownEarnings } from "./money.ts";
 import type { PoolBook } from "./pool-book.ts";
 import { hostAndPortOf, hostOf } from "./pool-url.ts";
 
@@ -15,6 +15,8 @@ export interface MinerFacts {
   readonly name: string;
   /** Whether a person gave the name. */
   readonly named: boolean;
+  /** Whether it is virtual, for trying out. */
+  readonly demo: boolean;
   readonly groupId: number;
   readonly location: Location;
   readonly tags: readonly string[];
@@ -41,13 +43,17 @@ export interface Presentation {
 
 /** What the totals are made of. */
 export interface MinerFigures {
+  readonly demo: boolean;
   readonly running: boolean;
   readonly hashrate: number;
   readonly hashrateAverage: number;
   readonly unit: HashUnit;
   readonly algorithm: string;
   readonly coin: string;
+  /** Unknown is 0. */
   readonly revenue: number;
+  /** Whether its electricity would cost something, but it does not say its power. */
+  readonly costUnknown: boolean;
   readonly gpus: number;
   readonly pgas: number;
   readonly asics: number;
@@ -74,12 +80,15 @@ export function presentMiner(
   const unit = algorithm?.unit ?? "H/s";
   const pools = presentPools(facts, reading, to);
   const active = reading?.pools.find((pool) => pool.active);
-  const coin = active === undefined ? undefined : to.pools.coinOf(active.url);
+  const coin = active && to.pools.definitionOf(active, readings.algorithm).coin;
   const lists = presentDevices(devices, unit, reading, format);
   const hashrate = readings.hashrate ?? 0;
   const average = readings.hashrateAverage ?? 0;
   const temperatures = temperaturesOf(reading);
-  const earnings = earningsOf(hashrate, readings.power, coin, to.prices);
+  const earnings = reading === null ? unknownEarnings(to.prices) : earningsOf({ ...readings, coin }, to.prices);
+  const { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc } = earnings;
+  const revenue = revenuePerDay ?? 0;
+  const profit = profitPerDay ?? 0;
   const at = state.at ?? to.startedAt;
   const can = canDo(reading);
   const controls = reading === null ? state.controls.map(unset) : state.controls;
@@ -87,7 +96,7 @@ export function presentMiner(
     id: facts.id,
     uid: state.uid,
     name: facts.name,
-    hostname: state.identity?.hostname ?? facts.host.name,
+    hostname: facts.host.name,
     hostDescription: facts.host.description,
     groupId: facts.groupId,
     groupID: facts.groupId,
@@ -132,15 +141,15 @@ export function presentMiner(
       shortName: coin?.shortName ?? "",
       algorithm: algorithm?.name ?? readings.algorithm ?? "",
       coinClass: coin?.coinClass ?? "",
-      revenuePerDay: format.money(earnings.revenue),
-      revenuePerDayValue: earnings.revenue,
-      revenuePerMonth: format.money(earnings.revenue * daysPerMonth),
-      revenuePerDayValueDisplayCurrency: earnings.revenue,
-      revenuePerDayValueBtc: earnings.revenueBtc,
-      profitPerDay: format.money(earnings.profit),
-      profitPerDayValue: earnings.profit,
-      profitPerMonth: format.money(earnings.profit * daysPerMonth),
-      profitPerDayValueBtc: earnings.profitBtc,
+      revenuePerDay: format.money(revenue),
+      revenuePerDayValue: revenue,
+      revenuePerMonth: format.money(revenue * daysPerMonth),
+      revenuePerDayValueDisplayCurrency: revenue,
+      revenuePerDayValueBtc: revenueBtc ?? 0,
+      profitPerDay: format.money(profit),
+      profitPerDayValue: profit,
+      profitPerMonth: format.money(profit * daysPerMonth),
+      profitPerDayValueBtc: profitBtc ?? 0,
       powerUsageValue: whole(readings.power),
       isActualPowerUsage: readings.powerSource === "measured" || readings.powerSource === "reported",
     },
@@ -157,21 +166,26 @@ export function presentMiner(
     hasAsic: lists.asic.length > 0,
     hasCpu: lists.cpu.length > 0,
     ...can,
+    // No firmware that is read here says that it has one.
+    hasFirmwareLicense: false,
     location: facts.location,
     tags: [...facts.tags],
     readings,
     controls: [...controls, ...to.powerTarget(facts.id, { controls, reading })],
+    money: { revenuePerDay, costPerDay, profitPerDay, currency },
     heating: to.heatingOf(facts.id),
     identity: state.identity,
   };
   const figures = {
+    demo: facts.demo,
     running: status === "Mining",
     hashrate,
     hashrateAverage: average,
     unit,
     algorithm: miner.coinInfo.algorithm,
     coin: coin?.displayName ?? "",
-    revenue: earnings.revenue,
+    revenue,
+    costUnknown: reading !== null && costPerDay === null,
     gpus: lists.gpu.length,
     pgas: lists.pga.length,
     asics: lists.asic.length,
@@ -265,9 +279,10 @@ function presentPools({ id, name }: MinerFacts, reading: Reading | null, to: Pre
   const { pools, poolActions } = reading;
   const numbers = ordinals(pools);
   const own = pools.filter(({ devFee }) => !devFee).length;
+  const definitions = pools.map((pool) => to.pools.definitionOf(pool, reading.readings.algorithm));
   return pools.map((pool, index) => ({
     id: to.activePoolId(id, pool, numbers[index] ?? 0),
-    name: to.pools.nameOf(pool.url) ?? hostOf(pool.url),
+    name: definitions[index]?.name || hostOf(pool.url),
     statusInfo: { statusDisplay: poolStatus[pool.status], statusLine3: null },
     additionalInfo: { displayUrl: hostAndPortOf(pool.url), worker: pool.worker },
     priorityInfo: { priority: whole(pool.priority), quota: pool.quota === null ? 1 : whole(pool.quota) },
@@ -276,7 +291,7 @@ function presentPools({ id, name }: MinerFacts, reading: Reading | null, to: Pre
       line2: to.format.count(whole(pool.rejected)),
       line3: to.format.count(whole(pool.stale)),
     },
-    coinName: to.pools.coinOf(pool.url)?.displayName ?? "",
+    coinName: definitions[index]?.coin?.displayName ?? "",
     minerID: id,
     minerName: name,
     canRemove: !pool.devFee && pool.fixed === undefined && own > 1 && poolActions.includes("remove"),

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { OwnTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
-import { notFound, RigbridgeError } from "../contract/problems.ts";
+import { notFound, notRunYet, RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import type { MinerPool } from "../contract/resources.ts";
 import { Fleet } from "../fleet/fleet.ts";
@@ -81,7 +81,8 @@ export class Roster {
   /** Rigs that this program fails over, which the log was told of. */
   readonly #failing = new Set<number>();
   readonly #plugs: PlugOwners;
-  #demo: readonly Stored<StoredMiner>[] = [];
+  /** Rigs that the log was told cannot be reached. */
+  readonly #gone = new Set<number>();
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: RosterOptions) {
@@ -108,9 +109,8 @@ export class Roster {
 
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
-    this.#demo = demo.map(demoRow);
     this.#plugs.giveAll(present(this.#options.store.miners));
-    for (const miner of [...present(this.#options.store.miners), ...this.#demo]) {
+    for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       // Nobody listens yet.
@@ -137,6 +137,13 @@ export class Roster {
     const entry = this.seen(id, access);
     if (entry === undefined) throw notFound("miner", id);
     return entry;
+  }
+
+  /** The miner that an action is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
+  steeredFor(id: number, access: Access): Entry {
+    if (access.all && this.#options.store.managedMiners.get(id)?.disabled === false && !this.#entries.has(id))
+      throw new RigbridgeError("not.yet", notRunYet);
+    return this.entryFor(id, access);
   }
 
   /** Every miner that these eyes see. */
@@ -181,12 +188,24 @@ export class Roster {
     this.views.remove(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
+    if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
     await store.activePools.forget(id);
     await store.samples.forget(id);
     store.power.forget(id);
+  }
+
+  /** Whether there are demo miners and no real one. */
+  get isDemoOnly(): boolean {
+    const ids = [...this.#entries.keys()];
+    return ids.length > 0 && ids.every((id) => this.isDemo(id));
+  }
+
+  /** Demo miners leave as if each was removed. */
+  async removeDemos(): Promise<void> {
+    for (const id of [...this.#entries.keys()]) if (this.isDemo(id) && this.#entries.has(id)) await this.remove(id);
   }
 
   /** Groups, or who is in them, have changed. */
@@ -248,6 +267,7 @@ export class Roster {
   #put(miner: Stored<StoredMiner>): void {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
+    if (before === null) this.#options.log.info({ ...signsOf(entry.facts) }, "a miner was added");
     this.#show(entry, true, this.#presented(entry), before);
   }
 
@@ -294,6 +314,7 @@ export class Roster {
     this.fleet.remove(id);
     this.#entries.delete(id);
     this.#failing.delete(id);
+    this.#gone.delete(id);
     this.#byAddress.delete(formatAddress(known.rig.declared.address));
   }
 
@@ -303,6 +324,7 @@ export class Roster {
     return {
       id: miner.id,
       named: miner.name !== null,
+      demo: this.isDemo(miner.id),
       name: miner.name ?? nameOf(rig.state.identity, description),
       // A group that the configuration file no longer declares is not there.
       groupId: group?.disabled === false ? miner.groupId : 0,
@@ -359,6 +381,8 @@ export class Roster {
     if (entry?.rig !== rig) return;
     const { reading, missed } = rig.state;
     if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
+    if (missed === 0 && this.#gone.delete(rig.id))
+      this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
     this.#options.recorderOf(rig.id).add(rig);
@@ -385,6 +409,10 @@ export class Roster {
   }
 
   #disconnected(rig: FleetRig): void {
+    const facts = this.#entries.get(rig.id)?.facts;
+    const reason = rig.state.trouble?.message;
+    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason }, "a miner cannot be reached");
+    this.#gone.add(rig.id);
     if (rig.declared.offlineExpected) return;
     const { trouble } = rig.state;
     if (trouble !== null && trouble.quoted !== trouble.message)
@@ -393,6 +421,8 @@ export class Roster {
   }
 
   #refused(rig: FleetRig, message: string): void {
+    const facts = this.#entries.get(rig.id)?.facts;
+    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason: message }, "a miner was not taken in");
     this.#notify(rig, "Not taken in", message);
   }
 
@@ -402,6 +432,9 @@ export class Roster {
     this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
   }
 }
+
+/** For the log. What others have written, as a rig's name, stands in fields, where it cannot pass for a line of it. */
+const signsOf = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (
   miner: Stored<StoredMiner>,

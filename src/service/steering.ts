@@ -237,7 +237,7 @@ class Session {
       throw error;
     }
     if (isDone === null || (await this.#comesTrue(isDone, seconds))) return words;
-    throw new RigbridgeError("rig.unconfirmed", `The rig answered "${words}", but does not report the change`);
+    throw new RigbridgeError("rig.unconfirmed", `The rig does not report the change; it answered "${words}"`);
   }
 
   async #comesTrue(isDone: (reading: Reading) => boolean, seconds: number): Promise<boolean> {

@@ -4,8 +4,7 @@ import { daysPerMonth, type Prices } from "./money.ts";
 import type { MinerFigures } from "./present-miner.ts";
 
 /** The farm's figures. A miner that cannot be reached counts in `total` and in nothing else. */
-export interface Totals {
-  readonly total: number;
+export interface Totals extends Remarked {
   readonly running: number;
   readonly gpus: number;
   readonly pgas: number;
@@ -16,6 +15,32 @@ export interface Totals {
   readonly coins: readonly Share[];
   readonly algorithms: readonly Share[];
 }
+
+/** How many miners there are, and of how many of them a reply's metadata says something. */
+export interface Remarked {
+  readonly total: number;
+  readonly demos: number;
+  /** Miners whose power, and so whose cost and profit, is unknown although electricity has a price. */
+  readonly costUnknown: number;
+}
+
+export function remarksOf({ total, demos, costUnknown }: Remarked): Pick<MetaData, "infoList" | "warningList"> {
+  const infoList: string[] = [];
+  const warningList: string[] = [];
+  if (demos > 0) {
+    const until = demos === total ? "; they leave when the first real miner is added" : "";
+    infoList.push(`Includes ${counted(demos, "demo miner")}, virtual rigs to try things out${until}`);
+  }
+  if (costUnknown > 0) {
+    warningList.push(
+      `The profit of ${counted(costUnknown, "miner")} is unknown: electricity has a price, but their power is not known; ` +
+        "a plug that measures it (supply) or powerNameplate helps",
+    );
+  }
+  return { infoList, warningList };
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 interface Share {
   readonly name: string;
@@ -29,7 +54,7 @@ interface Share {
 export function totalsOf(figures: Iterable<MinerFigures>): Totals {
   const coins = new Map<string, Share>();
   const algorithms = new Map<string, Share>();
-  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0 };
+  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0, costUnknown: 0 };
   for (const each of figures) {
     sum.total += 1;
     sum.running += each.running ? 1 : 0;
@@ -38,6 +63,8 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     sum.asics += each.asics;
     sum.hashrate += each.unit === "H/s" ? each.hashrate : 0;
     sum.revenue += each.revenue;
+    sum.demos += each.demo ? 1 : 0;
+    sum.costUnknown += each.costUnknown ? 1 : 0;
     if (each.running) {
       addShare(coins, each.coin, each);
       addShare(algorithms, each.algorithm, each);

@@ -107,10 +107,10 @@ export class Views {
   }
 
   /** One miner with what only a single read has, as JSON text without braces. */
-  one(id: number, rest: string): Encoded | undefined {
+  one(id: number, rest: (figures: PresentedMiner["figures"]) => string): Encoded | undefined {
     const view = this.#view(id);
     if (view === undefined) return undefined;
-    const chunks = [view.bytes.subarray(1, -1), Buffer.from(`,${rest}}`)];
+    const chunks = [view.bytes.subarray(1, -1), Buffer.from(`,${rest(view.figures)}}`)];
     return { etag: this.#etag(view.version), length: lengthOf(chunks), chunks };
   }
 

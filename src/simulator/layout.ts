@@ -22,9 +22,12 @@ function addressOf(index: number): string {
   return `127.${second}.${third}.${last}`;
 }
 
-/** The kinds in turn, each as often as the mix says. */
+/** The kinds in turn, in the order of the mix, each as often as it says. */
 function kindsOf(mix: FarmMix): RigKind[] {
-  const kinds = rigKinds.flatMap((kind) => Array<RigKind>(mix[kind] ?? 0).fill(kind));
+  const kinds = Object.keys(mix).flatMap((name) => {
+    const kind = rigKinds.find((known) => known === name);
+    return kind === undefined ? [] : Array<RigKind>(mix[kind] ?? 0).fill(kind);
+  });
   return kinds.length === 0 ? ["cgminer"] : kinds;
 }
 

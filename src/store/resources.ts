@@ -51,7 +51,7 @@ export type StoredPoolGroup = z.infer<typeof StoredPoolGroup>;
 export const StoredHost = z.object({ description: text, hostname: text });
 export type StoredHost = z.infer<typeof StoredHost>;
 
-export const StoredManagedMiner = ManagedMiner.omit({ id: true });
+export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true });
 export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 
 export const StoredTemplate = z.object({ name: text });

@@ -11,8 +11,12 @@ export interface Format {
   power(watts: number): string;
   /** "1h 41m" from seconds. */
   duration(seconds: number): string;
+  /** The currency's symbol in front; one that ends in a letter is set off: "$10.17", "CHF 10.17". */
   money(amount: number): string;
+  /** Bare digits, as programs read them: "12169". */
   count(number: number): string;
+  /** A whole number for people alone: "12,169". */
+  grouped(number: number): string;
   /** Two decimals. */
   decimal(number: number): string;
   /** "yyyy-MM-dd HH:mm:ss" in the operator's time zone, from epoch ms. */
@@ -57,7 +61,8 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
     power: (watts) => `${Math.round(watts)} W`,
     duration,
     money: (amount) => (amount < 0 ? `-${symbol}${decimal(-amount)}` : `${symbol}${decimal(amount)}`),
-    count: whole,
+    count: (number) => String(Math.round(number)),
+    grouped: whole,
     decimal,
     localTime: localTime(timeZone),
   };
@@ -97,7 +102,8 @@ function currencySymbol(locale: string, currency: string): string {
     currency,
     currencyDisplay: "narrowSymbol",
   }).formatToParts(0);
-  return plainSpaces(parts.find(({ type }) => type === "currency")?.value ?? currency);
+  const symbol = plainSpaces(parts.find(({ type }) => type === "currency")?.value ?? currency);
+  return /\p{L}$/u.test(symbol) ? `${symbol} ` : symbol;
 }
 
 /** A whole farm is read within the same second, so the last second's text is kept. */

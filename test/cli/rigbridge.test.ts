@@ -28,11 +28,12 @@ describe("rigbridge", () => {
 
 describe("rigbridge config", () => {
   test("check says ok with what is in the file", async () => {
-    const text = "groups: [{ name: g }]\nminers:\n  - { address: a1, group: g }\n  - address: a2\n";
+    const text =
+      "groups: [{ name: g, groups: [{ name: in, groups: [{ name: deep }] }] }]\nminers:\n  - { address: a1, group: g }\n  - address: a2\n";
     await writeFile(join(folder, "rigbridge.yaml"), text);
     expect(await rigbridge(["config", "check"], { cwd: folder })).toEqual({
       code: 0,
-      stdout: "rigbridge.yaml: ok (2 miners, 1 group)\n",
+      stdout: "rigbridge.yaml: ok (2 miners, 3 groups)\n",
       stderr: "",
     });
   });
@@ -79,13 +80,25 @@ describe("rigbridge simulate", () => {
   });
 
   test("says everything that is wrong with its options", async () => {
-    const options = ["--count", "0", "--mix", "asic=1,xmrig=x", "--base-port", "0", "--fault", "slwo", "--seed", "-1"];
+    const options = [
+      "--count",
+      "0",
+      "--mix",
+      "asic=1,xmrig=x,axeos=1,axeos=2",
+      "--base-port",
+      "0",
+      "--fault",
+      "slwo",
+      "--seed",
+      "-1",
+    ];
     const { code, stderr } = await rigbridge(["simulate", ...options]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
       "No rig was started:",
       `  --mix: knows ${rigKinds.join(", ")}, not "asic"`,
       "  --mix xmrig: must be a whole number from 1 to 40000",
+      "  --mix axeos: stands there twice",
       "  --count: must be a whole number from 1 to 40000",
       "  --base-port: must be a whole number from 1 to 65535",
       "  --seed: must be a whole number from 0 to 4294967295",

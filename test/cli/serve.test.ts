@@ -79,6 +79,8 @@ describe("rigbridge serve", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const status = async (url: string, headers: Record<string, string> = {}) =>
       (await fetch(`${url}/api/summary`, { headers })).status;
+    await until(() => first.said().includes("and start again"), "the advice");
+    expect(first.said()).toContain(`or in ${join(data, "rigbridge.yaml")}, and start again`);
     expect(await status(urlOf(first))).toBe(401);
     expect(await status(urlOf(first), { "x-api-key": key })).toBe(200);
     first.signal("SIGTERM");
@@ -89,7 +91,7 @@ describe("rigbridge serve", () => {
     expect(existsSync(join(data, "rigbridge.db"))).toBe(true);
   });
 
-  test("without anything shows a demo farm that mines, and forgets it once there is a real rig", async () => {
+  test("without anything shows a demo farm that mines, which leaves with the first real rig", async () => {
     const first = await serve();
     expect(first.said()).toContain("with 7 demo miners");
     expect(await mining(urlOf(first), 7)).toHaveLength(7);
@@ -101,6 +103,10 @@ describe("rigbridge serve", () => {
       body: JSON.stringify({ address: farm.rigs[0]?.address }),
     });
     expect(added.status).toBe(201);
+    expect((await mining(urlOf(first), 1)).map(({ hostDescription }) => hostDescription)).toEqual([
+      farm.rigs[0]?.address,
+    ]);
+    expect(first.said()).toContain("the demo miners have left");
     first.signal("SIGTERM");
     expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
 
@@ -163,13 +169,16 @@ describe("rigbridge serve", () => {
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`Cannot listen on 127.0.0.1 port ${port}: another program listens there`);
-    expect(stderr).toContain("--port");
+    expect(stderr).toContain("Change http.host or http.port in empty.yaml, or take another with --port");
   });
 
   test("lets nobody in from elsewhere without a key", async () => {
     const { code, stderr } = await rigbridge(["serve", "--host", "0.0.0.0"], place());
     expect(code).toBe(1);
     expect(stderr).toContain("set http.key");
+    expect(stderr).toContain("in rigbridge.yaml");
+    const elsewhere = await rigbridge(["serve", "--host", "0.0.0.0", "--data", "kept-there"], place());
+    expect(elsewhere.stderr).toContain("in kept-there/rigbridge.yaml");
   });
 });
 

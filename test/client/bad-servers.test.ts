@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
+import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
@@ -183,6 +184,83 @@ describe("other types than documented are named with their place", () => {
       code: "service.garbled",
       message: expect.stringContaining(message),
     });
+  });
+
+  test("one such entry is left out of a list and noted, and the others stay", async () => {
+    const bad = { id: 8, name: 5 };
+    const lines: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => lines.push(String(JSON.parse(line).msg)) });
+    const { url } = await reference({
+      "/api/miners": {
+        groupList: [
+          {
+            id: 1,
+            name: "g",
+            minerList: [{ id: 7, name: "seven", asicList: [5, { name: "A" }], poolList: [{ id: "x" }] }, bad],
+          },
+          { id: 2, name: "only a bad one", minerList: ["x"] },
+          { id: "no group", name: "h", minerList: [{ id: 9, name: "nine" }] },
+        ],
+        manualActionList: [{ id: 1, name: "night" }, { id: null }],
+        metaData: { warningList: ["its own"] },
+      },
+      "/api/summary": { runningCount: 1, totalCount: 2, coinList: [{ name: "BTC" }, { name: 5 }], algorithmList: [] },
+      "/api/managedtemplates": { managedTemplateList: [7, { id: 1, name: "t" }] },
+      "/api/pools": { list: [{ id: 1 }, { id: "2" }, null] },
+      "/api/poolgroups": [{ id: 1, name: "g" }, {}],
+      "/api/hosts": [{ id: 1 }, { id: 1.5 }],
+      "/api/managedminers": [{ id: 1 }, { id: 2, hostId: "x" }],
+      "/api/miningsoftware": [{ id: "a", name: "A" }, "b"],
+      "/api/algorithms": [{ id: "a", name: "A" }, { id: [] }],
+      "/api/notifications": { notificationList: [{ id: 1 }, { id: 2, isWarning: "yes" }] },
+      "/api/miners/7/pools": { addPoolList: [{ id: 1, name: "p", type: "single" }, { id: {} }] },
+      "/api/hosts/1/systeminfo": { gpuStatusList: [{ id: 0 }, { id: "0" }] },
+    });
+    const service = connectService({ url, log });
+    const leftOut = (what: string) =>
+      expect.stringMatching(new RegExp(`^An entry is left out, which cannot be read: .*${what}`));
+    const list = await service.listMiners({}, caller);
+    expect(list.groupList.map(({ id, minerList }) => [id, minerList.map((miner) => miner.id)])).toEqual([
+      [1, [7]],
+      [2, []],
+    ]);
+    expect(list.manualActionList).toEqual([{ id: 1, name: "night" }]);
+    expect(list.metaData.warningList).toEqual([
+      "its own",
+      leftOut("minerList\\[1\\].name is the number 5"),
+      leftOut("groupList\\[1\\].minerList\\[0\\] is a text"),
+      leftOut("groupList\\[2\\].id is a text"),
+      leftOut("manualActionList\\[1\\].id is missing"),
+    ]);
+    const [miner] = list.groupList[0]?.minerList ?? [];
+    expect([miner?.asicList.map(({ name }) => name), miner?.poolList]).toEqual([["A"], []]);
+    expect(miner?.readings.notes).toEqual([leftOut("asicList\\[0\\]"), leftOut("poolList\\[0\\].id")]);
+
+    const summary = await service.getSummary({}, caller);
+    expect([summary.coinList.map(({ name }) => name), summary.metaData.warningList]).toEqual([
+      ["BTC"],
+      [leftOut("coinList\\[1\\].name")],
+    ]);
+    const templates = await service.listManagedTemplates({}, caller);
+    expect([templates.managedTemplateList, templates.metaData.warningList]).toEqual([
+      [{ id: 1, name: "t" }],
+      [leftOut("managedTemplateList\\[0\\]")],
+    ]);
+    // Where the reply has no place for it, it is in the log, once.
+    for (let asked = 0; asked < 2; asked += 1) {
+      expect((await service.listPools({}, caller)).list).toHaveLength(1);
+      expect(await service.listPoolGroups({}, caller)).toHaveLength(1);
+      expect(await service.listHosts({}, caller)).toHaveLength(1);
+      expect(await service.listManagedMiners({}, caller)).toHaveLength(1);
+      expect(await service.listMiningSoftware({}, caller)).toHaveLength(1);
+      expect(await service.listAlgorithms({}, caller)).toHaveLength(1);
+      expect((await service.listNotifications({}, caller)).notificationList).toHaveLength(1);
+      expect((await service.listAddPools({ id: 7 }, caller)).addPoolList).toHaveLength(1);
+      expect((await service.getHostSystemInfo({ id: 1 }, caller)).gpuStatusList).toHaveLength(1);
+    }
+    expect(lines).toHaveLength(10);
+    for (const line of lines) expect(line).toEqual(leftOut(""));
+    await service.close();
   });
 
   test("groups that have no end are cut", async () => {

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 function read(json: object, locale = "sv-SE"): Miner {
-  const reading = { parser: parserFor({ locale }), locale, uids, memory, now: () => now };
+  const reading = { parser: parserFor({ locale }), locale, uids, memory, now: () => now, note: () => undefined };
   return Miner.parse(readMiner(new Fields(json, "miner"), 3, reading, { telling: 0, wrong: 0 }));
 }
 

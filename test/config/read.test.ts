@@ -67,7 +67,7 @@ describe("each mistake is named with its path and line", () => {
     [
       "an unknown key deep inside",
       "groups:\n  - name: a\n    groups:\n      - nane: b",
-      ["4: groups[0].groups[0].name: is missing", '4: groups[0].groups[0].nane: is no known key; did you mean "name"?'],
+      ['4: groups[0].groups[0].nane: is no known key; did you mean "name"?'],
     ],
     [
       "an unknown key like none",
@@ -83,9 +83,13 @@ describe("each mistake is named with its path and line", () => {
     [
       "text for a number",
       'http:\n  port: "1"',
-      [`2: http.port: must be a number, is text (quotes and \${VARIABLE} make text)`],
+      [`2: http.port: must be a number, is text; did you mean it without quotes? (\${VARIABLE} makes text, too)`],
     ],
-    ["a number for text", "miners:\n  - address: 5", ["2: miners[0].address: must be text, is a number"]],
+    [
+      "a number for text",
+      "miners:\n  - address: 5",
+      ["2: miners[0].address: must be text, is a number; did you mean it in quotes?"],
+    ],
     ["a list for a mapping", "http: [1]", ["1: http: must be a mapping of keys, is a list"]],
     ["something else than a mapping", "- a\n- b", ["1: must be a mapping of keys, is a list"]],
     ["a number out of range", "poll:\n  interval: 0", ["2: poll.interval: must be at least 1"]],
@@ -97,8 +101,49 @@ describe("each mistake is named with its path and line", () => {
     ],
     [
       "an unknown driver",
-      "miners:\n  - address: a1\n    driver: axe",
+      "miners:\n  - address: a1\n    driver: nothing",
       [`3: miners[0].driver: must be one of ${drivers.map(({ id }) => id).join(", ")}`],
+    ],
+    [
+      "a driver, a plug and a privilege that were meant",
+      "miners:\n  - { address: a1, driver: axoes, supply: { type: shely, address: a2 } }\nusers:\n  - { name: a, privilege: kontrol }",
+      [
+        `2: miners[0].driver: must be one of ${drivers.map(({ id }) => id).join(", ")}; did you mean "axeos"?`,
+        '2: miners[0].supply.type: must be one of shelly, tasmota, mqtt; did you mean "shelly"?',
+        '4: users[0].privilege: must be one of administrator, control, view; did you mean "control"?',
+      ],
+    ],
+    [
+      "quotes around true, a comma in a number, and text that is none",
+      'http:\n  open: "true"\nelectricity:\n  price: 0,25\npoll:\n  interval: often',
+      [
+        `2: http.open: must be true or false, is text; did you mean it without quotes? (\${VARIABLE} makes text, too)`,
+        "4: electricity.price: must be a number, is text; did you mean a point for the comma?",
+        `6: poll.interval: must be a number, is text (quotes and \${VARIABLE} make text)`,
+      ],
+    ],
+    [
+      "a mapping for a list",
+      "miners:\n  address: a1",
+      ['1: miners: must be a list, is a mapping of keys; each entry begins with "- "'],
+    ],
+    [
+      "a required key that is misspelt, once, and one that is missing beside",
+      "miners:\n  - adress: a1\ngroups:\n  - groups: []\n    colour: x",
+      [
+        '2: miners[0].adress: is no known key; did you mean "address"?',
+        "4: groups[0].name: is missing",
+        "5: groups[0].colour: is no known key; known here: name, groups",
+      ],
+    ],
+    [
+      "keys that are not indented below theirs",
+      "http:\nport: 1\nhost: a\nminers:\n  - address: a1\n    location:\n    site: x",
+      [
+        "2: port: the indentation is missing: this belongs to http",
+        "3: host: the indentation is missing: this belongs to http",
+        "7: miners[0].site: the indentation is missing: this belongs to location",
+      ],
     ],
     ["a short key", "http:\n  key: short", ["2: http.key: needs at least 16 characters"]],
     [
@@ -176,6 +221,14 @@ describe("each mistake is named with its path and line", () => {
       ["2: poolGroups[0].pools: needs at least one pool"],
     ],
     [
+      "an algorithm that nobody knows, of a pool and of a coin",
+      'pools:\n  - { name: p, url: "p:1", algorithm: "RX/0" }\n  - { name: q, url: "q:1", algorithm: sha265 }\nalgorithms:\n  - { id: house, name: House, hashesPerDifficulty: 7 }\ncoins:\n  - { shortName: A, name: A, algorithm: House }\n  - { shortName: B, name: B, algorithm: nonsense }',
+      [
+        '3: pools[1].algorithm: there is no algorithm "sha265"; did you mean "sha256"?',
+        '8: coins[1].algorithm: there is no algorithm "nonsense"',
+      ],
+    ],
+    [
       "a user's unknown group",
       "users:\n  - { name: u, groups: [g] }",
       ['2: users[0].groups[0]: there is no group "g"'],
@@ -217,6 +270,22 @@ describe("each mistake is named with its path and line", () => {
 describe("what is no YAML is named by its line", () => {
   test.each<[string, string, string[]]>([
     ["a tab", "http:\n\tport: 1", ["2: a tab cannot indent; use spaces"]],
+    ["a line that is too deep", "http:\n  port: 1\n   host: x", ["3: the indentation does not fit the lines above"]],
+    [
+      "a key beside neither the dash nor the first key",
+      "miners:\n  - address: a1\n   name: x",
+      ["3: the indentation does not fit the lines above"],
+    ],
+    [
+      "a first line that is indented",
+      " http:\n  port: 1\npoll:\n  interval: 5",
+      ["3: the indentation does not fit the lines above"],
+    ],
+    [
+      "a wrong indentation after another mistake, in their order",
+      "http:\n  key: *nothing\npoll:\n  interval: 5\n   timeout: 2",
+      ["2: text that begins with * or & needs quotes", "5: the indentation does not fit the lines above"],
+    ],
     ["an open quote", 'miners:\n  - address: "rig', ["2: a quote, bracket, comma or colon is missing"]],
     ["an alias of nothing", "http:\n  key: *nothing", ["2: text that begins with * or & needs quotes"]],
     ["an unknown tag", "http:\n  key: !x y", ["2: text that begins with ! needs quotes"]],
@@ -250,7 +319,7 @@ describe("environment variables", () => {
     const { config } = await read(`miners:\n  - { address: a1, password: '\${PW}' }`, { PW: "123456" });
     expect(config.miners[0]?.password).toBe("123456");
     expect(await mistakes(`http:\n  port: \${PORT}`, { PORT: "80" })).toEqual([
-      `2: http.port: must be a number, is text (quotes and \${VARIABLE} make text)`,
+      `2: http.port: must be a number, is text; did you mean it without quotes? (\${VARIABLE} makes text, too)`,
     ]);
   });
 

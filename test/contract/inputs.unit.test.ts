@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { inputOf } from "../../src/contract/decode.ts";
 import { type Operation, operations } from "../../src/contract/operations.ts";
+import { type Mistake, RigbridgeError } from "../../src/contract/problems.ts";
 
 const bodies = Object.entries<Operation>(operations).flatMap(([name, { body }]) =>
   body === undefined ? [] : [[name, body] as const],
@@ -19,4 +22,51 @@ test("what is wrong with a bulk action is told at once, its action's parameters 
     "parameters.foo",
     "parameters.watts",
   ]);
+});
+
+const wrongValues: readonly unknown[] = [
+  ...[null, true, 5, -1, 0.5, 1e99, "", "x", "-1", "2026", "\u0000", "x".repeat(9_000), [], [[]], [null], [1, "x"], {}],
+  ...[
+    { type: "shely" },
+    { type: "mqtt", topics: 5 },
+    { site: 5 },
+    { x: "y" },
+    { "__proto__ ": 1 },
+    Array(200_000).fill(1),
+  ],
+];
+const texts = wrongValues.filter((value) => typeof value === "string");
+
+/** Everything that is said of a request whose fields, one after the other, hold what they may not. */
+function* mistakesOf(operation: Operation): Generator<Mistake> {
+  const decode = inputOf(operation);
+  const said = (query: Readonly<Record<string, string>>, body: unknown, params: unknown): Mistake[] => {
+    const values = new Map(Object.entries(query));
+    try {
+      decode({ query: { values, repeated: new Set(), broken: new Set() }, body, params });
+      return [];
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      return [...error.errors];
+    }
+  };
+  const fieldsOf = (schema: unknown): string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
+  yield* said({}, undefined, {});
+  yield* said({ user_id: "x" }, undefined, {});
+  for (const value of wrongValues) yield* said({}, value, value);
+  for (const key of fieldsOf(operation.query)) for (const value of texts) yield* said({ [key]: value }, {}, {});
+  for (const key of fieldsOf(operation.body)) for (const value of wrongValues) yield* said({}, { [key]: value }, {});
+  for (const key of Object.keys(operation.params ?? {}))
+    for (const value of texts) yield* said({}, {}, { [key]: value });
+}
+
+test.each(Object.entries<Operation>(operations))("%s says what is wrong in words of our own", (_, operation) => {
+  const mistakes = [...mistakesOf(operation)];
+  for (const { message } of mistakes) {
+    // These begin the sentences of zod.
+    expect(message).not.toMatch(/\b(Invalid|Too (small|big)|Unrecognized|Expected|expected|received)\b/);
+    expect(message).not.toBe("");
+  }
+  const takesNothing = operation.query === undefined && operation.body === undefined && operation.params === undefined;
+  expect(mistakes.length > 1).toBe(!takesNothing);
 });

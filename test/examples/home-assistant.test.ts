@@ -133,7 +133,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     await writeFile(join(place, "mosquitto.conf"), `${own}${process.getuid?.() === 0 ? "\nuser root\n" : ""}`);
     await startBroker();
 
-    const { rigs = [] } = farmOf(3, { whatsminer: 1, axeos: 1, avalon: 1 }, { basePort: 20_001 });
+    const { rigs = [] } = farmOf(3, { axeos: 1, whatsminer: 1, avalon: 1 }, { basePort: 20_001 });
     farm = await startFarm({ rigs: rigs.map(({ port: _, ...spec }) => spec) });
     store = await openStore({ file: ":memory:", now: Date.now });
     const { config } = await readConfig(new URL("rigbridge.yaml", folder).pathname, { MQTT_PASSWORD: "secret" });

@@ -69,3 +69,20 @@ test("nothing beside the page is open, and it is only read", async () => {
   const strange = await served.ask("GET", "/docs", { headers: { host: "evil.example" } });
   expect([strange.status, strange.json.code]).toEqual([421, "host.unknown"]);
 });
+
+test("the address of the server alone leads to the page, without a key", async () => {
+  for (const method of ["GET", "HEAD"]) {
+    const { status, headers } = await served.ask(method, "/");
+    expect([method, status, headers.location]).toEqual([method, 302, "/docs"]);
+  }
+  const { status, headers } = await served.ask("POST", "/?key=correct-horse-battery");
+  expect([status, headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
+});
+
+test.each(["/nothing", "/api", "/api/minerz", "/docs/static/nothing.js"])(
+  "what is not at %s is told with the page",
+  async (path) => {
+    const { status, json } = await served.ask("GET", `${path}?key=correct-horse-battery`);
+    expect([status, json.detail]).toEqual([404, "There is nothing at this path; /docs shows what there is"]);
+  },
+);

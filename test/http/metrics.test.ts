@@ -16,6 +16,7 @@ beforeEach(() => {
 });
 
 interface Facts {
+  readonly id?: number;
   readonly uid?: string | null;
   readonly name?: string;
   readonly groupId?: number;
@@ -179,15 +180,24 @@ describe("the figures of a miner", () => {
     expect(up?.labels).toEqual({ uid: "a-1", name, group: "Row 1", model: "Antminer S19" });
   });
 
-  test("wait until it has been identified; it is counted all the same", async () => {
-    show({ uid: null, status: "Starting", hasValidStatus: false }, { uid: "b" });
+  test("of one that was never identified say that it is not up, told from others by its id", async () => {
+    const never = { uid: null, status: "Starting", hasValidStatus: false, name: "same", readings: { at: null } };
+    show({ ...never, id: 11 }, { ...never, id: 12 }, { uid: "b" });
     const scraped = await scrape();
-    expect(scraped.lines.filter(({ name }) => name === "rigbridge_miner_up").map(({ labels }) => labels.uid)).toEqual([
-      "b",
+    const ofMiners = scraped.lines.filter(({ labels }) => labels.uid !== undefined);
+    expect(ofMiners.filter(({ labels }) => labels.uid === "").map(({ name }) => name)).toEqual([
+      "rigbridge_miner_up",
+      "rigbridge_miner_up",
+    ]);
+    const up = ofMiners.filter(({ name }) => name === "rigbridge_miner_up");
+    expect(up.map(({ labels: { uid, id }, value }) => [uid, id, value])).toEqual([
+      ["", "11", 0],
+      ["", "12", 0],
+      ["b", undefined, 1],
     ]);
     const count = (status: string) =>
       scraped.lines.find(({ name, labels }) => name === "rigbridge_miners" && labels.status === status)?.value;
-    expect([count("Starting"), count("Mining"), count("Disconnected")]).toEqual([1, 1, 0]);
+    expect([count("Starting"), count("Mining"), count("Disconnected")]).toEqual([2, 1, 0]);
   });
 });
 

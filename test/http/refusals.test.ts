@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { RigbridgeError } from "../../src/contract/problems.ts";
 import { until, within } from "../until.ts";
 import { open, type Served, serve } from "./wire.ts";
 
@@ -233,5 +234,47 @@ describe("close", () => {
     const cut = once(idle, "close");
     await stopping.server.close();
     await within(cut, "the idle connection to be cut");
+  });
+});
+
+describe("a refused request is in the log", () => {
+  const lines = () =>
+    served.logged.map((line): Record<string, unknown> => JSON.parse(line)).filter(({ msg }) => msg === "refused");
+  beforeEach(() => {
+    served.logged.length = 0;
+  });
+
+  test.each<[string, string, object]>([
+    ["POST", "/api/miners/1?action=explode&nothing=x", { status: 400, code: "input.invalid", reason: "bad: action" }],
+    [
+      "GET",
+      "/nothing",
+      { status: 404, code: "not.found", reason: "There is nothing at this path; /docs shows what there is" },
+    ],
+    ["PUT", "/api/pools/1", { status: 405, code: "method.not-allowed" }],
+    ["POST", "/api/miners/1?action=change_pool", { status: 400, reason: "bad: pool_id, pool_type" }],
+  ])("%s %s, with who asked, the code and why", async (method, target, expected) => {
+    await served.ask(method, target, { from: "127.0.0.9" });
+    await until(() => lines().length > 0, "the refusal to be logged");
+    expect(lines()).toEqual([expect.objectContaining({ method, address: "127.0.0.9", ...expected })]);
+  });
+
+  test("also one that never became a request", async () => {
+    await served.raw("nonsense\r\n\r\n");
+    await until(() => lines().length > 0, "the refusal to be logged");
+    const expected = { status: 400, address: "127.0.0.1", code: "input.invalid", reason: "This is not HTTP/1.1" };
+    expect(lines()).toEqual([expect.objectContaining(expected)]);
+  });
+
+  test("without what the client wrote, and no longer than a line", async () => {
+    const fields = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`field-${index}`.repeat(9), "s3cret"]));
+    served.answers.set("listPools", new RigbridgeError("not.possible", "long ".repeat(1_000)));
+    await served.ask("POST", "/api/miners", { headers: json, body: JSON.stringify({ address: 5, ...fields }) });
+    await served.ask("GET", "/api/pools");
+    await until(() => lines().length === 2, "both refusals to be logged");
+    for (const { reason } of lines()) {
+      expect(String(reason).length).toBeLessThanOrEqual(200);
+      expect(reason).not.toContain("s3cret");
+    }
   });
 });

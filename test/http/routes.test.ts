@@ -240,3 +240,26 @@ describe("an error of the service", () => {
     expect(served.logged.some((line) => line.includes(id) && line.includes("inner secret"))).toBe(true);
   });
 });
+
+test("a path that other clients ask is the operation itself, for the methods that it has there", async () => {
+  const aliased = Object.entries<Operation>(operations).filter(([, { alias }]) => alias !== undefined);
+  expect(aliased.map(([name, { alias }]) => [name, alias])).toEqual([["listMiners", "/webapi/miners"]]);
+  const [one, other] = [await served.ask("GET", "/api/miners"), await served.ask("GET", "/webapi/miners?user_id=3")];
+  expect([other.status, other.json]).toEqual([one.status, one.json]);
+  expect(served.calls.map(({ name }) => name)).toEqual(["listMiners", "listMiners"]);
+  expect(served.calls[1]?.caller).toMatchObject({ userId: 3 });
+  expect((await served.ask("HEAD", "/webapi/miners")).status).toBe(200);
+  const refused = await served.ask("POST", "/webapi/miners");
+  expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  expect((await served.ask("GET", "/webapi/miners/1")).status).toBe(404);
+});
+
+test("such a path wants the key as well", async () => {
+  const keyed = await serve({ key: "correct-horse-battery" });
+  try {
+    expect((await keyed.ask("GET", "/webapi/miners")).status).toBe(401);
+    expect((await keyed.ask("GET", "/webapi/miners?key=correct-horse-battery")).status).toBe(200);
+  } finally {
+    await keyed.server.close();
+  }
+});

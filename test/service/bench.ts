@@ -15,13 +15,15 @@ export interface BenchOptions {
   readonly clock?: () => number;
   readonly store?: Store;
   readonly demo?: readonly DemoMiner[];
+  readonly demoLeft?: () => void;
+  /** Silent unless one is given. */
+  readonly log?: Logger;
   /** As in the file; rigs are read when a test asks, and hardly ever by themselves. */
   readonly config?: Record<string, unknown>;
   /** Where plugs speak by messages. */
   readonly messages?: Messages;
   readonly eventsKept?: number;
   readonly monotonicNow?: () => number;
-  readonly log?: Logger;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -65,6 +67,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       log: options.log ?? silent,
       now: clock,
       demo: options.demo ?? [],
+      ...(options.demoLeft === undefined ? {} : { demoLeft: options.demoLeft }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),

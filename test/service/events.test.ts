@@ -267,7 +267,8 @@ describe("who resumes", () => {
     ["of the future", (first: number) => first + 1_000_000],
     ["0", () => 0],
   ])("behind an event %s starts anew", async (_, after) => {
-    const farm = await openFarm({ kept: 10 });
+    // A summary takes a place among them too.
+    const farm = await openFarm({ kept: 10, summaryPace: 3_600_000 });
     const seen = await listen(farm);
     for (let step = 0; step < 15; step += 1) {
       farm.tell(1, step);
@@ -419,6 +420,54 @@ describe("the summary", () => {
     farm.tell(1, 3);
     await until(() => seen.summaries.length === 2, "the changed summary to arrive");
     expect(seen.summaries).toEqual([0, 2]);
+  });
+
+  test("has an id of its own, in order with all other events, behind which one resumes", async () => {
+    const farm = await openFarm();
+    const anna = await farm.user("anna", null);
+    const all: ServiceEvent[][] = [[], []];
+    const stop = new AbortController();
+    const callers = [everybody, { actor: "x", userId: anna }];
+    const watching = callers.map(async (caller, index) => {
+      for await (const event of farm.events.watch({}, caller, stop.signal)) all[index]?.push(event);
+    });
+    const of = (type: string) => all.map((events) => events.filter((event) => event.type === type).length);
+    for (let step = 1; step <= 5; step += 1) {
+      farm.running = step;
+      farm.tell(1, step);
+      await until(() => of("summary").every((count) => count === step), "the summary to arrive at both subscribers");
+      await until(() => of("miner").every((count) => count === step), "the miner's change to arrive at both");
+    }
+    stop.abort();
+    await Promise.all(watching);
+    for (const events of all) {
+      const ids = events.map(({ id }) => id);
+      expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+      const last = events.filter(({ type }) => type === "summary").at(-2);
+      const resumed = await listen(farm, everybody, last?.id);
+      await until(() => resumed.events.length > 0, "what came behind the summary");
+      const behind = events.filter(({ id, type }) => type === "miner" && id > (last?.id ?? 0));
+      expect(resumed.events).toEqual(behind);
+      await resumed.stop();
+    }
+  });
+
+  test("comes behind a reset too, under a later id", async () => {
+    const farm = await openFarm();
+    const stream = farm.events.encoded({}, everybody, ending.signal);
+    const taking = next(stream);
+    farm.tell(1);
+    await taking;
+    farm.running = 7;
+    const other = await listen(farm);
+    farm.events.reset();
+    await until(() => other.summaries.includes(7), "the summary to be made");
+    const events: { readonly id: number; readonly type: string }[] = [];
+    while (!events.some(({ type }) => type === "summary")) events.push(...((await next(stream)).value ?? []));
+    expect(events.map(({ type }) => type).filter((type) => type !== "miner")).toEqual(["reset", "summary"]);
+    const [reset, summary] = events.filter(({ type }) => type !== "miner");
+    expect(summary?.id).toBeGreaterThan(reset?.id ?? Number.POSITIVE_INFINITY);
+    await stream.return();
   });
 
   test("is each user's own, and made once for all who see the same", async () => {

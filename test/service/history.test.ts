@@ -190,6 +190,8 @@ describe("history", () => {
       rigs: [{ kind: "axeos", warm: true }],
     });
     const id = await bench.add(bench.rig(0).address);
+    // The demo has left; started beside a real miner it stays.
+    await bench.restart();
     const [miners, raw] = [[id, 1_900_000_001], { step: 0, from: now - hour }];
     for (const miner of miners) {
       await bench.poll(miner);

@@ -281,6 +281,39 @@ describe("ready-made bytes", () => {
   });
 });
 
+describe("what clients look for", () => {
+  test("hostname is where the miner is reached; its own name is in the identity, and its name without another", async () => {
+    const bench = await openBench({ rigs: [{ ...axeos, name: "desk" }, axeos] });
+    const { address } = bench.rig(0);
+    const [host] = address.split(":");
+    expect(await bench.get(await bench.add(address))).toMatchObject({
+      hostname: host,
+      hostDescription: address,
+      name: "desk",
+      identity: { hostname: "desk" },
+    });
+    const named = await bench.add(bench.rig(1).address, { name: "shelf" });
+    expect(await bench.get(named)).toMatchObject({ name: "shelf", hostname: bench.rig(1).address.split(":")[0] });
+  });
+
+  test("counts of miners, pools and devices are bare digits in every locale", async () => {
+    const clock = stoppedClock();
+    const config = { display: { locale: "sv-SE" } };
+    const bench = await openBench({ rigs: [cgminer], config, clock: clock.now });
+    clock.pass(7 * 86_400);
+    const { progressInfo, poolList, asicList, pgaList } = await bench.get(await bench.add(bench.rig(0).address));
+    expect(progressInfo.acceptedValue).toBeGreaterThan(1_000);
+    expect(progressInfo).toMatchObject({
+      line1: `Accepted: ${progressInfo.acceptedValue}`,
+      line2: `Rejected: ${progressInfo.rejectedValue}`,
+      line3: `HW Errors: ${progressInfo.hwErrorsValue}`,
+    });
+    const counts = [...poolList, ...asicList, ...pgaList].flatMap((each) => Object.values(each.progressInfo));
+    expect(counts.some((count) => count.length > 3)).toBe(true);
+    for (const count of counts) expect(count).toMatch(/^\d+$/);
+  });
+});
+
 describe("demo miners", () => {
   test("are shown and steered, cannot be changed, and leave no miner, memory or history in the store", async () => {
     const store = await openStore({ file: ":memory:", now: Date.now });
@@ -297,6 +330,66 @@ describe("demo miners", () => {
     expect(store.miners.all()).toEqual([]);
     expect(store.memory.all()).toEqual([]);
     expect(store.samples.read(id, 0, Date.now() + 1)).toEqual([]);
+  });
+});
+
+describe("demo miners and real ones", () => {
+  const demoOf = (farm: Bench) => [0, 1].map((index) => ({ address: farm.rig(index).address, name: `demo ${index}` }));
+  const idsOf = async ({ service }: Bench): Promise<number[]> =>
+    (await service.listMiners({}, caller)).groupList.flatMap(({ minerList }) => minerList.map(({ id }) => id));
+
+  test("the demo is named where its figures count, and leaves with the first real miner", async () => {
+    const farm = await openBench({ rigs: [axeos, axeos, cgminer, cgminer] });
+    let left = 0;
+    const bench = await openBench({ demo: demoOf(farm), demoLeft: () => (left += 1) });
+    const { service } = bench;
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const watching = (async () => {
+      for await (const event of service.watchEvents({}, caller, stop.signal)) {
+        if (event.type === "miner-removed") seen.push(`${event.data.id}`);
+      }
+    })();
+    const said = [
+      "Includes 2 demo miners, virtual rigs to try things out; they leave when the first real miner is added",
+    ];
+    expect((await service.listMiners({}, caller)).metaData.infoList).toEqual(said);
+    const summary = await service.getSummary({}, caller);
+    expect([summary.totalCount, summary.metaData.infoList]).toEqual([2, said]);
+    expect((await service.encoded?.("listMiners", {}, caller))?.chunks.map(String).join("")).toContain(said[0]);
+    expect((await bench.get(1_900_000_001)).metaData.infoList).toEqual([
+      expect.stringMatching(/^Includes 1 demo miner,/),
+    ]);
+
+    // Two at once are both welcome, and the demo leaves once.
+    const added = await Promise.all([2, 3].map((index) => bench.add(farm.rig(index).address)));
+    expect(await idsOf(bench)).toEqual(added);
+    expect(left).toBe(1);
+    const after = await service.getSummary({}, caller);
+    expect([after.totalCount, after.metaData.infoList]).toEqual([2, []]);
+    expect((await service.listMiners({}, caller)).metaData.infoList).toEqual([]);
+    expect((await bench.get(added[0] ?? 0)).metaData.infoList).toEqual([]);
+    expect(await refusal(bench.poll(1_900_000_001))).toBe("not.found");
+    await until(() => seen.length === 2, "both demo miners to be reported as removed");
+    expect(seen.sort()).toEqual(["1900000001", "1900000002"]);
+    stop.abort();
+    await watching.catch(() => undefined);
+  });
+
+  test("a demo that was asked for beside real miners stays, and is named", async () => {
+    const farm = await openBench({ rigs: [axeos, axeos, cgminer, cgminer] });
+    const bench = await openBench({ demo: demoOf(farm), config: { miners: [{ address: farm.rig(2).address }] } });
+    await bench.add(farm.rig(3).address);
+    expect(await idsOf(bench)).toHaveLength(4);
+    const { metaData } = await bench.service.getSummary({}, caller);
+    expect(metaData.infoList).toEqual(["Includes 2 demo miners, virtual rigs to try things out"]);
+  });
+
+  test("a miner that is refused drives no demo away", async () => {
+    const farm = await openBench({ rigs: [axeos, axeos] });
+    const bench = await openBench({ demo: demoOf(farm) });
+    expect(await refusal(bench.service.addMiner({ address: farm.rig(0).address }, caller))).toBe("address.known");
+    expect(await idsOf(bench)).toHaveLength(2);
   });
 });
 

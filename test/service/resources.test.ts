@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { minerActions } from "../../src/contract/inputs.ts";
 import { MinerDetail, Summary } from "../../src/contract/resources.ts";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
@@ -51,9 +52,32 @@ describe("pool definitions", () => {
     const save = async (fields: Partial<PoolInput>) => (await service.savePool(pool(fields), caller)).coinAlgorithm;
     expect(await save({ url, coinShortName: "BTC" })).toBe("sha256");
     expect(await save({ id: 1, coinShortName: "LTC" })).toBe("scrypt");
-    expect(await save({ id: 1, coinShortName: "LTC", coinAlgorithm: "own" })).toBe("own");
-    expect(await save({ id: 1, description: "x" })).toBe("own");
-    expect(await save({ id: 1, coinShortName: "LTC" })).toBe("own");
+    expect(await save({ id: 1, coinShortName: "LTC", coinAlgorithm: "sha256" })).toBe("sha256");
+    expect(await save({ id: 1, description: "x" })).toBe("sha256");
+    expect(await save({ id: 1, coinShortName: "LTC" })).toBe("sha256");
+  });
+
+  test("are refused with a coin or an algorithm that nobody knows, each by name", async () => {
+    const { service } = await openBench();
+    const unknown = { coinShortName: "BTCC", coinAlgorithm: "sha-257" };
+    expect(await problem(service.savePool(pool(unknown), caller))).toMatchObject({
+      code: "input.invalid",
+      status: 400,
+      errors: [
+        { path: "url", message: "is required" },
+        { path: "coinShortName", message: 'there is no coin "BTCC"; POST /api/coins/BTCC adds one' },
+        { path: "coinAlgorithm", message: '"sha-257" is not among GET /api/algorithms' },
+      ],
+    });
+    expect(await service.listPools({}, caller)).toMatchObject({ list: [] });
+    const url = "stratum+tcp://one.example.com:3333";
+    await service.savePool(pool({ url, coinShortName: "BTC" }), caller);
+    expect(await refusal(service.savePool(pool({ id: 1, ...unknown }), caller))).toBe(
+      "input.invalid coinShortName coinAlgorithm",
+    );
+    expect((await service.getPool({ id: 1 }, caller)).coinShortName).toBe("BTC");
+    await service.saveCoin({ shortName: "BTCC", name: "New", algorithm: "sha256", profit: 1 }, caller);
+    expect(await refusal(service.savePool(pool({ id: 1, coinShortName: "btcc" }), caller))).toBe("done");
   });
 
   test("are refused without a URL, with an unknown id, and while in use", async () => {
@@ -123,6 +147,15 @@ describe("hosts and managed miners", () => {
         service.saveManagedMiner({ ...managed, hostId: 5, poolId: 7, isPoolGroup: true, softwareType: "no" }, caller),
       ),
     ).toBe("input.invalid hostId poolId softwareType");
+    const unknown = { ...managed, hostId: host.id, algorithm: "nonsense", dualAlgorithm: "more" };
+    expect(await problem(service.saveManagedMiner(unknown, caller))).toMatchObject({
+      code: "input.invalid",
+      errors: [
+        { path: "algorithm", message: '"nonsense" is not among GET /api/algorithms' },
+        { path: "dualAlgorithm", message: '"more" is not among GET /api/algorithms' },
+      ],
+    });
+    expect(await service.listManagedMiners({}, caller)).toEqual([]);
     const miner = await service.saveManagedMiner(managed, caller);
     expect(miner).toEqual({
       id: 1,
@@ -136,6 +169,7 @@ describe("hosts and managed miners", () => {
       softwarePath: "",
       algorithm: "",
       dualAlgorithm: "",
+      note: "Nothing runs managed miners yet in this version: it is stored, and that is all",
     });
     const { hostId: _, ...rest } = managed;
     expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({
@@ -149,6 +183,25 @@ describe("hosts and managed miners", () => {
     expect(await service.listHosts({}, caller)).toEqual([]);
     expect(await refusal(service.getHost({ id: 1 }, caller))).toBe("not.found");
     expect(await refusal(service.getManagedMiner({ id: 1 }, caller))).toBe("not.found");
+  });
+
+  test("what nothing runs takes no action: not yet, and not that it is not there", async () => {
+    const { service, act } = await openBench({ config: { users: [{ name: "anna", groups: [] }] } });
+    const { id: hostId } = await service.saveHost({ id: 0, description: "", hostname: "h" }, caller);
+    const known = { algorithm: "rx/0", dualAlgorithm: "Unspecified" };
+    const { id } = await service.saveManagedMiner({ ...managed, ...known, hostId }, caller);
+    for (const action of minerActions)
+      expect([action, await refusal(act(id, { action }))]).toEqual([action, "not.yet"]);
+    for (const action of ["remove", "disable", "enable", "prioritize"] as const)
+      expect(await refusal(service.minerPoolAction({ id, poolId: 1, action }, caller))).toBe("not.yet");
+    const polled = await problem(service.pollMiner({ id }, caller));
+    expect([polled.code, polled.status]).toEqual(["not.yet", 409]);
+    expect(polled.message).toContain("Nothing runs managed miners yet");
+    expect(await refusal(act(id + 1, { action: "stop" }))).toBe("not.found");
+    const { userId } = await service.getUser({ username: "anna" }, caller);
+    expect(await refusal(service.minerAction({ id, action: "stop" }, { ...caller, userId }))).not.toBe("not.yet");
+    await service.deleteManagedMiner({ id }, caller);
+    expect(await refusal(act(id, { action: "stop" }))).toBe("not.found");
   });
 
   test("a host's graphics cards cannot be read yet", async () => {
@@ -355,16 +408,12 @@ describe("money", () => {
     expect(summary).toMatchObject({ exchangeRate: "$0.00", revenuePerDay: "$0.00" });
   });
 
-  test("of a coin priced in USD needs no rate where money is USD, and is 0 in another", async () => {
-    const market = { difficulty: 1e8, reward: 3, usd: 50_000 };
-    expect(await earning({}, market)).toMatchObject({
+  test("of a coin priced in USD needs no rate where money is USD", async () => {
+    expect(await earning({}, { difficulty: 1e8, reward: 3, usd: 50_000 })).toMatchObject({
       revenuePerDayValue: expect.any(Number),
       revenuePerDayValueBtc: 0,
       revenuePerDay: expect.not.stringMatching(/^\$0\.00$/),
     });
-    await closeBenches();
-    const euros = await earning({ display: { currency: "EUR" }, rates: { btc: 50_000 } }, market);
-    expect([euros.revenuePerDayValue, euros.revenuePerDayValueBtc, euros.revenuePerDay]).toEqual([0, 0, "€0.00"]);
   });
 
   test("of a pool that no definition names is unknown and 0", async () => {
@@ -381,5 +430,133 @@ describe("money", () => {
     await bench.service.saveCoin({ shortName: "BTC", profit: 3 }, caller);
     expect((await bench.get(id)).coinInfo.revenuePerDayValue).toBeGreaterThan(0);
     expect(etag()).not.toBe(before);
+  });
+
+  test("where electricity has a price and no power is known, has an unknown profit, and the metadata says so", async () => {
+    const silent: RigSpec = { ...spec, kind: "cgminer" };
+    const pools = [{ name: "one", url: "stratum+tcp://one.example.com:3333", coin: "BTC" }];
+    const prices = { pools, rates: { btc: 60_000 }, electricity: { price: 0.25 } };
+    const bench = await openBench({ rigs: [silent, spec], config: prices });
+    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-11 }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "cgminer" });
+    const told = await bench.add(bench.rig(1).address, { driver: "axeos" });
+    const { coinInfo, money, readings, metaData } = await bench.get(id);
+    expect(readings.power).toBeNull();
+    expect(money).toEqual({
+      revenuePerDay: coinInfo.revenuePerDayValue,
+      costPerDay: null,
+      profitPerDay: null,
+      currency: "USD",
+    });
+    expect(coinInfo.revenuePerDayValue).toBeGreaterThan(0);
+    expect(coinInfo).toMatchObject({
+      profitPerDay: "$0.00",
+      profitPerDayValue: 0,
+      profitPerMonth: "$0.00",
+      profitPerDayValueBtc: 0,
+    });
+    const warnings = [expect.stringMatching(/^The profit of 1 miner is unknown: .*powerNameplate helps$/)];
+    expect(metaData.warningList).toEqual(warnings);
+    const known = await bench.get(told);
+    expect(known.metaData.warningList).toEqual([]);
+    expect(known.money.profitPerDay).toBe(known.coinInfo.profitPerDayValue);
+    expect(known.money.costPerDay).toBeCloseTo(((known.readings.power ?? 0) / 1000) * 24 * 0.25, 12);
+    const summary = await bench.service.getSummary({}, caller);
+    expect(summary.metaData.warningList).toEqual(warnings);
+    expect((await bench.service.listMiners({}, caller)).metaData.warningList).toEqual(warnings);
+    const sum = coinInfo.revenuePerDayValue + known.coinInfo.revenuePerDayValue;
+    expect(summary.revenuePerDay).toBe(`$${sum.toFixed(2)}`);
+    // Without a price of electricity it costs nothing, and the profit is known.
+    await bench.restart({ ...prices, electricity: {} });
+    const free = await bench.poll(id);
+    expect([free.money.costPerDay, free.money.profitPerDay]).toEqual([0, free.money.revenuePerDay]);
+    expect(free.metaData.warningList).toEqual([]);
+  });
+
+  test("of a rig that is not reached is unknown, and not warned of", async () => {
+    const bench = await openBench({ rigs: [spec], config: { electricity: { price: 0.25 } } });
+    const { id } = await bench.service.addMiner({ address: bench.rig(0).address, driver: "axeos" }, caller);
+    const { money, metaData } = await bench.get(id);
+    expect(money).toEqual({ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: "USD" });
+    expect(metaData.warningList).toEqual([]);
+  });
+
+  test("a price in USD is refused where money is another, and leaves the profit that was set", async () => {
+    const bench = await openBench({ config: { display: { currency: "EUR" }, rates: { btc: 50_000 } } });
+    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-11 }, caller);
+    const market = { difficulty: 1e8, reward: 3, usd: 50_000 };
+    expect(await problem(bench.service.saveCoin({ shortName: "BTC", ...market }, caller))).toMatchObject({
+      code: "input.invalid",
+      errors: [
+        { path: "usd", message: "cannot be turned into EUR, the display currency; give the price in BTC as btc" },
+      ],
+    });
+    expect(bench.store.coins.all()).toMatchObject([{ shortName: "BTC", profit: 5e-11, profitUsd: null }]);
+    const added = { shortName: "NEW", name: "New", algorithm: "sha256", ...market };
+    expect(await refusal(bench.service.saveCoin(added, caller))).toBe("input.invalid usd");
+    expect(bench.store.coins.all()).toHaveLength(1);
+  });
+
+  test("set in USD is unknown once the display currency is another", async () => {
+    const pools = [{ name: "one", url: "stratum+tcp://one.example.com:3333", coin: "BTC" }];
+    const bench = await openBench({ rigs: [spec], config: { pools } });
+    await bench.service.saveCoin({ shortName: "BTC", difficulty: 1e8, reward: 3, usd: 50_000 }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    expect((await bench.get(id)).money.revenuePerDay).toBeGreaterThan(0);
+    await bench.restart({ pools, display: { currency: "EUR" }, rates: { btc: 50_000 } });
+    const { money, coinInfo } = await bench.poll(id);
+    expect(money).toEqual({ revenuePerDay: null, costPerDay: 0, profitPerDay: null, currency: "EUR" });
+    expect([coinInfo.revenuePerDay, coinInfo.revenuePerDayValueBtc]).toEqual(["€0.00", 0]);
+  });
+});
+
+describe("which definition a rig's pool is", () => {
+  const url = "stratum+tcp://pool.example.com:3333";
+  const other = "stratum+tcp://pool.example.com:4444";
+  const definition = (name: string, at: string, coin: string, worker = "") => ({ name, url: at, coin, worker });
+
+  test.each([
+    [
+      "host, port and worker before host and port",
+      [definition("a", url, "BCH"), definition("b", url, "BTC", "w")],
+      "b",
+    ],
+    ["host and port before the host", [definition("a", other, "BCH"), definition("b", url, "BTC")], "b"],
+    ["the only one with the host", [definition("b", other, "BTC")], "b"],
+    [
+      "none where two have the host and no port fits",
+      [definition("a", other, "BTC"), definition("b", "pool.example.com:5", "BTC")],
+      null,
+    ],
+    [
+      "the one of the rig's algorithm, of two for one port",
+      [definition("a", url, "LTC"), definition("b", url, "BTC")],
+      "b",
+    ],
+    ["a worker of another name fits by host and port", [definition("b", url, "BTC", "somebody")], "b"],
+  ])("%s", async (_, pools, expected) => {
+    const rig: RigSpec = { kind: "axeos", warm: true, pools: [{ url, user: "w" }] };
+    const bench = await openBench({ rigs: [rig], config: { pools } });
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const { coinInfo, poolList } = await bench.get(id);
+    const coin = expected === null ? "" : "Bitcoin (BTC)";
+    expect([poolList[0]?.name, poolList[0]?.coinName, coinInfo.displayName]).toEqual([
+      expected ?? "pool.example.com",
+      coin,
+      coin,
+    ]);
+  });
+
+  test("a coin of another algorithm than the rig's is unknown and earns nothing", async () => {
+    const rig: RigSpec = { kind: "axeos", warm: true, pools: [{ url, user: "w" }] };
+    const config = { pools: [definition("a", url, "LTC")], rates: { btc: 60_000 } };
+    const bench = await openBench({ rigs: [rig], config });
+    await bench.service.saveCoin({ shortName: "LTC", profit: 1 }, caller);
+    const id = await bench.add(bench.rig(0).address, { driver: "axeos" });
+    const { coinInfo, money, poolList } = await bench.get(id);
+    expect(coinInfo).toMatchObject({ displayName: "", shortName: "", coinClass: "", revenuePerDayValue: 0 });
+    expect(money.revenuePerDay).toBeNull();
+    expect(poolList[0]).toMatchObject({ name: "a", coinName: "" });
+    expect((await bench.service.getSummary({}, caller)).coinList).toEqual([]);
   });
 });

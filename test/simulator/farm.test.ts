@@ -76,6 +76,8 @@ describe("a virtual farm", () => {
       ["xmrig", "127.1.0.4", 8080],
     ]);
     expect(mixed.rigs[3]).toMatchObject({ token: farmToken });
+    const kinds = farmOf(4, { xmrig: 1, antminer: 2, axeos: 1 }).rigs.map(({ kind }) => kind);
+    expect(kinds).toEqual(["xmrig", "antminer", "antminer", "axeos"]);
     const own = farmOf(2, { axeos: 1 }, { basePort: 20_000 });
     expect(own.oneListener).toBe(false);
     expect(own.rigs.map((rig) => [rig.host, rig.port])).toEqual([

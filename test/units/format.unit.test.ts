@@ -44,7 +44,7 @@ describe.each(formats)("numbers in $locale", ({ locale, format }) => {
       fc.property(figures, (figure) => {
         fc.pre(!Object.is(figure, -0));
         expect(format.decimal(figure)).toBe(plain(two.format(figure)));
-        expect(format.count(figure)).toBe(plain(none.format(figure)));
+        expect(format.grouped(figure)).toBe(plain(none.format(figure)));
       }),
       { numRuns: 500 },
     );
@@ -72,6 +72,7 @@ describe("display strings have the recorded shapes", () => {
     ["no temperature", ({ temperatures }) => temperatures([null]), "", ""],
     ["power", ({ power }) => power(2865), "2865 W", "2865 W"],
     ["work utility", ({ decimal }) => decimal(200_540.59), "200 540,59", "200,540.59"],
+    ["a count", ({ count }) => count(12_169), "12169", "12169"],
     ["a run time", ({ duration }) => duration(6_060), "1h 41m", "1h 41m"],
   ])("%s", (_, show, inSwedish, inAmerican) => {
     expect(show(swedish)).toBe(inSwedish);
@@ -90,7 +91,12 @@ describe("display strings have the recorded shapes", () => {
 
   test("the currency's own symbol stands in front, whatever the locale does", () => {
     expect(formatFor({ locale: "de-DE", currency: "EUR" }).money(1234.5)).toBe("€1.234,50");
-    expect(formatFor({ locale: "sv-SE", currency: "SEK" }).money(12)).toBe("kr12,00");
+  });
+
+  test("a symbol that ends in a letter is set off from the number", () => {
+    expect(formatFor({ locale: "sv-SE", currency: "SEK" }).money(12)).toBe("kr 12,00");
+    expect(formatFor({ locale: "en-US", currency: "CHF" }).money(-10.17)).toBe("-CHF 10.17");
+    expect(formatFor({ locale: "pt-BR", currency: "BRL" }).money(12)).toBe("R$12,00");
   });
 });
 

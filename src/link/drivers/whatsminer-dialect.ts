@@ -85,10 +85,10 @@ const switchAdvice =
   "(Remote Ctrl, Miner API Switch)";
 
 export const readOnly = (at: string, what: string, words: string): RigbridgeError =>
-  refusedWith("rig.read-only", `${at} refused "${what}"`, words, `; ${switchAdvice}`);
+  refusedWith("rig.read-only", `${at} refused "${what}"; ${switchAdvice}`, words);
 
 export const wrongLogin = (at: string, what: string, words: string): RigbridgeError =>
-  refusedWith("rig.login", `${at} refused "${what}"`, words, "; its API wants another password or account");
+  refusedWith("rig.login", `${at} refused "${what}"; its API wants another password or account`, words);
 
 export const refused = (at: string, what: string, words: string): RigbridgeError =>
   refusedWith("rig.refused", `${at} refused "${what}"`, words);

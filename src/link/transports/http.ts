@@ -205,7 +205,7 @@ export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: 
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
-/** What a status of 300 or more means, in the device's words; never with what was sent. */
+/** What a status of 300 or more means, and the device's words behind it; never with what was sent. */
 export function refusal(at: string, { method, path }: HttpCall, { status, body }: HttpReply): RigbridgeError {
   const why =
     status === 401 || status === 403
@@ -213,10 +213,8 @@ export function refusal(at: string, { method, path }: HttpCall, { status, body }
       : status < 400
         ? "; redirects are not followed"
         : "";
-  const said = words(body);
-  const unquoted = `${at} refused ${method} ${path}: ${status}${why}`;
-  const message = said === "" ? unquoted : `${at} refused ${method} ${path}: ${status} ${said}${why}`;
-  return new RigbridgeError("rig.refused", message, { unquoted });
+  const what = `${at} refused ${method} ${path}${why}: ${status}`;
+  return new RigbridgeError("rig.refused", `${what} ${words(body)}`.trimEnd(), { unquoted: what });
 }
 
 /** What a device says in its body: the `error` or `message` of a JSON object, or a short plain text; else nothing. */

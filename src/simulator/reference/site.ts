@@ -1,7 +1,7 @@
-import { type Format, formatFor } from "../../units/format.ts";
 import { fraction, mix } from "../random.ts";
 import { algorithmOf, TwinCoins } from "./coins.ts";
 import { Definitions, type ManagedMinerDefinition, type PoolDefinition } from "./definitions.ts";
+import { displayFor, type TwinDisplay } from "./display.ts";
 import { type KindName, kinds } from "./kinds.ts";
 import { fewestWithManaged, hosts, managedMiners, placeOf, poolGroups, pools, usualPools } from "./layout.ts";
 import { TwinNotifications } from "./notifications.ts";
@@ -25,7 +25,7 @@ type Place = Pick<TwinMinerOptions, "groupId" | "state">;
 
 /** All that the twin knows. */
 export class Site {
-  readonly format: Format;
+  readonly format: TwinDisplay;
   readonly coins: TwinCoins;
   readonly definitions: Definitions;
   readonly notifications = new TwinNotifications();
@@ -36,7 +36,7 @@ export class Site {
   #externals = 0;
 
   constructor({ locale, currency, timeZone, miners, seed, clock }: SiteOptions) {
-    this.format = formatFor({ locale, currency, timeZone });
+    this.format = displayFor({ locale, currency, timeZone });
     this.coins = new TwinCoins(currency);
     this.definitions = new Definitions({ pools, poolGroups, hosts }, this.coins);
     this.clock = clock;
@@ -78,6 +78,7 @@ export class Site {
     this.#externals += 1;
     const kind = kinds[kindName];
     const name = `${kindName}-${String(index + 1).padStart(3, "0")}`;
+    const host = `10.0.${1 + Math.floor(index / 200)}.${11 + (index % 200)}`;
     const showsMac = kind.deviceType === "ASIC" && index % 10 !== 7;
     const miner = new TwinMiner({
       ...this.#common(index),
@@ -85,8 +86,8 @@ export class Site {
       id: firstExternalId + index,
       name,
       kind,
-      host: `10.0.${1 + Math.floor(index / 200)}.${11 + (index % 200)}`,
-      hostname: `${name}.farm.example`,
+      host,
+      hostname: host,
       macAddress: showsMac ? `02${(index + 1).toString(16).padStart(10, "0")}`.toUpperCase() : "",
       pools: usualPools[kindName].flatMap((id) => this.definitions.pools.find(id) ?? []),
     });

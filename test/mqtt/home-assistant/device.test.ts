@@ -48,7 +48,7 @@ const off = (miner: KnownMiner): KnownMiner => ({
     })),
     fans: miner.readings.fans.map(() => ({ rpm: null, percent: null })),
   },
-  coinInfo: { ...miner.coinInfo, revenuePerDayValue: 0, profitPerDayValue: 0 },
+  money: { revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
   controls: miner.controls.map((control) => ({ ...control, value: null })),
 });
 
@@ -190,7 +190,7 @@ test("efficiency in J/TH is shown of SHA-256 only", () => {
 
 test("money is shown from the day it is known, per day and in the display currency", () => {
   const miner = minerOf("Rig 4");
-  const rich = { ...miner, coinInfo: { ...miner.coinInfo, revenuePerDayValue: 5.2, profitPerDayValue: -0.3 } };
+  const rich = { ...miner, money: { ...miner.money, revenuePerDay: 5.2, profitPerDay: -0.3 } };
   expect(configOf(miner).components).not.toHaveProperty("revenue");
   const config = configOf(rich);
   for (const id of ["revenue", "profit"]) {

@@ -18,11 +18,15 @@ const MetaData = z.strictObject({
   warningList: z.array(z.never()),
 });
 
-const lines = { line1: text, line2: text, line3: text };
+const lines = {
+  line1: z.string().regex(/^Accepted: \d+$/),
+  line2: z.string().regex(/^Rejected: \d+$/),
+  line3: z.string().regex(/^HW Errors: \d+$/),
+};
 const bareCounts = z.strictObject({
-  line1: z.string().regex(/^[\d.,\s]+$/),
-  line2: z.string().regex(/^[\d.,\s]+$/),
-  line3: z.string().regex(/^[\d.,\s]+$/),
+  line1: z.string().regex(/^\d+$/),
+  line2: z.string().regex(/^\d+$/),
+  line3: z.string().regex(/^\d+$/),
 });
 const speed = {
   logInterval: int,

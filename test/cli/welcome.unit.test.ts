@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { placesOf, welcome } from "../../src/cli/welcome.ts";
+
+const served = { version: "1.2.3", miners: 0, demoMiners: 7, wantsKey: true, file: "/srv/rigs/rigbridge.yaml" };
+const own = ["192.168.1.20", "10.8.0.1"];
+
+describe("the address that the service says it listens on", () => {
+  test.each([
+    ["0.0.0.0", "http://127.0.0.1:17790"],
+    ["::", "http://[::1]:17790"],
+  ])("is one that other machines reach, with %s", (host, url) => {
+    const places = placesOf({ url, address: { host, port: 17790 } }, own);
+    expect(places).toEqual({ url: "http://192.168.1.20:17790", others: ["http://10.8.0.1:17790", url] });
+    const { ready, advice } = welcome({ ...served, ...places });
+    expect(ready).toBe("Rigbridge 1.2.3 is ready at http://192.168.1.20:17790 with 7 demo miners");
+    expect(advice).toContain(`It is also at http://10.8.0.1:17790, ${url}`);
+    expect(advice.join("\n")).toContain("http://192.168.1.20:17790/api/miners");
+  });
+
+  test("is the only one there is, where it listens on that alone", () => {
+    for (const host of ["127.0.0.1", "192.168.1.20"]) {
+      const url = `http://${host}:17790`;
+      const places = placesOf({ url, address: { host, port: 17790 } }, own);
+      expect(places).toEqual({ url, others: [] });
+      expect(welcome({ ...served, ...places }).advice.join("\n")).not.toContain("It is also at");
+    }
+  });
+});
+
+test("every hint names the file where it would be looked for", () => {
+  const { advice } = welcome({ ...served, url: "http://127.0.0.1:17790", others: [] });
+  const named = advice.filter((line) => line.includes("rigbridge.yaml"));
+  expect(named).toEqual(["or in /srv/rigs/rigbridge.yaml, and start again:"]);
+});
