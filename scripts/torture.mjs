@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { inPlace, nodeFile, root } from "./run.mjs";
+import { childEnvironment, inPlace, nodeFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
 /**
@@ -23,6 +23,7 @@ async function main() {
     console.log(`\n== ${index + 1}/${named.length} ${name}`);
     const code = await inPlace(nodeFile, ["--disable-warning=ExperimentalWarning", join(folder, file), ...numbers], {
       cwd: root,
+      env: childEnvironment({ RIGBRIDGE_BUILT: "true" }),
     });
     if (code !== 0) failed.push(name);
     const seconds = Math.round((performance.now() - start) / 1000);

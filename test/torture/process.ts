@@ -49,7 +49,11 @@ interface Options {
   readonly node?: readonly string[];
 }
 
-const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+/** `npm run torture` builds first and says so here; else it is the sources. */
+const main = new URL(
+  process.env.RIGBRIDGE_BUILT === "true" ? "../../dist/cli/main.js" : "../../src/cli/main.ts",
+  import.meta.url,
+).pathname;
 /** ms; many miners take their time. */
 const patience = 60_000;
 const ready = /is ready at http:\/\/127\.0\.0\.1:(\d+)/;
