@@ -285,10 +285,7 @@ export class Roster {
     const rig = stays ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
     if (isNoRig(declared.address) && !stays)
-      this.#options.log.warn(
-        `Miner ${miner.id} (${miner.name ?? miner.address}) is not read: nothing is ever sent to ${miner.address}; ` +
-          "change its address or remove it",
-      );
+      this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
     return entry;
