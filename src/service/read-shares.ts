@@ -21,11 +21,12 @@ export const costs = {
 
 /**
  * Each user's share of the one thread that answers everybody: who asks for more than that has to wait, and the others do
- * not. Whoever is no user, as the owner with the service's own key, may ask for as much as they like.
+ * not. Callers without a key have one share together. The owner, with the service's own key, may ask for as much as they
+ * like.
  */
 export class ReadShares {
   readonly #now: () => number;
-  readonly #left = new Map<number, { readonly ms: number; readonly at: number }>();
+  readonly #left = new Map<number | "keyless", { readonly ms: number; readonly at: number }>();
 
   /** `now`: ms of a clock that never goes back. */
   constructor(now: () => number) {
@@ -33,9 +34,10 @@ export class ReadShares {
   }
 
   /** Takes so many ms from the caller's share, also more than is left. Throws `too.many` when nothing is left before. */
-  take({ userId }: Caller, ms: number): void {
-    if (userId === undefined) return;
-    const left = this.#leftOf(userId);
+  take(caller: Caller, ms: number): void {
+    const holder = holderOf(caller);
+    if (holder === undefined) return;
+    const left = this.#leftOf(holder);
     if (left <= 0) {
       const seconds = Math.max(1, Math.ceil(-left / perSecond));
       throw new RigbridgeError(
@@ -43,12 +45,13 @@ export class ReadShares {
         `This user has asked for too much at once; wait ${seconds} s, or ask for a shorter time or fewer miners`,
       );
     }
-    this.#left.set(userId, { ms: left - ms, at: this.#now() });
+    this.#left.set(holder, { ms: left - ms, at: this.#now() });
   }
 
   /** Takes what an answer turned out to cost. */
-  charge({ userId }: Caller, ms: number): void {
-    if (userId !== undefined) this.#left.set(userId, { ms: this.#leftOf(userId) - ms, at: this.#now() });
+  charge(caller: Caller, ms: number): void {
+    const holder = holderOf(caller);
+    if (holder !== undefined) this.#left.set(holder, { ms: this.#leftOf(holder) - ms, at: this.#now() });
   }
 
   /** Does work that is thought to cost so many ms, and takes what it took where that is more, as on a busy machine. */
@@ -61,9 +64,13 @@ export class ReadShares {
     }
   }
 
-  #leftOf(userId: number): number {
-    const last = this.#left.get(userId);
+  #leftOf(holder: number | "keyless"): number {
+    const last = this.#left.get(holder);
     if (last === undefined) return atOnce;
     return Math.min(atOnce, last.ms + ((this.#now() - last.at) / 1000) * perSecond);
   }
 }
+
+/** Whose share it is; whom `keylessRead` lets in, and nobody else, is bound to a privilege, whatever user is named. */
+const holderOf = ({ userId, privilege }: Caller): number | "keyless" | undefined =>
+  privilege === undefined ? userId : "keyless";

@@ -22,6 +22,15 @@ test("a user may ask for half a second of work at once, and a quarter of each se
   expect(() => shares.take(ann, 0)).toThrow(/too much at once/);
 });
 
+test("callers without a key have one share, whatever user they name; the owner has no bound", () => {
+  const shares = new ReadShares(() => 0);
+  const guest = { actor: "http", privilege: "view" } as const;
+  shares.take(guest, 500);
+  expect(() => shares.take({ ...guest, userId: 7 }, 1)).toThrow(/too much at once/);
+  shares.take(bob, 1);
+  for (let reads = 0; reads < 10; reads += 1) shares.take(owner, 500);
+});
+
 test("what an answer turned out to cost is taken from the next one", () => {
   const shares = new ReadShares(() => 0);
   shares.take(ann, 0);
