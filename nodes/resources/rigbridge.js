@@ -26,7 +26,11 @@ window.rigbridge ??= (() => {
     if (before !== undefined && Date.now() - before.at < holds) return before.answer;
     const answer = new Promise((resolve) => {
       $.getJSON(address)
-        .done(resolve)
+        .done((answered) => {
+          // The service may not be connected yet, so it is asked anew the next time.
+          if (answered.length === 0) known.delete(address);
+          resolve(answered);
+        })
         .fail(() => {
           known.delete(address);
           resolve([]);

@@ -76,7 +76,7 @@ describe("Node-RED's editor", () => {
       await editor.field("scope").selectOption("all");
       await editor.end("ok");
       await editor.deploy();
-      await until(() => red.status(id) !== undefined, "the deployed node to show a status", { details: red.log });
+      await editor.status(id).filter({ hasText: "connected" }).waitFor();
 
       await editor.open(id);
       await editor.field("scope").selectOption("miners");
