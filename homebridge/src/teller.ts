@@ -22,8 +22,9 @@ export function teller(service: MiningService, caller: Caller, view: FarmView): 
     const miner = view.get(id);
     if (miner === undefined) throw new RigbridgeError("not.found", "This rig is not there any more");
     const doings = orders.map((order) => doingFor(miner, order, () => undefined));
-    const { state, message } = await carryOut(service, caller, id, doings);
-    if (state !== "done") throw new RigbridgeError("rig.timeout", `${miner.name} takes its time: ${message}`);
+    const { state, taken, message } = await carryOut(service, caller, id, doings);
+    if (state !== "done" && taken === undefined)
+      throw new RigbridgeError("rig.timeout", `${miner.name} takes its time: ${message}`);
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
     if (detail !== undefined) await view.again(withoutMetaData(detail));
   };

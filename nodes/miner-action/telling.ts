@@ -14,6 +14,8 @@ export interface Answer {
   readonly message: string;
   /** `sent` or `queued` where the rig has not answered yet; `possible`: nothing was done, it was a dry run. */
   readonly state: "queued" | "sent" | "done" | "possible";
+  /** With `sent`: the rig has taken a restart, and has not shown it yet. */
+  readonly taken?: true;
 }
 
 /** One miner's line of a report on several. */

@@ -41,4 +41,4 @@ const shown = all.filter(([, { of, kind }]) => of === "miner" && kind !== "trigg
 
 /** Nobody has asked it yet, so nobody knows what it does; it is not said to be off either. */
 export const isUnread = ({ hasValidStatus, readings, statusInfo }: Miner): boolean =>
-  !hasValidStatus && !readings.stale && statusInfo.statusDisplay === "Disconnected";
+  !hasValidStatus && readings.at === null && statusInfo.statusDisplay === "Starting";

@@ -31,7 +31,8 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
   const statusInfo = fields.object("statusInfo");
   const speedInfo = fields.object("speedInfo");
   const status = statusOf(fields, statusInfo, display);
-  const isLive = status !== "Disconnected" && status !== "Disabled";
+  const isValid = fields.flagOrNull("hasValidStatus") ?? true;
+  const isLive = status !== "Disconnected" && status !== "Disabled" && (isValid || status !== "Starting");
   // What an unreachable miner shows is old or 0, and tells nothing of the locale.
   const seen = isLive ? display : new Display(reading.locale, { telling: 0, wrong: 0 });
   const speed = readSpeed(speedInfo, parser, seen);
@@ -138,8 +139,8 @@ function statusOf(fields: Fields, statusInfo: Fields, display: Display): MinerSt
   return (fields.flagOrNull("isRunning") ?? isHashing) ? "Mining" : "Idle";
 }
 
-/** What a miner cannot be while it cannot be reached. */
-const up: ReadonlySet<MinerStatus> = new Set(["Mining", "Idle", "Starting", "Stopped"]);
+/** What a miner cannot be while it cannot be reached; one that is starting may not have been asked yet. */
+const up: ReadonlySet<MinerStatus> = new Set(["Mining", "Idle", "Stopped"]);
 
 /** Epoch ms; a time without a zone is UTC, as the field's name says. */
 export function instantOf(text: string): number | undefined {

@@ -238,6 +238,13 @@ export const operations = {
     reply: CommandList,
     ours,
   }),
+  cancelCommand: remove("/api/commands/:id", {
+    summary: "Cancels a command that has not been sent yet",
+    params: byIdOf("command"),
+    reply: ActionReply,
+    needs: "control",
+    ours,
+  }),
   savePoolGroup: post("/api/poolgroups", {
     summary: "Adds or updates a pool group",
     body: PoolGroupBody,

@@ -30,6 +30,7 @@ export const problems = {
   "rig.refused": { status: 502, title: "The rig refused" },
   "rig.login": { status: 502, title: "The rig wants another login" },
   "rig.read-only": { status: 502, title: "The rig only lets itself be read" },
+  "command.expired": { status: 503, title: "Not sent in time" },
   "rig.busy": { status: 503, title: "The rig is busy with somebody else" },
   "rig.garbled": { status: 502, title: "The rig's answer could not be read" },
   "rig.unknown-protocol": { status: 502, title: "Nothing there speaks a known protocol" },

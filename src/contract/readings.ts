@@ -65,7 +65,7 @@ export type RigReadings = z.infer<typeof RigReadings>;
 
 export const Readings = z.object({
   at: z.iso.datetime().nullable().describe("when the rig was last read"),
-  stale: z.boolean().describe("the last read was missed; these are older"),
+  stale: z.boolean().describe("these are not of now: the last read was missed, or there was none yet"),
   ...RigReadings.shape,
   energy: z.int().nullable().describe("Wh, integrated by the service; never falls"),
   efficiency: measured.describe("J/H: W divided by H/s"),

@@ -338,7 +338,11 @@ export const ActionReply = z.object({
   success: z.literal(true),
   message: text.describe("what the rig answered"),
   commandId: int.optional().describe("the row in GET /api/commands, for what went to a rig"),
-  state: z.enum(commandStates).optional().describe("`sent`: the rig has not answered yet (202)"),
+  state: z
+    .enum(commandStates)
+    .optional()
+    .describe("`sent`: the rig has not answered yet (202), or has taken a restart that it has not shown yet (200)"),
+  taken: z.literal(true).optional().describe("with `sent`: the rig has taken it"),
 });
 export type ActionReply = z.infer<typeof ActionReply>;
 

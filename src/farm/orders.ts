@@ -4,6 +4,7 @@ import { type Part, type Property, type PropertyKey, properties } from "../contr
 import type { ControlKey } from "../contract/readings.ts";
 import type { ActionReply, Miner } from "../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../contract/service.ts";
+import { checkTrigger } from "../contract/triggers.ts";
 import { wording } from "../contract/wording.ts";
 import { listedPools, poolInUse } from "./pool-choices.ts";
 import { isObject, scalar } from "./values.ts";
@@ -74,8 +75,9 @@ export function doingFor(miner: Miner, order: Order, poolNamed: (name: string) =
   if (property === "room_temperature") return act({ action: "set_room_temperature", temperature: value }, property);
   const key = controlKeyOf(property);
   if (key === undefined) throw controlAbsent(`"${property}" of ${miner.name} is only shown`);
-  if (!miner.controls.some((control) => control.key === key))
-    throw controlAbsent(`${miner.name} cannot be told "${property}"`);
+  const control = miner.controls.find((each) => each.key === key);
+  if (control === undefined) throw controlAbsent(`${miner.name} cannot be told "${property}"`);
+  if (control.kind === "trigger") checkTrigger(property, value, property);
   if (key === "reboot" || key === "restart") return act({ action: key }, property);
   return act({ action: "set", property: key, value }, property);
 }
@@ -94,10 +96,14 @@ export function isTellable(
   }
 }
 
-/** What a miner said to all that it was told; `sent` or `queued` where it has not answered all of it yet. */
+/**
+ * What a miner said to all that it was told; `sent` or `queued` where it has not answered all of it yet. `taken`: it has,
+ * and what is still `sent` is a restart that it has not shown yet.
+ */
 export interface Told {
   readonly message: string;
   readonly state: "queued" | "sent" | "done";
+  readonly taken?: true;
 }
 
 /** Tells a miner one thing after the other. Throws with the first that it does not do; what comes after is not told. */
@@ -116,8 +122,10 @@ export async function carryOut(
       replies.push(await service.minerPoolAction({ id: minerId, poolId: doing.poolId, action: doing.action }, caller));
   }
   const message = replies.map((reply) => reply.message).join("; ");
-  const state = replies.find((reply) => reply.state === "sent" || reply.state === "queued")?.state;
-  return { message, state: state === "sent" || state === "queued" ? state : "done" };
+  const open = replies.filter(({ state }) => state === "sent" || state === "queued");
+  const { state, taken } = open.find((reply) => reply.taken === undefined) ?? open[0] ?? {};
+  if (state !== "sent" && state !== "queued") return { message, state: "done" };
+  return { message, state, ...(taken === undefined ? {} : { taken }) };
 }
 
 /** Mistakes are told of the property, whatever the action calls its parameter. */

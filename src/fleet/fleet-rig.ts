@@ -14,6 +14,7 @@ import {
   afterMiss,
   afterRead,
   afterRefusal,
+  afterSilence,
   beforeFirstRead,
   type Remembered,
   type RigState,
@@ -95,8 +96,12 @@ export class FleetRig {
   #doubted = false;
   /** Whether the next read is a command's. */
   #commanded = false;
-  /** What the last good read said of the uptime, and when by the monotonic clock. */
-  #uptime: { readonly seconds: number; readonly at: number } | null = null;
+  /** When the last good read was, by the monotonic clock. */
+  #readAt = Number.POSITIVE_INFINITY;
+  /** What it said of the uptime. */
+  #uptime: number | null = null;
+  /** Until when it may be silent for a restart that it took, by the monotonic clock. */
+  #restartsUntil = Number.NEGATIVE_INFINITY;
   /** Of the read under way, if that one yields. */
   #yielding: AbortController | null = null;
   #closed = false;
@@ -125,6 +130,33 @@ export class FleetRig {
   /** Runs work while nothing else speaks to the rig, in the order of the calls. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
+  }
+
+  /** When time alone changes what is shown, by the monotonic clock; Infinity when it does not. */
+  get agesAt(): number {
+    const { reading, missed, restarting } = this.#state;
+    if (reading !== null) return this.#readAt + (missed + 1) * this.declared.interval + this.#context.timeout;
+    return restarting ? this.#restartsUntil : Number.POSITIVE_INFINITY;
+  }
+
+  /** Lets time alone age the state of a rig that is not read for the sake of a command. */
+  age(): void {
+    const { interval } = this.declared;
+    // A read that is given up after its timeout was due that much earlier.
+    const silent = this.#context.monotonicNow() - this.#readAt - this.#context.timeout;
+    this.#move(afterSilence(this.#state, Math.floor(silent / interval)));
+  }
+
+  /** It took a restart, for which it may be silent for so many seconds. */
+  restarts(seconds: number): void {
+    this.#restartsUntil = this.#context.monotonicNow() + seconds * 1000;
+    this.#move(this.#state);
+  }
+
+  /** It has restarted. */
+  restarted(): void {
+    this.#restartsUntil = Number.NEGATIVE_INFINITY;
+    this.#move(this.#state);
   }
 
   /**
@@ -187,7 +219,7 @@ export class FleetRig {
    */
   drop(before: RigState): void {
     const { uid, driver, identity } = this.#state;
-    this.#state = afterRefusal({ ...before, uid, driver, identity }, unusable);
+    this.#move(afterRefusal({ ...before, uid, driver, identity }, unusable));
     this.#suspect(true);
   }
 
@@ -200,15 +232,21 @@ export class FleetRig {
 
   #take(reading: Reading): void {
     const ticks = this.#context.monotonicNow();
-    const before = this.#uptime === null ? null : { uptime: this.#uptime.seconds, elapsed: ticks - this.#uptime.at };
-    this.#state = afterRead(this.#state, reading, {
+    const before = this.#uptime === null ? null : { uptime: this.#uptime, elapsed: ticks - this.#readAt };
+    const state = afterRead(this.#state, reading, {
       at: this.#context.now(),
       nameplate: this.declared.powerNameplate,
       longestGap: Math.max(30_000, 3 * this.declared.interval),
       before,
     });
-    const { uptime } = reading.readings;
-    this.#uptime = uptime === null ? null : { seconds: uptime, at: ticks };
+    this.#uptime = reading.readings.uptime;
+    this.#readAt = ticks;
+    this.#move(state);
+  }
+
+  #move(state: RigState): void {
+    const restarting = this.#context.monotonicNow() < this.#restartsUntil;
+    this.#state = state.restarting === restarting ? state : { ...state, restarting };
   }
 
   #disconnect(): void {
@@ -320,7 +358,7 @@ export class FleetRig {
   #miss(error: RigbridgeError, silence: boolean): void {
     const trouble: Trouble = { code: error.code, message: error.unquoted, quoted: error.message };
     const refused = error.code === "rig.other" || error.code === "in.use";
-    this.#state = refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence);
+    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence));
     this.#suspect(doubtful.has(error.code) || refused);
   }
 

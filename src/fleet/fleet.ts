@@ -9,7 +9,7 @@ import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } fro
 export interface FleetListener {
   /** `changed` is false when nothing but time has passed. */
   read(rig: FleetRig, changed: boolean): void;
-  /** The third read in a row was missed. */
+  /** The third read in a row was missed, and not for a restart. */
   disconnected(rig: FleetRig): void;
   /** The rig answers but is not taken for what it should be: another one, or one known elsewhere. */
   refused(rig: FleetRig, message: string): void;
@@ -117,14 +117,11 @@ export class Fleet {
   /** Reads a rig and tells the listener; never rejects, whatever the rig says. Only within `exclusively`. */
   async read(rig: FleetRig, manner?: ReadManner): Promise<void> {
     const before = rig.state;
-    const isHere = (): boolean => this.#rigs.get(rig.id) === rig;
     try {
       await rig.read(manner);
-      if (isHere() && rig.state !== before) this.#tell(rig, before);
+      this.#tell(rig, before);
     } catch (error) {
-      if (!isHere()) return;
-      rig.drop(before);
-      this.#options.listener.failed(rig, error);
+      this.#drop(rig, before, error);
     }
   }
 
@@ -138,14 +135,31 @@ export class Fleet {
     this.#rigs.clear();
   }
 
+  #age(rig: FleetRig): void {
+    const before = rig.state;
+    rig.age();
+    try {
+      this.#tell(rig, before);
+    } catch (error) {
+      this.#drop(rig, before, error);
+    }
+  }
+
+  #drop(rig: FleetRig, before: RigState, error: unknown): void {
+    if (this.#rigs.get(rig.id) !== rig) return;
+    rig.drop(before);
+    this.#options.listener.failed(rig, error);
+  }
+
   #tell(rig: FleetRig, before: RigState): void {
     const { listener } = this.#options;
     const { state } = rig;
+    if (this.#rigs.get(rig.id) !== rig || state === before) return;
     listener.read(rig, isChange(before, state));
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
     if (refused && state.trouble.code !== before.trouble?.code) this.#tellRefusal(rig, state.trouble.message);
-    if (!refused && state.missed === missesUntilDisconnected) listener.disconnected(rig);
+    if (!refused && isSilent(state) && !isSilent(before)) listener.disconnected(rig);
   }
 
   #tellRefusal(rig: FleetRig, message: string): void {
@@ -177,7 +191,10 @@ export class Fleet {
 
   #start(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
-    this.#laneOf(rig.state).enter(() => this.#turn(rig));
+    // While a command waits for the rig's answer nobody reads it, and time goes on all the same.
+    if (rig.busy || rig.state.restarting) this.#age(rig);
+    if (rig.busy) this.#scheduleNext(rig);
+    else this.#laneOf(rig.state).enter(() => this.#turn(rig));
   }
 
   #laneOf({ at, missed }: RigState): Lane {
@@ -189,10 +206,20 @@ export class Fleet {
   async #turn(rig: FleetRig): Promise<void> {
     if (this.#rigs.get(rig.id) !== rig) return;
     if (!rig.busy && this.#ownership.mine(rig.id)) await rig.exclusively(() => this.read(rig, { yields: true }));
+    this.#scheduleNext(rig);
+  }
+
+  #scheduleNext(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
-    this.#schedule(rig, nextRead(this.#monotonicNow(), rig.declared.interval, rig.phase, rig.state.missed));
+    const { restarting, missed } = rig.state;
+    // What restarts is expected back, and asked as often as ever.
+    const next = nextRead(this.#monotonicNow(), rig.declared.interval, rig.phase, restarting ? 0 : missed);
+    this.#schedule(rig, rig.busy || restarting ? Math.min(next, rig.agesAt) : next);
   }
 }
+
+/** Whether it has missed so many reads that it cannot be reached. */
+const isSilent = ({ missed, restarting }: RigState): boolean => missed >= missesUntilDisconnected && !restarting;
 
 /** Whether a read changed more than the time. */
 function isChange(before: RigState, now: RigState): boolean {

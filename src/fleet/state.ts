@@ -36,6 +36,8 @@ export interface RigState extends Remembered {
   /** Reads missed since. */
   readonly missed: number;
   readonly trouble: Trouble | null;
+  /** It took a restart, and the time that it may need for that is not over. */
+  readonly restarting: boolean;
 }
 
 export const unknownRig: Remembered = {
@@ -55,6 +57,7 @@ export const beforeFirstRead = (remembered: Remembered): RigState => ({
   at: null,
   missed: 0,
   trouble: null,
+  restarting: false,
 });
 
 export interface ReadContext {
@@ -87,6 +90,7 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     at,
     missed: 0,
     trouble: null,
+    restarting: state.restarting,
   };
 }
 
@@ -104,6 +108,24 @@ export function afterMiss(state: RigState, trouble: Trouble, expected: boolean):
   const most = expected ? Math.max(state.missed, missesUntilDisconnected - 1) : state.missed + 1;
   const missed = Math.min(state.missed + 1, most);
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
+}
+
+/** What is said of a rig that could not be read in time. */
+const unanswered: Trouble = {
+  code: "rig.timeout",
+  message: "It has not answered since its last read",
+  quoted: "It has not answered since its last read",
+};
+
+/**
+ * After so many intervals without a read, as while a command waits for the rig's answer: the last readings age as they do
+ * with missed reads.
+ */
+export function afterSilence(state: RigState, intervals: number): RigState {
+  const missed = Math.min(intervals, missesUntilDisconnected);
+  if (state.reading === null || missed <= state.missed) return state;
+  const reading = missed >= missesUntilDisconnected ? null : state.reading;
+  return { ...state, missed, trouble: state.trouble ?? unanswered, reading };
 }
 
 /** Another rig than the known one answers there, or one that is known elsewhere: nothing of it is shown. */
@@ -150,14 +172,20 @@ const refusals: readonly string[] = [
   "input.invalid",
 ];
 
+/** Whether nobody has asked it since the service started. */
+export const isUnread = ({ reading, missed }: RigState): boolean => reading === null && missed === 0;
+
 /** Seconds within which a rig that does not hash yet is starting. */
 const startingSeconds = 120;
 
 /** `statusInfo.statusDisplay` of a miner. */
 export function statusOf(state: RigState, disabled: boolean): MinerStatus {
   if (disabled) return "Disabled";
-  const { reading, trouble } = state;
-  if (reading === null) return trouble !== null && refusals.includes(trouble.code) ? "Error" : "Disconnected";
+  const { reading, trouble, restarting } = state;
+  if (reading === null) {
+    if (trouble !== null && refusals.includes(trouble.code)) return "Error";
+    return restarting || isUnread(state) ? "Starting" : "Disconnected";
+  }
   const { mining, hashrate, uptime } = reading.readings;
   const control = reading.controls.find(({ key }) => key === "mining");
   // As `canStart` and `canStop` go: by what the switch says, where it does.

@@ -18,11 +18,15 @@ operator's language, currency and time zone (\`73.22 TH/s\`, \`59 59 59 °C\`, \
 
 **Miners.** A miner that cannot be reached is \`Disconnected\`, \`isOffline\`, without devices, and stands in no total but the
 count of all; what it last said is never shown as if it still held. \`stale\` readings are those of a miner that missed its
-last read. \`uid\` is given when a rig is first recognised and kept; until then it is null. Active pool ids belong to URL and
+last read or was not asked yet. \`Starting\`: not asked yet since the service started (\`hasValidStatus\` is false), on its way
+up, or silent for no longer than a restart that it took may need; it is not counted as offline. \`uid\` is given when a rig is first recognised and kept; until then it is null. Active pool ids belong to URL and
 worker on that miner and are never reused.
 
 **Actions** answer once the rig, or the store, has taken them; \`message\` is what the rig said. 202 with \`commandId\`
-means that the rig has not answered yet; GET /api/commands tells what came of it. A body sent with them is ignored,
+means that the rig has not answered yet; 200 with the state \`sent\` that it took a restart and has not shown it yet.
+GET /api/commands and \`command\` events tell what came of it: \`done\`, or \`unknown\` after the control's \`seconds\`. A
+command that waits for a rig is not sent later than 60 s after it was asked for; until it is sent,
+DELETE /api/commands/{id} cancels it. A body sent with them is ignored,
 whatever it is; other bodies must be JSON. Adding answers with what was stored, its id included; id 0 or none adds. What
 this version has no engine for says 409 \`not.yet\` and does nothing.
 

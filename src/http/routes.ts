@@ -57,7 +57,7 @@ async function bodyOf(
   return operation.body === undefined ? skipBody(response, limits, payForBody) : readJson(response, limits, payForBody);
 }
 
-/** 202 for an action whose end is not known yet. */
+/** 202 for an action that the rig has not taken yet. */
 function statusOf(operation: Operation, value: unknown): number {
   if (operation.status !== undefined) return operation.status;
   const pending =
@@ -65,6 +65,7 @@ function statusOf(operation: Operation, value: unknown): number {
     typeof value === "object" &&
     value !== null &&
     "state" in value &&
+    !("taken" in value) &&
     (value.state === "sent" || value.state === "queued");
   return pending ? 202 : 200;
 }

@@ -12,7 +12,7 @@ import { paced } from "./paced.ts";
 import { costs, type ReadShares } from "./read-shares.ts";
 import { done } from "./replies.ts";
 import type { Entry, Roster } from "./roster.ts";
-import { type Steering, steerable } from "./steering.ts";
+import { type BegunCommand, type Steering, steerable } from "./steering.ts";
 import { rehearse, type Step } from "./steps.ts";
 
 type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
@@ -37,6 +37,8 @@ interface Job {
   readonly caller: Caller;
   /** Aborted when nothing more is to be started. */
   readonly stop: AbortController;
+  /** Restarts that rigs have taken and not shown yet: they keep no other miner waiting. */
+  readonly open: Promise<void>[];
 }
 
 /** Jobs at once: in all, of one user, and kept for who is no user, as the owner with the service's own key. */
@@ -171,7 +173,7 @@ export class BulkActions implements BulkOperations {
     what: Pick<Job, "action" | "stepsOf" | "caller">,
     minerIds: readonly number[],
   ): void {
-    const job = { id, ...what, stop: new AbortController() };
+    const job = { id, ...what, stop: new AbortController(), open: [] };
     if (this.#closing.signal.aborted) job.stop.abort();
     this.#jobs.set(id, job);
     const pace = { parallel, delay: delay * 1000, signal: job.stop.signal, pause };
@@ -180,7 +182,8 @@ export class BulkActions implements BulkOperations {
     this.#running.add(settled);
   }
 
-  async #finish({ id, stop }: Job): Promise<void> {
+  async #finish({ id, stop, open }: Job): Promise<void> {
+    await Promise.all(open);
     stop.abort();
     try {
       if (!this.#closing.signal.aborted) await this.#written(() => this.#context.store.bulkActions.finish(id));
@@ -202,7 +205,7 @@ export class BulkActions implements BulkOperations {
       if (typeof eyes === "string") await this.#written(() => this.#cancel(job.id, eyes));
       else if (await this.#written(() => bulkActions.claim(job.id, minerId))) {
         const result = await this.#tell(job, minerId, eyes);
-        await this.#written(() => bulkActions.end(job.id, result));
+        if (result !== null) await this.#written(() => bulkActions.end(job.id, result));
       }
     } catch (error) {
       this.#lost(job)(error);
@@ -220,7 +223,9 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  async #tell({ id, action: asked, stepsOf, caller }: Job, minerId: number, eyes: Access): Promise<BulkResult> {
+  /** Resolves with null when the rig has taken a restart, of whose end the job hears later. */
+  async #tell(job: Job, minerId: number, eyes: Access): Promise<BulkResult | null> {
+    const { id, action: asked, stepsOf, caller } = job;
     const { roster, steering, store } = this.#context;
     const entry = roster.seen(minerId, eyes);
     if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, eyes) };
@@ -230,11 +235,26 @@ export class BulkActions implements BulkOperations {
     const row = await this.#written(() => steering.note(orderOf(entry, action, parameters), caller));
     await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
     const command = steering.send(entry.rig, row, stepsOf(minerId));
-    const message = await command.ended.catch(messageOf);
+    const message = await command.taken.catch(messageOf);
+    if (command.state === "sent") {
+      job.open.push(this.#hear(job, minerId, command));
+      return null;
+    }
     // Cut before a byte left: the next run tells it.
     if (this.#closing.signal.aborted && !command.sent && command.state === "failed")
       return { minerId, state: "queued", message: "" };
     return { minerId, state: command.state, message };
+  }
+
+  async #hear(job: Job, minerId: number, command: BegunCommand): Promise<void> {
+    try {
+      const message = await command.ended.catch(messageOf);
+      await this.#written(() =>
+        this.#context.store.bulkActions.end(job.id, { minerId, state: command.state, message }),
+      );
+    } catch (error) {
+      this.#lost(job)(error);
+    }
   }
 
   async #tellLoop(minerId: number, tell: () => Promise<string>): Promise<BulkResult> {

@@ -1,9 +1,14 @@
+import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Command } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, StoredCommand } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
 import { costs, type ReadShares } from "./read-shares.ts";
+import { done } from "./replies.ts";
 import type { Roster } from "./roster.ts";
+import type { Steering } from "./steering.ts";
+
+const cancelled = new RigbridgeError("not.possible", "Cancelled before it was sent");
 
 /** What was sent to rigs. A user is shown what was sent to the miners that they see. */
 export const commandOperations = (
@@ -11,7 +16,8 @@ export const commandOperations = (
   store: Store,
   access: AccessBook,
   shares: ReadShares,
-): Pick<MiningService, "listCommands"> => {
+  steering: Steering,
+): Pick<MiningService, "listCommands" | "cancelCommand"> => {
   /** Whose commands are shown; undefined = all, also of miners that are no more. */
   const minersFor = (eyes: Access, minerId: number | undefined): readonly number[] | undefined => {
     if (minerId === undefined)
@@ -27,6 +33,15 @@ export const commandOperations = (
       const rows = await store.commands.list({ minerIds, actor, since });
       shares.charge(caller, rows.length * costs.command);
       return { commandList: rows.map(shownCommand) };
+    },
+    cancelCommand: async ({ id }, caller) => {
+      const command = await store.commands.get(id);
+      const eyes = access.of(caller);
+      if (command === undefined || !(eyes.all || roster.seen(command.minerId, eyes) !== undefined))
+        throw notFound("command", id);
+      if (await steering.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
+      const { state } = (await store.commands.get(id)) ?? command;
+      throw new RigbridgeError("not.possible", `Command ${id} cannot be cancelled any more: it is ${state}`);
     },
   };
 };

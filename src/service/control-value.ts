@@ -1,10 +1,12 @@
 import { invalid } from "../contract/problems.ts";
 import type { Control, ControlValue } from "../contract/readings.ts";
+import { checkTrigger, onWords } from "../contract/triggers.ts";
 
 /** Reads what was asked for as the control takes it. Throws `input.invalid` naming what it takes. */
 export function controlValue(control: Control, text: string, path = "value"): ControlValue {
   switch (control.kind) {
     case "trigger":
+      checkTrigger(control.key, text, path);
       return true;
     case "switch":
       return switchValue(control, text, path);
@@ -16,12 +18,11 @@ export function controlValue(control: Control, text: string, path = "value"): Co
   }
 }
 
-const on = ["true", "on", "1"];
 const off = ["false", "off", "0"];
 
 function switchValue({ key }: Control, text: string, path: string): boolean {
   const word = text.toLowerCase();
-  if (on.includes(word)) return true;
+  if (onWords.includes(word)) return true;
   if (off.includes(word)) return false;
   throw invalid(path, `"${key}" takes true or false`);
 }

@@ -221,7 +221,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       const sums = totals(access.of(caller));
       return presentSummary(sums, format, prices, metaData(sums));
     },
-    ...commandOperations(roster, store, access, shares),
+    ...commandOperations(roster, store, access, shares, steering),
     ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
     ...historyOperations(roster, access, recorderOf, shares, now),
     startBulkAction: bulk.startBulkAction,

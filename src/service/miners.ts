@@ -70,7 +70,9 @@ export function minerOperations(context: MinerContext): MinerOperations {
         await roster.removeDemos();
         context.demoLeft();
       }
-      return detail(added.id);
+      const { metaData: about, ...miner } = detail(added.id);
+      const info = `${miner.name} is being recognised: what it is and reports follows`;
+      return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
       const eyes = access.of(caller);

@@ -1,7 +1,15 @@
 import { type Control, type Readings, type RigReadings, unknownBoard, unknownReadings } from "../contract/readings.ts";
 import type { Device, Heating, Location, Miner, MinerPool } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
-import { afterRefusal, beforeFirstRead, type RigState, statusOf, unknownRig, unusable } from "../fleet/state.ts";
+import {
+  afterRefusal,
+  beforeFirstRead,
+  isUnread,
+  type RigState,
+  statusOf,
+  unknownRig,
+  unusable,
+} from "../fleet/state.ts";
 import type { DeviceReading, PoolReading, Reading } from "../link/driver.ts";
 import type { Format, HashUnit } from "../units/format.ts";
 import type { Coins } from "./coins.ts";
@@ -211,8 +219,7 @@ const unset = (control: Control): Control => ({ ...control, value: null });
 function presentReadings(state: RigState, energy: number | null): Readings {
   const { reading, at, missed, startedAt } = state;
   const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy) };
-  if (reading === null)
-    return { ...unknownWithShape(state), ...kept, stale: missed > 0, efficiency: null, startedAt: null };
+  if (reading === null) return { ...unknownWithShape(state), ...kept, stale: true, efficiency: null, startedAt: null };
   const { hashrate, power } = reading.readings;
   return {
     ...reading.readings,
@@ -229,12 +236,20 @@ function presentReadings(state: RigState, energy: number | null): Readings {
 
 const iso = (time: number): string => new Date(time).toISOString();
 
-const unknownWithShape = ({ layout, trouble }: RigState): RigReadings => ({
+const unknownWithShape = (state: RigState): RigReadings => ({
   ...unknownReadings(),
-  boards: layout.boards.map(unknownBoard),
-  fans: Array.from({ length: layout.fans }, () => ({ rpm: null, percent: null })),
-  notes: trouble === null ? [] : [trouble.message],
+  boards: state.layout.boards.map(unknownBoard),
+  fans: Array.from({ length: state.layout.fans }, () => ({ rpm: null, percent: null })),
+  notes: notesOnUnknown(state),
 });
+
+/** Why nothing is known of a rig now. */
+function notesOnUnknown(state: RigState): string[] {
+  const { trouble, driver } = state;
+  if (trouble !== null) return [trouble.message];
+  if (!isUnread(state)) return [];
+  return [driver === null ? "It is being recognised" : "It has not been asked yet"];
+}
 
 /** °C, one per board, else one per device. */
 function temperaturesOf(reading: Reading | null): number[] {

@@ -9,10 +9,13 @@ import type { RigState } from "../fleet/state.ts";
 import type { Reading } from "../link/driver.ts";
 import { SessionEnded } from "../link/session-ended.ts";
 import type { Store, StoredCommand } from "../store/index.ts";
-import { joined, type Step, type Telling } from "./steps.ts";
+import { CommandProgress, expired } from "./command-progress.ts";
+import { joined, type Proof, type Step, type Telling } from "./steps.ts";
 
 /** How long is waited, in ms. */
 export interface Waits {
+  /** For its turn with the rig; what was not sent by then is not sent. */
+  readonly queue: number;
   /** By a request for the rig; what takes longer is answered with the command's id. */
   readonly request: number;
   /** For a rig's answer to one write. */
@@ -21,7 +24,7 @@ export interface Waits {
   readonly change: number;
 }
 
-const usualWaits: Waits = { request: 20_000, answer: 60_000, change: 600_000 };
+const usualWaits: Waits = { queue: 60_000, request: 20_000, answer: 60_000, change: 600_000 };
 /** ms between the reads that look for the change; the last one repeats. */
 const looks = [100, 300, 700, 1_500, 3_000];
 
@@ -41,8 +44,27 @@ export interface BegunCommand {
   readonly state: CommandState;
   /** Whether a byte of it may have left, as of now. */
   readonly sent: boolean;
-  /** With the rig's words; rejects with what the rig or the way to it said. */
+  /** When the rig has taken it, with its words; rejects with what the rig or the way to it said. */
+  readonly taken: Promise<string>;
+  /** The same when it is known what came of it, which takes longer for a restart. */
   readonly ended: Promise<string>;
+}
+
+/** What has come of a command when the rig's turn with it is over. */
+interface Outcome {
+  /** The rig's. */
+  readonly words: string;
+  /** It was told to restart, which later reads show. */
+  readonly restart: OpenRestart | null;
+}
+
+interface OpenRestart {
+  readonly proof: Extract<Proof, { by: "restart" }>;
+  readonly seconds: number;
+  /** When it was told, by `performance.now`. */
+  readonly toldAt: number;
+  /** Why there are no words of the rig; null when it has taken it. */
+  readonly unanswered: unknown;
 }
 
 /** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
@@ -54,6 +76,8 @@ export class Steering {
   readonly #waits: Waits;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
+  /** Commands that have not had their turn to its end. */
+  readonly #open = new Map<number, CommandProgress>();
 
   /** `moved` hears of each command when it is written down, and whenever its state is another. */
   constructor(
@@ -84,23 +108,41 @@ export class Steering {
   }
 
   /** Sends a command that was written down, in its turn. */
-  send(rig: FleetRig, { id, state }: StoredCommand, steps: readonly Step[]): BegunCommand {
-    const begun = { id, state, sent: false };
-    const move = async (next: CommandState, message: string): Promise<void> => {
-      begun.state = next;
-      this.#moved(await this.#store.commands.move(id, next, message));
-      if (next === "sent") begun.sent = true;
-    };
+  send(rig: FleetRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
+    const progress = new CommandProgress(id, async (state, message) =>
+      this.#moved(await this.#store.commands.move(id, state, message)),
+    );
+    this.#open.set(id, progress);
+    const { queue } = this.#waits;
+    const expiry = setTimeout(() => void progress.withdraw(expired(queue)).catch(this.#lost(id)), queue);
     rig.makeWay();
-    const ended = rig.exclusively(() => this.#execute(rig, steps, begun, move));
-    const settled = ended
-      .catch((error: unknown) => {
-        if (!(error instanceof RigbridgeError))
-          this.#log.error({ err: error, command: id }, "a command failed unexpectedly");
-      })
-      .finally(() => this.#running.delete(settled));
+    const turn = rig.exclusively(() => this.#execute(rig, steps, progress));
+    const told = Promise.race([turn, progress.withdrawn]).finally(() => {
+      clearTimeout(expiry);
+      this.#open.delete(id);
+    });
+    const ended = told.then((outcome) => this.#confirm(rig, progress, outcome));
+    const taken = told.then(({ words, restart }) => (restart === null || restart.unanswered === null ? words : ended));
+    const settled = Promise.allSettled([turn, ended.catch(this.#lost(id))]).finally(() =>
+      this.#running.delete(settled),
+    );
     this.#running.add(settled);
-    return Object.assign(begun, { ended });
+    return {
+      id,
+      get state() {
+        return progress.state;
+      },
+      get sent() {
+        return progress.sent;
+      },
+      taken,
+      ended,
+    };
+  }
+
+  /** Ends a command that was not sent; false when it is too late for that. */
+  async withdraw(id: number, why: RigbridgeError): Promise<boolean> {
+    return (await this.#open.get(id)?.withdraw(why)) === true;
   }
 
   /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
@@ -109,10 +151,10 @@ export class Steering {
     const waited = new AbortController();
     const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
     try {
-      const message = await Promise.race([command.ended, late]);
-      if (message !== null) return { success: true, message, commandId: command.id, state: "done" };
-      const taken = "The rig takes its time; GET /api/commands says what came of it";
-      return { success: true, message: taken, commandId: command.id, state: command.state };
+      const message = await Promise.race([command.taken, late]);
+      const { id: commandId, state } = command;
+      if (message === null) return { success: true, message: takesItsTime, commandId, state };
+      return { success: true, message, commandId, state, ...(state === "sent" ? { taken: true } : {}) };
     } finally {
       waited.abort();
     }
@@ -124,33 +166,78 @@ export class Steering {
     await Promise.all(this.#running);
   }
 
-  async #execute(
-    rig: FleetRig,
-    steps: readonly Step[],
-    begun: { sent: boolean },
-    move: (state: CommandState, message: string) => Promise<void>,
-  ): Promise<string> {
-    const marks = {
-      sent: () => move("sent", ""),
-      unsent: () => {
-        begun.sent = false;
-      },
-    };
-    const session = new Session(this.#fleet, rig, marks, { waits: this.#waits, closing: this.#closing.signal });
-    let state: CommandState = "done";
-    let message = "";
+  /** One command's turn with a rig. */
+  async #execute(rig: FleetRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
+    progress.check();
+    const session = new Session(this.#fleet, rig, progress, { waits: this.#waits, closing: this.#closing.signal });
     try {
-      message = await session.take(steps);
-      return message;
+      const outcome = await session.take(steps);
+      if (outcome.restart === null) await progress.move("done", outcome.words);
+      else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.words);
+      return outcome;
     } catch (error) {
-      state = begun.sent && !isRefusal(error) ? "unknown" : "failed";
-      message = error instanceof Error ? error.message : String(error);
+      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", wordsOf(error));
       throw error;
-    } finally {
-      await move(state, message);
     }
   }
+
+  /** Waits for a restart to show, beside whatever else the rig is told. Rejects when it does not. */
+  async #confirm(rig: FleetRig, progress: CommandProgress, { words, restart }: Outcome): Promise<string> {
+    if (restart === null) return words;
+    if (await this.#hasRestarted(rig, restart)) {
+      rig.restarted();
+      const message = restart.unanswered === null ? words : "The rig gave no answer, but has restarted";
+      await progress.move("done", message);
+      return message;
+    }
+    const error = restart.unanswered ?? notShown(words, restart, this.#closing.signal);
+    await progress.move("unknown", wordsOf(error));
+    throw error;
+  }
+
+  async #hasRestarted(rig: FleetRig, { proof, seconds, toldAt }: OpenRestart): Promise<boolean> {
+    const until = performance.now() + Math.min(this.#waits.change, seconds * 1000);
+    let wasAway = false;
+    for (let look = 0; performance.now() < until && this.#fleet.get(rig.id) === rig; look += 1) {
+      await pauseBefore(look, this.#closing.signal);
+      if (this.#closing.signal.aborted) return false;
+      const known = rig.state.reading;
+      await rig.exclusively(() => this.#fleet.read(rig, { silence: true, yields: true }));
+      const { trouble, reading } = rig.state;
+      if (trouble !== null) wasAway ||= away.has(trouble.code);
+      else if (reading !== null && reading !== known) {
+        const since = { wasAway, seconds: (performance.now() - toldAt) / 1000 };
+        if (proof.hasRestarted(reading, since)) return true;
+      }
+    }
+    return false;
+  }
+
+  #lost(id: number): (error: unknown) => void {
+    return (error) => {
+      if (!(error instanceof RigbridgeError))
+        this.#log.error({ err: error, command: id }, "a command failed unexpectedly");
+    };
+  }
 }
+
+const takesItsTime = "The rig takes its time; GET /api/commands says what came of it";
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Troubles of a rig that does not answer at all. */
+const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout"]);
+
+const notShown = (words: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
+  new RigbridgeError(
+    "rig.unconfirmed",
+    closing.aborted
+      ? `The service stopped before the rig had restarted; it answered "${words}"`
+      : `The rig has not shown within ${seconds} s that it has restarted; it answered "${words}"`,
+  );
+
+const pauseBefore = (look: number, signal: AbortSignal): Promise<unknown> =>
+  sleep(looks[Math.min(look, looks.length - 1)], null, { signal }).catch(() => null);
 
 /** The reading of a rig that can be steered. Throws why it cannot be reached, or is not the one it should be. */
 export function steerable({ reading, trouble }: RigState): Reading {
@@ -164,46 +251,45 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** How far a command is, for its row. */
-interface Marks {
-  /** Before a byte of a write leaves. */
-  sent(): Promise<void>;
-  /** No byte of it has left after all. */
-  unsent(): void;
-}
-
 /** One command's time with a rig. Before each write, and before one is repeated, the rig says which one it is. */
 class Session {
   readonly #fleet: Fleet;
   readonly #rig: FleetRig;
-  readonly #marks: Marks;
+  readonly #progress: CommandProgress;
   readonly #waits: Waits;
   readonly #closing: AbortSignal;
 
   constructor(
     fleet: Fleet,
     rig: FleetRig,
-    marks: Marks,
+    progress: CommandProgress,
     { waits, closing }: { readonly waits: Waits; readonly closing: AbortSignal },
   ) {
     this.#fleet = fleet;
     this.#rig = rig;
-    this.#marks = marks;
+    this.#progress = progress;
     this.#waits = waits;
     this.#closing = closing;
   }
 
-  /** Takes each step when the one before is done; resolves with the rig's words. */
-  async take(steps: readonly Step[]): Promise<string> {
+  /** Takes each step when the one before is done; a restart, which comes last, may still have to show. */
+  async take(steps: readonly Step[]): Promise<Outcome> {
     const said: string[] = [];
+    let restart: OpenRestart | null = null;
     let reading = await this.#identified();
     for (const [index, step] of steps.entries()) {
       const telling = step(reading);
-      said.push(typeof telling === "string" ? telling : await this.#tell(telling, step));
+      if (typeof telling === "string") {
+        said.push(telling);
+        continue;
+      }
+      const outcome = await this.#tell(telling, step);
+      said.push(outcome.words);
+      restart = outcome.restart;
       // A step may take minutes, for the rig restarts: whoever answers then is asked anew.
-      if (typeof telling !== "string" && index < steps.length - 1) reading = await this.#identified();
+      if (index < steps.length - 1) reading = await this.#identified();
     }
-    return joined(said);
+    return { words: joined(said), restart };
   }
 
   /** Reads the rig now. Throws when it does not answer, or does not say that it is the one that it should be. */
@@ -213,44 +299,60 @@ class Session {
     return steerable(this.#rig.state);
   }
 
-  async #tell(telling: Telling, step: Step): Promise<string> {
+  async #tell(telling: Telling, step: Step): Promise<Outcome> {
     try {
       return await this.#send(telling);
     } catch (error) {
       if (!(error instanceof SessionEnded)) throw error;
-      this.#marks.unsent();
+      this.#progress.markUnsent();
       const again = step(await this.#identified());
-      return typeof again === "string" ? again : this.#send(again);
+      return typeof again === "string" ? { words: again, restart: null } : this.#send(again);
     }
   }
 
   /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
-  async #send({ write, seconds, isDone, isDoneUnanswered }: Telling): Promise<string> {
-    await this.#marks.sent();
+  async #send({ write, seconds, restarts, proof }: Telling): Promise<Outcome> {
+    await this.#progress.markSent();
+    const toldAt = performance.now();
     let words: string;
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
       words = await write(this.#rig.rig(), signal);
     } catch (error) {
       if (isRefusal(error)) throw error;
-      if (await this.#comesTrue(isDoneUnanswered, seconds)) return "The rig gave no answer, but reports the change";
+      if (proof.by === "restart") return { words: "", restart: { proof, seconds, toldAt, unanswered: error } };
+      if (proof.by === "read" && (await this.#shows(proof, seconds)))
+        return { words: "The rig gave no answer, but reports the change", restart: null };
       throw error;
     }
-    if (isDone === null || (await this.#comesTrue(isDone, seconds))) return words;
-    throw new RigbridgeError("rig.unconfirmed", `The rig does not report the change; it answered "${words}"`);
+    if (restarts) this.#rig.restarts(seconds);
+    if (proof.by === "restart") return { words, restart: { proof, seconds, toldAt, unanswered: null } };
+    if (proof.by === "word") return { words, restart: null };
+    const isDone = await this.#shows(proof, seconds);
+    const { reading } = this.#rig.state;
+    const doubt = (reading && proof.doubt?.(reading)) ?? "";
+    if (isDone) {
+      if (restarts) this.#rig.restarted();
+      return { words: joined([words, doubt]), restart: null };
+    }
+    const unconfirmed = `The rig does not report the change; it answered "${words}"`;
+    throw new RigbridgeError("rig.unconfirmed", joined([unconfirmed, doubt]));
   }
 
-  async #comesTrue(isDone: (reading: Reading) => boolean, seconds: number): Promise<boolean> {
+  /** Reads until the rig shows it, and nothing is doubtful any more; at last it is enough that it shows it. */
+  async #shows({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
     const until = performance.now() + Math.min(this.#waits.change, (seconds + 10) * 1000);
+    let isShown = false;
     for (let look = 0; performance.now() < until; look += 1) {
-      await sleep(looks[Math.min(look, looks.length - 1)], null, { signal: this.#closing }).catch(() => null);
-      if (this.#closing.aborted) return false;
+      await pauseBefore(look, this.#closing);
+      if (this.#closing.aborted) return isShown;
       // Some restart for it, and are read often now.
       await this.#fleet.read(this.#rig, { silence: true });
       const { trouble, reading } = this.#rig.state;
-      if (trouble === null && reading !== null && isDone(reading)) return true;
+      isShown = trouble === null && reading !== null && isDone(reading);
+      if (isShown && reading !== null && (doubt?.(reading) ?? null) === null) return true;
     }
-    return false;
+    return isShown;
   }
 }
 

@@ -8,10 +8,28 @@ export interface Telling {
   write(rig: Rig, signal: AbortSignal): Promise<string>;
   /** That the rig may take for it. */
   readonly seconds: number;
-  /** Whether a later read shows it; null where the rig's word has to do. */
-  readonly isDone: ((reading: Reading) => boolean) | null;
-  /** The same when the rig gave no answer. */
-  readonly isDoneUnanswered: (reading: Reading) => boolean;
+  /** Whether it restarts for it, and may be silent meanwhile. */
+  readonly restarts: boolean;
+  readonly proof: Proof;
+}
+
+/** What shows that a rig has done what it was told. */
+export type Proof =
+  /** Its word: no read shows it. */
+  | { readonly by: "word" }
+  /** A read, before anything else is sent; `doubt`: what may still be wrong then. */
+  | {
+      readonly by: "read";
+      isDone(reading: Reading): boolean;
+      doubt?(reading: Reading): string | null;
+    }
+  /** Reads of the minutes after it. Nothing waits for them: the rig has taken it when it says so. */
+  | { readonly by: "restart"; hasRestarted(now: Reading, since: SinceTold): boolean };
+
+/** What was seen of a rig since it was told to restart. */
+export interface SinceTold {
+  readonly wasAway: boolean;
+  readonly seconds: number;
 }
 
 /**
@@ -37,25 +55,27 @@ export const joined = (said: readonly string[]): string => said.filter((words) =
 /** Sets one control. Throws `control.absent`, or `input.invalid` at `path`. */
 export const setControl =
   (key: string, text: string, path?: string): Step =>
-  ({ controls, readings }) => {
+  (reading) => {
+    const { controls } = reading;
     const control = controls.find((each) => each.key === key);
     if (control === undefined) {
       const offered = controls.map((each) => each.key).join(", ") || "none";
       throw new RigbridgeError("control.absent", `This rig has no control "${key.slice(0, 40)}"; it has: ${offered}`);
     }
     const value = controlValue(control, text, path);
+    const { seconds, restartsMining: restarts } = control;
     const write: Telling["write"] = (rig, signal) => rig.set(control.key, value, signal);
-    // What is done once is taken when the rig says so: it may be away for minutes now.
+    if (control.kind === "trigger" && !restarts) return { write, seconds, restarts, proof: { by: "word" } };
     if (control.kind === "trigger") {
-      const isDoneUnanswered = (now: Reading) => restarted(readings.uptime, now.readings.uptime);
-      return { write, seconds: control.seconds, isDone: null, isDoneUnanswered };
+      const proven = (now: Reading, since: SinceTold) => hasRestarted(reading, now, since);
+      return { write, seconds, restarts, proof: { by: "restart", hasRestarted: proven } };
     }
     const isDone = (now: Reading) =>
       reports(
         now.controls.find((each) => each.key === control.key),
         value,
       );
-    return telling(write, control.seconds, isDone);
+    return { write, seconds, restarts, proof: { by: "read", isDone } };
   };
 
 /** Stops or starts. Refused when it is so already, as `canStop` and `canStart` say. */
@@ -69,14 +89,14 @@ export const switchMining =
   };
 
 /** Does something to a pool that the rig lists. */
-export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): Telling {
+export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): PoolTelling {
   const { pools, poolActions } = reading;
   if (action === "remove" && pools.filter(({ devFee }) => !devFee).length < 2)
     throw new RigbridgeError("pool.last", "The last pool cannot be removed");
   allow(action, poolActions);
-  return telling(
+  return poolTelling(
+    reading,
     (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
-    secondsFor(reading),
     (now) => poolDone[action](now.pools, pool),
   );
 }
@@ -87,9 +107,9 @@ export const addPool =
   (reading) => {
     if (poolFor(login, reading) !== undefined) return `The rig already has ${login.url}`;
     allow("add", reading.poolActions);
-    return telling(
+    return poolTelling(
+      reading,
       (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absent("add")),
-      secondsFor(reading),
       (now) => poolFor(login, now) !== undefined,
     );
   };
@@ -118,24 +138,34 @@ const choosable = (login: PoolLogin, reading: Reading): boolean =>
 
 function usePool(login: PoolLogin, reading: Reading): Telling | string {
   const listed = poolFor(login, reading);
-  if (listed?.active && listed.priority === 0) return `The rig mines at ${login.url} already`;
-  if (listed !== undefined && reading.poolActions.includes("switch")) return onPool("switch", listed, reading);
+  const doubt = (now: Reading) => deadness(login, now);
+  if (listed?.active && listed.priority === 0) return doubt(reading) ?? `The rig mines at ${login.url} already`;
+  if (listed !== undefined && reading.poolActions.includes("switch")) {
+    const { proof, ...switching } = onPool("switch", listed, reading);
+    return { ...switching, proof: { ...proof, doubt } };
+  }
   allow("use", reading.poolActions);
-  return telling(
+  const { proof, ...using } = poolTelling(
+    reading,
     (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absent("use")),
-    secondsFor(reading),
     (now) => poolFor(login, now)?.active === true,
   );
+  return { ...using, proof: { ...proof, doubt } };
 }
 
-const secondsFor = ({ poolSeconds = 30 }: Reading): number => poolSeconds;
+/** What a person has to know of a pool that the rig was told to mine at, and that does not answer it. */
+const deadness = (login: PoolLogin, reading: Reading): string | null =>
+  poolFor(login, reading)?.status === "dead" ? `the rig lists ${login.url} as dead: it gets no work there` : null;
 
-const telling = (write: Telling["write"], seconds: number, isDone: (reading: Reading) => boolean): Telling => ({
-  write,
-  seconds,
-  isDone,
-  isDoneUnanswered: isDone,
-});
+/** s that a change of pools may take to show. A rig that says how long restarts for it. */
+const poolSeconds = 30;
+
+function poolTelling(reading: Reading, write: Telling["write"], isDone: (reading: Reading) => boolean): PoolTelling {
+  const { poolSeconds: seconds } = reading;
+  return { write, seconds: seconds ?? poolSeconds, restarts: seconds !== undefined, proof: { by: "read", isDone } };
+}
+
+type PoolTelling = Telling & { readonly proof: Extract<Proof, { by: "read" }> };
 
 /** The pool of the rig that such a login has made. */
 function poolFor({ url, worker }: PoolLogin, { pools }: Reading): PoolReading | undefined {
@@ -156,8 +186,20 @@ const bareUrl = (url: string): string =>
     .replace(/\/$/, "")
     .toLowerCase();
 
-const restarted = (before: number | null, now: number | null): boolean =>
-  before !== null && now !== null && now < before;
+/** s by which an uptime may be behind: they are whole seconds, and some rigs count late. */
+const uptimeLag = 2;
+
+/**
+ * Whether a rig has restarted: its uptime tells where it says one, else that it was away and is back; or it says itself
+ * that it is starting.
+ */
+export function hasRestarted(before: Reading, now: Reading, { wasAway, seconds }: SinceTold): boolean {
+  if (now.starting === true && before.starting !== true) return true;
+  const [was, is] = [before.readings.uptime, now.readings.uptime];
+  if (was === null || is === null) return wasAway;
+  // Not to be told by its uptime alone where it had only just started before.
+  return is < was || is + uptimeLag < seconds || (wasAway && is <= seconds);
+}
 
 const samePool = (a: PoolReading, b: PoolReading): boolean => a.url === b.url && a.worker === b.worker;
 

@@ -27,6 +27,7 @@ export interface CommandLog {
   add(command: NewCommand): Promise<StoredCommand>;
   /** Resolves with the row as it is now. Throws not.found. */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
+  get(id: number): Promise<StoredCommand | undefined>;
   /** Newest first, at most 1,000. */
   list(wanted?: WantedCommands): Promise<StoredCommand[]>;
   /** Writes what waits. Throws store.full. */
@@ -82,12 +83,8 @@ export const openCommands = async (connection: Connection, mark: RunMark, now: (
   };
 
   /** The row as it is now. */
-  const find = async (id: number): Promise<Row> => {
-    const row =
-      waiting.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
-    if (row === undefined) throw notFound("command", id);
-    return row;
-  };
+  const find = async (id: number): Promise<Row | undefined> =>
+    waiting.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
 
   /** Whether it is on disk. */
   const write = (row: Row): boolean => {
@@ -147,11 +144,18 @@ export const openCommands = async (connection: Connection, mark: RunMark, now: (
     },
 
     move: async (id, state, message) => {
-      const row = { ...(await find(id)), state, message, updated: now() };
+      const known = await find(id);
+      if (known === undefined) throw notFound("command", id);
+      const row = { ...known, state, message, updated: now() };
       if (state === "sent") mark.sending();
       const written = write(row);
       if (state === "sent") mark.publish(written);
       return fromRow(row);
+    },
+
+    get: async (id) => {
+      const row = await find(id);
+      return row === undefined ? undefined : fromRow(row);
     },
 
     list: async (wanted = {}) => {

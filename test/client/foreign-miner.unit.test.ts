@@ -136,6 +136,7 @@ describe("a miner that its service does not reach", () => {
     { isOffline: true },
     { hasValidStatus: false },
     { statusInfo: { statusDisplay: "Disabled" } },
+    { statusInfo: { statusDisplay: "Starting" }, hasValidStatus: false },
   ])("has no readings, and keeps its shape: %j", (why) => {
     const live = read(strings);
     const off = read({ ...strings, ...why });
@@ -146,7 +147,9 @@ describe("a miner that its service does not reach", () => {
       [2, null],
     ]);
     expect(off.controls.map(({ key, value }) => [key, value])).toEqual(live.controls.map(({ key }) => [key, null]));
-    expect(["Disconnected", "Disabled"]).toContain(off.statusInfo.statusDisplay);
+    const { statusDisplay } = off.statusInfo;
+    expect(["Disconnected", "Disabled", "Starting"]).toContain(statusDisplay);
+    expect(off.isOffline).toBe(statusDisplay === "Disconnected");
     expect([off.isRunning, off.speedInfo.hashrateValue, off.maxTemperatureValue]).toEqual([false, 0, 0]);
   });
 });

@@ -247,6 +247,11 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   changeGroup: made("/api/groups", group, { name: "newer" }),
   deleteGroup: made("/api/groups", group),
   listCommands: "/api/commands",
+  // One that has ended: the rig is asked for it each time.
+  cancelCommand: async () => {
+    const located = await service.minerAction({ id: bitaxe, action: "locate", on: true }, asService);
+    return { path: `/api/commands/${located.commandId}` };
+  },
   savePoolGroup: { path: "/api/poolgroups", body: { name: "new" } },
   deletePoolGroup: made("/api/poolgroups", () => service.savePoolGroup({ id: 0, name: "new" }, asService)),
   deleteHost: made("/api/hosts", () => service.saveHost({ id: 0, hostname: "new", description: "" }, asService)),
@@ -320,6 +325,7 @@ addGroup               401  401   201  403  403  201  403  403  404
 changeGroup            401  401   200  403  403  200  403  403  404
 deleteGroup            401  401   200  403  403  200  403  403  404
 listCommands           401  401   200  200  200  200  200  200  404  both
+cancelCommand          401  401   409  403  404  409  404  403  404
 savePoolGroup          401  401   200  403  403  200  403  403  404
 deletePoolGroup        401  401   200  403  403  200  403  403  404
 deleteHost             401  401   200  403  403  200  403  403  404

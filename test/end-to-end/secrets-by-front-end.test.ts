@@ -131,6 +131,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getDiscovery: { id: 1 },
   cancelDiscovery: { id: 1 },
   startBulkAction: { action: "change_pool", parameters: { pool_id: 1, pool_type: "single" }, miners: [rigId] },
+  cancelCommand: { id: 1 },
   listBulkActions: {},
   getBulkAction: { id: 1 },
   cancelBulkAction: { id: 1 },

@@ -251,6 +251,32 @@ describe("a fleet", () => {
     expect(miner.state.trouble).toBeNull();
   });
 
+  test("is told that a restarting rig is away only when the time for the restart is over", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    const clock = stoppedClock();
+    const told: string[] = [];
+    const fleet = openFleet({
+      monotonicNow: clock.now,
+      listener: {
+        read: ({ state }) => void told.push(statusOf(state, false)),
+        disconnected: () => void told.push("away"),
+        refused: () => undefined,
+        failed: () => undefined,
+      },
+    });
+    const miner = fleet.put(declared(1, rig, 10_000));
+    await fleet.poll(miner);
+    rig.powerOff();
+    miner.restarts(60);
+    told.length = 0;
+    for (let seconds = 0; seconds < 60; seconds += 10) {
+      clock.pass(10);
+      await fleet.poll(miner);
+    }
+    expect(told).toEqual(["Mining", "Mining", "Starting", "Starting", "Starting", "Disconnected", "away"]);
+  });
+
   test("recognises a rig anew when it was silent for long", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");

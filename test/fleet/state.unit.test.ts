@@ -6,6 +6,7 @@ import {
   afterMiss,
   afterRead,
   afterRefusal,
+  afterSilence,
   beforeFirstRead,
   type RigState,
   sameButTime,
@@ -124,7 +125,12 @@ const mining = (on: boolean) => toggle("mining", on, { lasting: false, restartsM
 describe("the status of a miner", () => {
   const working = read({ hashrate: 1e12, mining: true, uptime: 500 });
   test.each<[string, RigState, string]>([
-    ["never read", fresh, "Disconnected"],
+    ["not asked yet", fresh, "Starting"],
+    ["never read, one read missed", missed(fresh, 1), "Disconnected"],
+    ["not read for two intervals", afterSilence(working, 2), "Mining"],
+    ["not read for three intervals", afterSilence(working, 3), "Disconnected"],
+    ["not read for long, restarting", { ...afterSilence(working, 30), restarting: true }, "Starting"],
+    ["three reads missed, restarting", { ...missed(working, 3), restarting: true }, "Starting"],
     ["hashing", working, "Mining"],
     ["hashing, one read missed", missed(working, 1), "Mining"],
     ["hashing, two reads missed", missed(working, 2), "Mining"],
@@ -173,6 +179,28 @@ describe("what is known of a rig", () => {
     expect(missed(state, 2).reading).toBe(state.reading);
     expect(missed(state, 3).reading).toBeNull();
     expect(missed(state, 3).at).toBe(state.at);
+  });
+});
+
+describe("silence", () => {
+  const state = read({ hashrate: 5 });
+  test("ages the last readings as missed reads do, and says why they are old", () => {
+    expect(afterSilence(state, 0)).toBe(state);
+    expect(afterSilence(state, 1)).toMatchObject({
+      missed: 1,
+      reading: state.reading,
+      trouble: { code: "rig.timeout" },
+    });
+    expect(afterSilence(state, 9)).toMatchObject({ missed: 3, reading: null });
+  });
+
+  test("adds nothing to reads that were missed already, and keeps their trouble", () => {
+    const once = missed(state, 1, "rig.garbled");
+    expect(afterSilence(once, 1)).toBe(once);
+    expect(afterSilence(once, 2).trouble).toBe(once.trouble);
+    const gone = missed(state, 5);
+    expect(afterSilence(gone, 9)).toBe(gone);
+    expect(afterSilence(fresh, 9)).toBe(fresh);
   });
 });
 

@@ -121,6 +121,15 @@ export const off = (changes: Partial<Miner> = {}): Miner =>
     ...changes,
   });
 
+/** A miner that nobody has asked since the service started. */
+export const notAsked = (changes: Partial<Miner> = {}): Miner =>
+  off({
+    statusInfo: { statusDisplay: "Starting", statusLine3: null, secondsSinceStart: 0 },
+    isOffline: false,
+    readings: readings({ at: null, stale: true }),
+    ...changes,
+  });
+
 export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): Farm => ({
   ...{ miners, groups, rules: [] },
   hidden: new Set(),

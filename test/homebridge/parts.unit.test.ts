@@ -3,7 +3,7 @@ import { whatAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import { isAlarming } from "../../homebridge/src/homekit/alarm.ts";
 import type { CharacteristicPlan, ServicePlan } from "../../homebridge/src/homekit/plan.ts";
 import type { Miner } from "../../src/index.ts";
-import { control, farmOf, miner, off, readings, settings } from "./miners.ts";
+import { control, farmOf, miner, notAsked, off, readings, settings } from "./miners.ts";
 
 const unlisted = () => undefined;
 const accessoriesOf = (miners: readonly Miner[], given: object = {}) =>
@@ -198,7 +198,7 @@ describe("an alarm", () => {
     statusInfo: { statusDisplay, statusLine3: null, secondsSinceStart: 0 },
   });
   const sick = miner({ readings: readings({ hashrate: 1, errors: [{ code: "1", text: "fan lost" }] }) });
-  const unread = off({ readings: readings({ at: null }) });
+  const unread = notAsked();
   const missed = off({ readings: { ...readings(), stale: true } });
 
   test.each([
@@ -218,6 +218,7 @@ describe("an alarm", () => {
     ["is not what it should be", off({ ...status("Error"), isOffline: false }), false, true],
     ["is off", missed, false, true],
     ["is off, and may be", missed, true, false],
+    ["restarts", off({ ...status("Starting"), isOffline: false, readings: readings({ stale: true }) }), false, false],
     ["was not asked yet", unread, false, null],
     ["was not asked yet, and may be off", unread, true, false],
     ["heats a room", miner({ heating: den }), false, false],

@@ -77,6 +77,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   listBulkActions: ["/api/actions", {}],
   getBulkAction: ["/api/actions/1", { id: 1 }],
   cancelBulkAction: ["/api/actions/1", { id: 1 }],
+  cancelCommand: ["/api/commands/1", { id: 1 }],
   getHistory: [
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
     { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },
@@ -150,6 +151,11 @@ describe("the status of an action", () => {
   ])("that is %s is %i", async (state, status) => {
     served.answers.set("minerAction", { success: true, message: "m", state });
     expect((await served.ask("POST", "/api/miners/7?action=stop")).status).toBe(status);
+  });
+
+  test("that is a restart which the rig took is 200", async () => {
+    served.answers.set("minerAction", { success: true, message: "m", state: "sent", taken: true });
+    expect((await served.ask("POST", "/api/miners/7?action=restart")).status).toBe(200);
   });
 });
 

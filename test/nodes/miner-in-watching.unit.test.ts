@@ -9,7 +9,7 @@ import type { Fault } from "../../nodes/shared/faults.ts";
 import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
 import { RigFaults } from "../../src/farm/index.ts";
 import type { Miner, MinerStatus } from "../../src/index.ts";
-import { miner, off, readings } from "../homebridge/miners.ts";
+import { miner, notAsked, off, readings } from "../homebridge/miners.ts";
 import { english } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
 
@@ -19,7 +19,7 @@ const inStatus = (id: number, statusDisplay: MinerStatus, changes: Partial<Miner
   miner({ id, statusInfo: { statusDisplay, statusLine3: null, secondsSinceStart: 0 }, ...changes });
 const gone = (id: number): Miner => off({ id, readings: readings({ stale: true }) });
 /** A rig that nobody has asked yet. */
-const unread = (id: number): Miner => off({ id, readings: readings({ at: null }) });
+const unread = (id: number): Miner => notAsked({ id });
 
 describe("the state of a miner", () => {
   test("is flat, in SI units, with null for what nobody knows", () => {

@@ -4,7 +4,7 @@ import type { Farm } from "../../nodes/shared/connection.ts";
 import registerSummary from "../../nodes/summary-in/rigbridge-summary-in.ts";
 import { Summaries, type SummariesOptions, summaryMessage } from "../../nodes/summary-in/summaries.ts";
 import type { Miner, Summary } from "../../src/index.ts";
-import { miner, off, readings } from "../homebridge/miners.ts";
+import { miner, notAsked, off, readings } from "../homebridge/miners.ts";
 import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import { HeldClock } from "./held-clock.ts";
@@ -162,7 +162,7 @@ describe("the summary", () => {
 
   test("waits until every miner was asked, and is not sent while the service is lost", () => {
     const { clock, sent, summaries } = watch({ every: 60_000 });
-    const farm = farmOf(drawing(1, 100), off({ id: 2, readings: readings({ at: null }) }));
+    const farm = farmOf(drawing(1, 100), notAsked({ id: 2 }));
     summaries.member.read?.(farm);
     clock.pass(60);
     expect(sent).toEqual([]);

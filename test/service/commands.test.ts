@@ -3,11 +3,13 @@ import { createServer } from "node:http";
 import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.ts";
+import { statusOf } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { Steering, type Waits } from "../../src/service/steering.ts";
-import { setControl } from "../../src/service/steps.ts";
+import { changePool, type Step, setControl } from "../../src/service/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { specimens } from "../docs/specimens.ts";
 import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
 import { type Bench, type BenchOptions, caller, closeBenches, openBench } from "./bench.ts";
@@ -88,6 +90,8 @@ describe("controls", () => {
     ["beyond its range", { action: "set", property: "frequency", value: "99999" }, "input.invalid value"],
     ["between its steps", { action: "set", property: "frequency", value: "500.5" }, "input.invalid value"],
     ["no number", { action: "set", property: "frequency", value: "0x1f4" }, "input.invalid value"],
+    ["but true for what is done once", { action: "set", property: "reboot", value: "false" }, "input.invalid value"],
+    ["that is off for a lamp that only flashes", { action: "locate", on: false }, "input.invalid on"],
     ["no switch's word", { action: "set", property: "mining", value: "perhaps" }, "input.invalid value"],
     ["of which it has none", { action: "set", property: "throttle", value: "5" }, "control.absent"],
     ["for its power", { action: "set_power_limit", watts: 10 }, "control.absent"],
@@ -201,8 +205,12 @@ describe("commands to one rig", () => {
 });
 
 /** A rig and what steers it, with waits that a test can bear. */
-async function steered(waits: Waits, interval = 3_600_000) {
-  const farm = await startFarm({ rigs: [axeos] });
+async function steered(
+  waits: Omit<Waits, "queue"> & { readonly queue?: number },
+  interval = 3_600_000,
+  spec: RigSpec = axeos,
+) {
+  const farm = await startFarm({ rigs: [spec] });
   const store = await openStore({ file: ":memory:", now: Date.now });
   let answered = 0;
   const fleet = new Fleet({
@@ -218,7 +226,10 @@ async function steered(waits: Waits, interval = 3_600_000) {
     remember: async () => undefined,
     now: Date.now,
   });
-  const steering = new Steering(fleet, store, pino({ level: "silent" }), () => undefined, waits);
+  const steering = new Steering(fleet, store, pino({ level: "silent" }), () => undefined, {
+    queue: 60_000,
+    ...waits,
+  });
   closers.push(async () => {
     const closed = steering.close();
     fleet.close();
@@ -232,7 +243,7 @@ async function steered(waits: Waits, interval = 3_600_000) {
     id: 1,
     address: parseAddress(rig.address),
     credentials: {},
-    driver: "axeos",
+    driver: spec.kind,
     uid: null,
     interval,
     powerNameplate: null,
@@ -240,11 +251,13 @@ async function steered(waits: Waits, interval = 3_600_000) {
     disabled: false,
   });
   const order = { minerId: 1, minerName: "one", action: "set", parameters: {} };
-  const set = (key: string, value: string) => steering.run(miner, order, caller, [setControl(key, value)]);
+  const run = (...steps: Step[]) => steering.run(miner, order, caller, steps);
+  const set = (key: string, value: string) => run(setControl(key, value));
+  const status = () => statusOf(miner.state, false);
   const switchOff = () => set("mining", "false");
   const row = async () => (await store.commands.list())[0];
   const poll = () => fleet.poll(miner);
-  return { rig, miner, store, steering, set, switchOff, row, poll, reads: () => answered };
+  return { rig, miner, store, steering, run, set, status, switchOff, row, poll, reads: () => answered };
 }
 
 /** Breaks the rig from its first write on. */
@@ -409,5 +422,151 @@ describe("a rig that takes its time", () => {
     const rows = await store.commands.list();
     expect(rows.map(({ state }) => state)).toEqual(["failed", "unknown"]);
     expect(rig.requests.writes).toHaveLength(1);
+  });
+});
+
+describe("a rig that dies while a command waits", () => {
+  test.each([
+    ["for its answer", { answer: 30_000 }],
+    ["for what becomes of it without an answer", { answer: 50 }],
+  ])("%s is stale after its interval, and Disconnected after three", async (_, { answer }) => {
+    const { rig, miner, status, switchOff, poll, row } = await steered(
+      { request: 30_000, answer, change: 30_000 },
+      1_000,
+    );
+    await poll();
+    breakAtWrite(rig, "silent");
+    const told = switchOff().catch(() => undefined);
+    await until(() => miner.state.missed > 0, "its readings to be stale");
+    expect([status(), miner.state.reading === null]).toEqual(["Mining", false]);
+    await until(() => miner.state.reading === null, "three intervals to pass");
+    expect(status()).toBe("Disconnected");
+    expect(await row()).toMatchObject({ state: "sent" });
+    rig.fault = "off";
+    expect(miner.busy).toBe(true);
+    closers.push(async () => void (await told));
+  });
+});
+
+describe("a command that waits for its turn with the rig", () => {
+  test("too long is not sent any more: command.expired", async () => {
+    const { rig, store, set, poll } = await steered({ queue: 300, request: 9_000, answer: 9_000, change: 5_000 });
+    await poll();
+    breakAtWrite(rig, { name: "delay", ms: 900 });
+    const first = set("frequency", "490");
+    await until(() => rig.requests.writes.length > 0, "the first command to be sent");
+    const late = await problem(set("frequency", "510"));
+    expect(late).toMatchObject({ code: "command.expired", status: 503 });
+    expect((await store.commands.list())[0]).toMatchObject({ state: "failed", message: late.message });
+    expect(late.message).toContain("command.expired");
+    await first;
+    rig.fault = null;
+    expect(await set("frequency", "520")).toMatchObject({ state: "done" });
+    expect(rig.requests.writes.map((write) => write.replace(/\D+/, ""))).toEqual(["490}", "520}"]);
+  });
+
+  test("is cancelled by DELETE, and what was sent is not", async () => {
+    const { bench, id, rig } = await withOne(axeos);
+    breakAtWrite(rig, { name: "delay", ms: 600 });
+    const first = bench.act(id, { action: "set", property: "frequency", value: "490" });
+    await until(() => rig.requests.writes.length > 0, "the first command to be sent");
+    const second = problem(bench.act(id, { action: "set", property: "frequency", value: "510" }));
+    await until(async () => (await bench.commands(id)).length === 2, "the second command to wait");
+    const [waiting, sent] = await bench.commands(id);
+    const cancel = (command: number | undefined) => bench.service.cancelCommand({ id: command ?? 0 }, caller);
+    expect(await cancel(waiting?.id)).toMatchObject({ success: true });
+    expect(await second).toMatchObject({ code: "not.possible", message: "Cancelled before it was sent" });
+    expect((await problem(cancel(sent?.id))).message).toContain("it is sent");
+    await first;
+    expect((await problem(cancel(sent?.id))).message).toContain("it is done");
+    expect(await refusal(cancel(waiting?.id))).toBe("not.possible");
+    expect(await refusal(cancel(4711))).toBe("not.found");
+    expect(await states(bench, id)).toEqual(["set failed", "set done"]);
+    expect(rig.requests.writes).toHaveLength(1);
+  });
+});
+
+const restartable = specimens.filter(({ rigs }) => !["Antminer without its login"].includes(rigs));
+
+describe("a restart", () => {
+  test.each(restartable.map((specimen) => [specimen.rigs, specimen] as const))(
+    "of %s is sent when the rig took it, and done when the rig shows it",
+    async (_, { driver, spec, credentials }) => {
+      const bench = await openBench({ rigs: [{ ...spec, warm: true, restartSeconds: 1 }] });
+      const rig = bench.rig(0);
+      const id = await bench.add(rig.address, { driver, ...credentials });
+      const triggers = (await bench.get(id)).controls.filter(
+        ({ kind, restartsMining }) => kind === "trigger" && restartsMining,
+      );
+      for (const { key } of triggers) {
+        const { startedAt } = rig.model;
+        const reply = await bench.act(id, { action: "set", property: key, value: "true" });
+        expect(reply).toMatchObject({ success: true, state: "sent", taken: true });
+        const row = async () => (await bench.commands(id)).find((command) => command.id === reply.commandId);
+        expect(await row()).toMatchObject({ state: "sent", message: reply.message });
+        await until(async () => (await row())?.state !== "sent", `the ${key} to show`);
+        expect(await row()).toMatchObject({ state: "done", message: reply.message });
+        expect(rig.model.startedAt).toBeGreaterThan(startedAt);
+        expect(await bench.get(id)).toMatchObject({ isOffline: false });
+      }
+    },
+  );
+
+  test("of a rig that never comes back ends unknown; until then it is Starting", async () => {
+    const gone: RigSpec = { ...axeos, restartSeconds: 3_600 };
+    const { miner, set, status, row, poll } = await steered(
+      { request: 9_000, answer: 2_000, change: 4_000 },
+      200,
+      gone,
+    );
+    await poll();
+    expect(await set("reboot", "true")).toMatchObject({ state: "sent", taken: true });
+    await until(() => miner.state.reading === null, "three reads to be missed");
+    expect(status()).toBe("Starting");
+    await until(async () => (await row())?.state !== "sent", "the command to be given up");
+    expect(await row()).toMatchObject({ state: "unknown", message: expect.stringContaining("has not shown") });
+  });
+
+  test("that does not happen ends unknown, and keeps no later command waiting", async () => {
+    const { rig, store, set, row, poll } = await steered({ request: 9_000, answer: 2_000, change: 1_500 });
+    await poll();
+    rig.model.restart = () => undefined;
+    const { commandId } = await set("reboot", "true");
+    expect(await set("frequency", "490")).toMatchObject({ state: "done" });
+    expect(await store.commands.get(commandId ?? 0)).toMatchObject({ state: "sent" });
+    const ended = async () => (await store.commands.get(commandId ?? 0))?.state !== "sent";
+    await until(ended, "the reboot to be given up");
+    expect(await store.commands.get(commandId ?? 0)).toMatchObject({ state: "unknown" });
+    expect(await row()).toMatchObject({ state: "done" });
+  });
+
+  test("is unknown when the service stops before it shows", async () => {
+    const gone: RigSpec = { ...axeos, restartSeconds: 3_600 };
+    const { store, steering, set } = await steered({ request: 9_000, answer: 2_000, change: 9_000 }, 3_600_000, gone);
+    const { commandId = 0 } = await set("reboot", "true");
+    await steering.close();
+    expect(await store.commands.get(commandId)).toMatchObject({
+      state: "unknown",
+      message: expect.stringContaining("The service stopped"),
+    });
+  });
+});
+
+describe("a change to a pool that stays dead", () => {
+  const worker = "acct.rig";
+  const urlOf = (name: string) => `stratum+tcp://${name}.example.com:3333`;
+  const url = urlOf("two");
+  const pools = ["one", "two"].map((name) => ({ url: urlOf(name), user: worker }));
+
+  test("says so", async () => {
+    const spec: RigSpec = { ...cgminer, pools };
+    const { rig, run, poll } = await steered({ request: 9_000, answer: 2_000, change: 500 }, 3_600_000, spec);
+    await poll();
+    rig.model.setPoolAlive(1, false);
+    const login = { url, worker, password: "x" };
+    const reply = await run(...changePool(login, []));
+    expect(reply).toMatchObject({ state: "done", message: expect.stringContaining(`${url} as dead`) });
+    rig.model.setPoolAlive(1, true);
+    expect((await run(...changePool(login, []))).message).not.toContain("dead");
   });
 });

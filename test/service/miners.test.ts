@@ -33,8 +33,11 @@ describe("adding a miner", () => {
       name: "desk",
       tags: ["home"],
       location: { site: "A", rack: "1" },
+      statusInfo: { statusDisplay: "Starting" },
       hasValidStatus: false,
-      readings: { at: null, stale: false },
+      isOffline: false,
+      readings: { at: null, stale: true, notes: ["It is being recognised"] },
+      metaData: { infoList: [expect.stringContaining("desk is being recognised")] },
     });
     await until(async () => (await bench.get(added.id)).uid !== null, "the added miner to be read");
     expect(await bench.get(added.id)).toMatchObject({ hasValidStatus: true, statusInfo: { statusDisplay: "Mining" } });

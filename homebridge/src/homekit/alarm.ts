@@ -40,10 +40,12 @@ function contactOf(subtype: string, name: string, rigs: readonly Watched[]): Ser
 export function isAlarming({ miner, offlineExpected }: Watched): boolean | null {
   const { isOffline, statusInfo, heating } = miner;
   if (statusInfo.statusDisplay === "Disabled") return false;
-  if (isOffline && offlineExpected) return false;
-  if (isOffline) return isUnread(miner) ? null : true;
+  if ((isOffline || isUnread(miner)) && offlineExpected) return false;
+  if (isUnread(miner)) return null;
+  if (isOffline) return true;
   return hasProblem(miner) || (heating !== null && heating.room === null && heating.demand !== null);
 }
 
-/** Neither read nor missed. */
-const isUnread = ({ readings }: Miner): boolean => readings.at === null && !readings.stale;
+/** Nobody has asked it since the service started. */
+const isUnread = ({ hasValidStatus, readings, statusInfo }: Miner): boolean =>
+  !hasValidStatus && readings.at === null && statusInfo.statusDisplay === "Starting";
