@@ -15,7 +15,10 @@ import { find } from "./stored.ts";
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
 
 /** An action without the miner that it is for. */
-export type Action = Omit<Input<"minerAction">, "id">;
+export type Action = Omit<Input<"minerAction">, "id"> & {
+  /** Of a restart: a rig that cannot restart its miner is rebooted. */
+  readonly orReboot?: boolean;
+};
 type Parameter = Order["parameters"][string];
 
 /** What a person tells one rig to do. */
@@ -83,8 +86,9 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook, power: 
   return (action, access) => {
     switch (action.action) {
       case "reboot":
+        return alike(reboot);
       case "restart":
-        return alike(setControl(action.action, "true"));
+        return alike(action.orReboot ? restartOrReboot : restart);
       case "stop":
         return (minerId) => power.stop(minerId);
       case "start":
@@ -120,6 +124,11 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook, power: 
     }
   };
 }
+
+const reboot = setControl("reboot", "true");
+const restart = setControl("restart", "true");
+const restartOrReboot: Step = (reading) =>
+  reading.controls.some(({ key }) => key === "restart") ? restart(reading) : reboot(reading);
 
 /** The same for every miner. */
 const alike =

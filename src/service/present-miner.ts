@@ -1,5 +1,5 @@
 import { type Control, type Readings, type RigReadings, unknownBoard, unknownReadings } from "../contract/readings.ts";
-import type { Device, Heating, Location, Miner, MinerPool } from "../contract/resources.ts";
+import type { Device, Heating, Location, Miner, MinerPool, MinerStatus } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import { afterRefusal, beforeFirstRead, type RigState, statusOf, unknownRig, unusable } from "../fleet/state.ts";
 import type { DeviceReading, PoolReading, Reading } from "../link/driver.ts";
@@ -44,6 +44,7 @@ export interface Presentation {
 /** What the totals are made of. */
 export interface MinerFigures {
   readonly demo: boolean;
+  readonly status: MinerStatus;
   readonly running: boolean;
   readonly hashrate: number;
   readonly hashrateAverage: number;
@@ -178,6 +179,7 @@ export function presentMiner(
   };
   const figures = {
     demo: facts.demo,
+    status,
     running: status === "Mining",
     hashrate,
     hashrateAverage: average,

@@ -16,7 +16,7 @@ import type { PoolPassword } from "../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";
-import { sectionsOf } from "./groups.ts";
+import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
   type MinerFacts,
@@ -49,6 +49,8 @@ export interface RosterOptions {
   /** Holds what is remembered of demo miners, and ends with the process. */
   readonly demoStore: Store;
   readonly poll: Config["poll"];
+  /** Whether the list nests groups in groups. */
+  readonly groups: Config["display"]["groups"];
   readonly ownTopics: OwnTopics;
   readonly now: () => number;
   /** As the fleet takes it. */
@@ -73,7 +75,7 @@ const toldOneByOne = eventLimits.lag / 2;
 /** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
 export class Roster {
   readonly fleet: Fleet;
-  readonly views = new Views();
+  readonly views = new Views((sections, access) => this.#shownSections(sections, access));
   readonly #options: RosterOptions;
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
@@ -213,10 +215,27 @@ export class Roster {
     this.views.arrange(this.sections());
   }
 
-  /** The groups as the list shows them. */
+  /** All groups with who is in them, nested. */
   sections(): GroupSection[] {
     const members = [...this.#entries.values()].map(({ facts }) => facts);
     return sectionsOf(present(this.#options.store.groups), members);
+  }
+
+  /** The groups as the list shows them to these eyes. */
+  sectionsFor(access: Access): GroupSection[] {
+    return this.#shownSections(this.sections(), access);
+  }
+
+  /** The miners of a group and of those inside it; of 0, those in no group. */
+  minersInGroup(id: number): number[] {
+    const found = (sections: readonly GroupSection[]): GroupSection[] =>
+      sections.flatMap((section) => (section.id === id ? [section] : found(section.groups)));
+    return found(this.sections()).flatMap(minersInSection);
+  }
+
+  #shownSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
+    const seen = seenSections(sections, access);
+    return this.#options.groups === "flat" ? flatSections(seen) : seen;
   }
 
   /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
