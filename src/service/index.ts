@@ -172,6 +172,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     metaData,
     totals,
     shares,
+    makersLogins: config.poll.makersLogins,
     demoLeft: () => {
       log.info("the demo miners have left: there is a real one now");
       options.demoLeft?.();
@@ -199,7 +200,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     ...actionOperations(roster, steering, stepsOf, access, tellLoop),
     ...hostOperations(store, coins, access),
     ...notificationOperations(store, roster, access, format),
-    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0 })),
+    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0, logins: 0, login: null })),
     ...groupOperations(
       store,
       access,

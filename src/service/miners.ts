@@ -1,5 +1,5 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import type { MetaData, MinerList } from "../contract/resources.ts";
+import type { MetaData, MinerDetail, MinerList } from "../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
@@ -28,6 +28,8 @@ export interface MinerContext extends PlugContext {
   readonly metaData: (remarked: Remarked) => MetaData;
   readonly totals: (access: Access) => Totals;
   readonly shares: ReadShares;
+  /** Whether the logins that makers give all their rigs are tried. */
+  readonly makersLogins: boolean;
   /** The first real miner has come, and the demo miners have left. */
   readonly demoLeft: () => void;
 }
@@ -72,7 +74,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         await roster.removeDemos();
         context.demoLeft();
       }
-      return detail(added.id);
+      return withAdvice(detail(added.id), row, context);
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
       const eyes = access.of(caller);
@@ -115,22 +117,22 @@ export function encodedMiners(context: MinerContext) {
   return {
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const eyes = access.of(caller);
-      const isShown = filterOf(input, context, eyes);
       const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
-      if (isShown === null && input.fields === undefined) {
+      if (Object.values(input).every((value) => value === undefined)) {
         const sums = totals(eyes);
         return roster.views.list(headOf(sums), tail(sums), eyes);
       }
       shares.take(caller, 0);
       return shares.measured(caller, 0, () => {
-        const { sections, sums } = shownOf(context, eyes, isShown);
-        return roster.views.part(headOf(sums), tail(sums), sections, input.fields);
+        const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
+        return roster.views.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: eyes });
       });
     },
-    one: (id: number, caller: Caller): Encoded | undefined =>
-      roster.seen(id, access.of(caller)) === undefined
-        ? undefined
-        : roster.views.one(id, (figures) => tail(totalsOf([figures]))),
+    one: (id: number, caller: Caller): Encoded | undefined => {
+      const eyes = access.of(caller);
+      if (roster.seen(id, eyes) === undefined) return undefined;
+      return roster.views.one(id, (figures) => tail(totalsOf([figures])), eyes);
+    },
   };
 }
 
@@ -195,6 +197,20 @@ const blank: Omit<StoredMiner, "address"> = {
   supply: null,
   power: {},
 };
+
+/** What is known of its login before it has answered: whether its driver wants one. */
+function withAdvice(
+  added: MinerDetail,
+  { driver, username, password, token }: StoredMiner,
+  { makersLogins }: MinerContext,
+) {
+  const { login, makersLogin, name } = drivers.find(({ id }) => id === driver) ?? {};
+  const given = username !== null || password !== null || token !== null;
+  if (login === undefined || given || (makersLogins && makersLogin !== undefined)) return added;
+  const { metaData } = added;
+  const words = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
+  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, words] } };
+}
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 

@@ -19,6 +19,7 @@ import { type Events, eventLimits } from "./events.ts";
 import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
+  loginTrouble,
   type MinerFacts,
   ordinals,
   type Presentation,
@@ -85,6 +86,8 @@ export class Roster {
   readonly #plugs: PlugOwners;
   /** Rigs that the log was told cannot be reached. */
   readonly #gone = new Set<number>();
+  /** Rigs whose login is missing or wrong, and as what that was told. */
+  readonly #loginTold = new Map<number, string>();
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: RosterOptions) {
@@ -334,6 +337,7 @@ export class Roster {
     this.#entries.delete(id);
     this.#failing.delete(id);
     this.#gone.delete(id);
+    this.#loginTold.delete(id);
     this.#byAddress.delete(formatAddress(known.rig.declared.address));
   }
 
@@ -402,6 +406,7 @@ export class Roster {
     if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
     if (missed === 0 && this.#gone.delete(rig.id))
       this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
+    if (reading !== null && missed === 0) this.#tellOfLogin(entry);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
     this.#options.recorderOf(rig.id).add(rig);
@@ -436,7 +441,26 @@ export class Roster {
     const { trouble } = rig.state;
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
-    this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+    const entry = this.#entries.get(rig.id);
+    if (entry !== undefined && trouble?.code === "rig.login") this.#tellOfLogin(entry);
+    else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+  }
+
+  /** Once, until its login is right; what a run before has told, and nobody has cleared, is not told again. */
+  #tellOfLogin({ facts, rig }: Entry): void {
+    const trouble = loginTrouble(rig.state);
+    if (trouble === null) {
+      this.#loginTold.delete(rig.id);
+      return;
+    }
+    const { title, message } = trouble;
+    if (this.#loginTold.get(rig.id) === title) return;
+    this.#loginTold.set(rig.id, title);
+    if (facts.demo) return;
+    const before = this.#options.store.notifications.list();
+    if (before.some((each) => each.minerId === rig.id && each.title === title && each.message === message)) return;
+    this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
+    this.#notify(rig, title, message);
   }
 
   #refused(rig: FleetRig, message: string): void {

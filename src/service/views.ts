@@ -1,12 +1,15 @@
+import { jsonWithoutActions } from "../contract/may-act.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Encoded } from "../contract/service.ts";
-import type { Access } from "./access.ts";
+import { type Access, mayAct } from "./access.ts";
 import { fieldsOfJson } from "./json-fields.ts";
 import type { PresentedMiner } from "./present-miner.ts";
 
 interface View {
-  /** `,{...}`: the comma in front lets a list be made of these as they are. */
+  /** `,{...}`: the comma in front lets a list be made of these as they are. For who may act. */
   readonly bytes: Buffer;
+  /** The same for who may only look, once somebody has. */
+  looking?: Buffer;
   readonly version: number;
   /** Wh as shown: it moves when it is written down, not when the rig is read. */
   readonly energy: number | null;
@@ -116,11 +119,11 @@ export class Views {
   }
 
   /** One miner with what only a single read has, as JSON text without braces. */
-  one(id: number, rest: (figures: PresentedMiner["figures"]) => string): Encoded | undefined {
+  one(id: number, rest: (figures: PresentedMiner["figures"]) => string, access: Access): Encoded | undefined {
     const view = this.#view(id);
     if (view === undefined) return undefined;
-    const chunks = [view.bytes.subarray(1, -1), Buffer.from(`,${rest(view.figures)}}`)];
-    return { etag: this.#etag(view.version), length: lengthOf(chunks), chunks };
+    const chunks = [bytesFor(view, access).subarray(1, -1), Buffer.from(`,${rest(view.figures)}}`)];
+    return { etag: this.#etag(view.version, mayAct(access) ? "" : "-look"), length: lengthOf(chunks), chunks };
   }
 
   /**
@@ -129,17 +132,20 @@ export class Views {
    */
   list(head: string, tail: string, access: Access): Encoded {
     const { parts, number } = this.#arrangementFor(access);
-    const { chunks, newest } = this.#filled(head, tail, parts, (bytes) => bytes);
+    const { chunks, newest } = this.#filled(head, tail, parts, (view) => bytesFor(view, access));
     return { etag: this.#etag(newest, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
   }
 
   /** A list of some miners, or of some of their fields. Any change may bring a miner into it, and moves its etag. */
-  part(head: string, tail: string, sections: readonly GroupSection[], fields: readonly string[] | undefined): Encoded {
+  part(head: string, tail: string, sections: readonly GroupSection[], { fields, access }: PartOptions): Encoded {
     const wanted = fields && new Set(["id", ...fields]);
-    const cut = (bytes: Buffer): Buffer =>
-      wanted === undefined ? bytes : Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing]);
+    const cut = (view: View): Buffer => {
+      const bytes = bytesFor(view, access);
+      return wanted === undefined ? bytes : Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing]);
+    };
     const { chunks } = this.#filled(head, tail, partsOf(sections), cut);
-    return { etag: this.#etag(this.#version, "-part"), length: lengthOf(chunks), chunks };
+    const { number } = this.#arrangementFor(access);
+    return { etag: this.#etag(this.#version, `-${number.toString(36)}-part`), length: lengthOf(chunks), chunks };
   }
 
   /** The status of one miner as it is shown. */
@@ -148,7 +154,7 @@ export class Views {
   }
 
   /** The list with its miners in their places, and the newest version that it shows; `cut` makes each miner's bytes. */
-  #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (bytes: Buffer) => Buffer) {
+  #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (view: View) => Buffer) {
     const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
     let first = true;
     let newest = this.#touched;
@@ -160,7 +166,7 @@ export class Views {
       }
       const view = this.#view(part);
       if (view === undefined) continue;
-      const bytes = cut(view.bytes);
+      const bytes = cut(view);
       chunks.push(first ? bytes.subarray(1) : bytes);
       first = false;
       if (view.version > newest) newest = view.version;
@@ -178,6 +184,19 @@ export class Views {
     }
     return known;
   }
+}
+
+interface PartOptions {
+  /** All of them where none are named. */
+  readonly fields: readonly string[] | undefined;
+  readonly access: Access;
+}
+
+/** A miner's bytes in one of their two forms. */
+function bytesFor(view: View, access: Access): Buffer {
+  if (mayAct(access)) return view.bytes;
+  view.looking ??= jsonWithoutActions(view.bytes);
+  return view.looking;
 }
 
 const openBracket = 0x5b;

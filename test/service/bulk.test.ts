@@ -91,8 +91,10 @@ describe("a bulk action", () => {
   });
 
   test("restarts with orReboot what can be restarted, and reboots the rest", async () => {
-    const { bench, ids } = await withRigs([cgminer, axeos]);
-    const [restarted = 0, rebooted = 0] = ids;
+    const bench = await openBench({ rigs: [cgminer, { kind: "antminer", warm: true, restartSeconds: 0 }] });
+    const restarted = await bench.add(bench.rig(0).address);
+    const rebooted = await bench.add(bench.rig(1).address, { username: "root", password: "root" });
+    const ids = [restarted, rebooted];
     const can = async (id: number) => (await bench.get(id)).controls.map(({ key }) => key);
     expect(await can(restarted)).toContain("restart");
     expect(await can(rebooted)).not.toContain("restart");
