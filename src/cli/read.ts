@@ -3,7 +3,7 @@ import { didYouMean } from "../config/index.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { parseAddress } from "../link/address.ts";
-import type { Driver, Reading } from "../link/driver.ts";
+import type { Driver, Locked, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { type Identified, identify } from "../link/identify.ts";
 import { failing } from "./failure.ts";
@@ -17,6 +17,8 @@ export interface RigReport {
   readonly readings: Reading["readings"];
   readonly pools: readonly ReportedPool[];
   readonly controls: Reading["controls"];
+  /** What keeps the rest of its controls back; absent where nothing does. */
+  readonly locked?: Locked;
 }
 
 type ReportedPool = Pick<
@@ -74,7 +76,7 @@ function driverCalled(name: string): Driver {
 async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promise<RigReport> {
   const { driver, rig, identity: recognised } = await found;
   try {
-    const { identity, readings, pools, controls } = await rig.read(signal);
+    const { identity, readings, pools, controls, locked } = await rig.read(signal);
     return {
       driver: driver.id,
       identity: {
@@ -98,6 +100,7 @@ async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promis
         stale,
       })),
       controls,
+      ...(locked === undefined ? {} : { locked }),
     };
   } finally {
     rig.close();

@@ -1,4 +1,5 @@
 import type { Control, RigReadings } from "../contract/readings.ts";
+import { drivers } from "../link/drivers/index.ts";
 import { formatFor } from "../units/format.ts";
 import type { RigReport } from "./read.ts";
 import { hanging, indented, pairs, printable, table } from "./table.ts";
@@ -6,7 +7,7 @@ import { hanging, indented, pairs, printable, table } from "./table.ts";
 const format = formatFor({ locale: "en-US", currency: "USD" });
 
 /** A rig as a person reads it on a terminal; what it does not say is left out. */
-export function rigText({ driver, identity, readings, pools, controls }: RigReport, address: string): string {
+export function rigText({ driver, identity, readings, pools, controls, locked }: RigReport, address: string): string {
   const { make, model } = identity;
   // Most models are named with their make already.
   const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
@@ -30,8 +31,24 @@ export function rigText({ driver, identity, readings, pools, controls }: RigRepo
       readings.errors.map(({ code, text }) => textLine(`${code}: ${text}`)),
     ),
     list("Notes", readings.notes.map(textLine)),
+    list("What helps", advice(driver, readings, locked).map(textLine)),
   ];
   return sections.filter((text) => text !== "").join("\n");
+}
+
+/** What to do about what the rig does not say, and does not take. */
+function advice(driver: string, { power }: RigReport["readings"], locked: RigReport["locked"]): string[] {
+  const keys = drivers.find(({ id }) => id === driver)?.login?.keys ?? [];
+  const options = keys.map((key) => `--${key} (or RIGBRIDGE_${key.toUpperCase()})`);
+  const wantsLogin = locked !== undefined && locked.why !== "read-only" && options.length > 0;
+  return [
+    ...(wantsLogin
+      ? [`Its login: ${options.join(" and ")}; the same keys stand in the configuration and POST /api/miners`]
+      : []),
+    ...(power === null
+      ? ["It does not say its power: a plug that measures it (supply), or powerNameplate in the configuration, does"]
+      : []),
+  ];
 }
 
 const section = (title: string, head: string[], rows: string[][]): string =>

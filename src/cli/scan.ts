@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import { listenForRigs } from "../link/mdns.ts";
 import { type OwnNetworks, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
-import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../link/scan.ts";
+import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../link/scan.ts";
 import { counted, defaultFile } from "./config.ts";
 import { failing } from "./failure.ts";
 import { ProgressBar } from "./progress.ts";
@@ -45,8 +45,15 @@ async function scanNetworks(networks: readonly string[], options: ScanOptions): 
   await search.run(listens ? own.addresses : []);
   process.off("SIGINT", stop);
   if (stopping.signal.aborted) process.exitCode = 130;
-  console.log(options.json ? JSON.stringify(search.found(), null, 2) : resultText(search.found(), search.progress));
+  console.log(
+    options.json ? JSON.stringify(search.found().map(asJson), null, 2) : resultText(search.found(), search.progress),
+  );
 }
+
+const asJson = (rig: FoundRig) => {
+  const { address, driver, identity } = rig;
+  return { address, driver, identity, note: remarkOn(rig) };
+};
 
 /** Throws `input.invalid` for what cannot be searched, `not.possible` when there is nothing to search. */
 function planOf(networks: readonly string[], own: OwnNetworks, { ports, yes = false }: ScanOptions): SearchPlan {
@@ -129,13 +136,13 @@ function resultText(found: readonly FoundRig[], progress: Progress): string {
   const { scanned, total } = progress;
   const where = scanned < total ? `${thousands(scanned)} of ${addresses(total)} (stopped)` : addresses(total);
   if (found.length === 0) return [`No rig was found in ${where}.`, ...advice].join("\n");
-  const rows = found.map(({ address, driver, identity, note }) => [
-    address,
-    describeRig(identity),
-    driver ?? "",
-    identity.mac ?? "",
-    identity.hostname ?? "",
-    note ?? "",
+  const rows = found.map((rig) => [
+    rig.address,
+    describeRig(rig.identity),
+    rig.driver ?? "",
+    rig.identity.mac ?? "",
+    rig.identity.hostname ?? "",
+    remarkOn(rig) ?? "",
   ]);
   return [
     `${counted(found.length, "rig")} found in ${where}:\n`,
@@ -159,11 +166,13 @@ function declaration(found: readonly FoundRig[]): string[] {
   return [`\nFor ${defaultFile}:\n`, indented(["miners:", ...miners].join("\n"))];
 }
 
-function fields({ address, driver, identity: { hostname }, note }: FoundRig): string[] {
+function fields({ address, identity: { hostname }, login }: FoundRig): string[] {
   const name = hostname !== null && /^[\w .-]{1,64}$/.test(hostname) ? [`name: "${hostname}"`] : [];
-  const token = driver === "xmrig" && note !== null ? ['token: "its access token"'] : [];
-  return [`address: "${address}"`, ...name, ...token];
+  const secrets = (login?.keys ?? []).map((key) => `${key}: "${placeholders[key]}"`);
+  return [`address: "${address}"`, ...name, ...secrets];
 }
+
+const placeholders = { username: "its user name", password: "its password", token: "its access token" } as const;
 
 const thousands = (count: number): string => count.toLocaleString("en-US");
 const addresses = (count: number): string => `${thousands(count)} address${count === 1 ? "" : "es"}`;

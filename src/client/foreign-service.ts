@@ -30,6 +30,8 @@ export class ForeignService {
   }
 
   async call(name: CallName, input: object, caller: Caller): Promise<unknown> {
+    if (name === "listMiners" && Object.values(input).some((value) => value !== undefined))
+      throw unsupported("a list of some miners", { wire: this.#connection.wire }, await this.#connection.server());
     if (isRead(name, this.#readers)) {
       // Of two miners with one MAC address only the list tells which of them has it as its uid.
       if (name === "getMiner" && !this.#hasListed) await this.#read("listMiners", {}, caller);

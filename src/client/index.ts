@@ -75,8 +75,11 @@ export function connectService(options: ConnectOptions): MiningService {
   };
   return {
     ...calls,
-    listMiners: (input, caller) =>
-      remembering(calls.listMiners(input, caller), (list) => handedOut.miners(caller, list)),
+    // Whoever has the list as an object has it with every field, as its type says.
+    listMiners: ({ fields: _, ...filter }, caller) =>
+      remembering(calls.listMiners(filter, caller), (list) => {
+        if (Object.values(filter).every((value) => value === undefined)) handedOut.miners(caller, list);
+      }),
     listNotifications: (input, caller) =>
       remembering(calls.listNotifications(input, caller), (list) => handedOut.notifications(caller, list)),
     getSummary: (input, caller) =>

@@ -75,6 +75,10 @@ export const DisplaySettings = z.strictObject({
     .refine(knownTimeZone, "is no known time zone, like Europe/Stockholm")
     .optional()
     .describe("like Europe/Stockholm; absent = the machine's"),
+  groups: z
+    .enum(["nested", "flat"])
+    .default("nested")
+    .describe("groups inside groups in the list of miners: nested, or flat, side by side as in Hall / Row 1"),
 });
 export type DisplaySettings = z.infer<typeof DisplaySettings>;
 

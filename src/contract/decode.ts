@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Id } from "./inputs.ts";
+import { didYouMean } from "./nearest.ts";
 import type { Operation } from "./operations.ts";
 import { invalidAll, type Mistake } from "./problems.ts";
 import { wording } from "./wording.ts";
@@ -26,7 +27,8 @@ export interface Decoded {
 
 /**
  * Checks and decodes path, query and body in one go. Throws `input.invalid` with every mistake of all three.
- * Query parameters that the operation does not know are ignored.
+ * Query parameters that a documented operation does not know are ignored, since its clients may send any; of ours they
+ * are mistakes, so that a misspelt one is not taken for none.
  */
 export function inputOf(operation: Operation): (parts: Parts) => Decoded {
   const params = operation.params && z.object(operation.params);
@@ -34,7 +36,7 @@ export function inputOf(operation: Operation): (parts: Parts) => Decoded {
   const known = [...(query instanceof z.ZodObject ? Object.keys(query.shape) : []), "key", "user_id"];
 
   return (parts) => {
-    const mistakes = queryMistakes(parts.query, known);
+    const mistakes = [...queryMistakes(parts.query, known), ...(operation.ours ? unknownIn(parts.query, known) : [])];
     const decode = (schema: z.ZodType | undefined, value: unknown, root: string): object => {
       const result = schema?.safeParse(value, { error: wording });
       if (result?.success === false) mistakes.push(...mistakesOf(result.error.issues, root, mistakes));
@@ -62,6 +64,11 @@ const queryMistakes = (query: QueryText, known: readonly string[]): Mistake[] =>
     ...(query.repeated.has(path) ? [{ path, message: "is given more than once" }] : []),
     ...(query.broken.has(path) ? [{ path, message: "has a broken percent-escape" }] : []),
   ]);
+
+const unknownIn = ({ values, repeated, broken }: QueryText, known: readonly string[]): Mistake[] =>
+  [...values.keys(), ...repeated, ...broken]
+    .filter((path) => !known.includes(path))
+    .map((path) => ({ path, message: `is not known; there are ${known.join(", ")}${didYouMean(path, known)}` }));
 
 /** Mistakes by path, without those of a field that has one already: what is given twice is not missing too. */
 const mistakesOf = (issues: readonly z.core.$ZodIssue[], root: string, known: readonly Mistake[]): Mistake[] =>

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { didYouMean } from "./nearest.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
-import { privileges, Uid } from "./resources.ts";
+import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { Supply } from "./supply.ts";
 import { wording } from "./wording.ts";
@@ -16,6 +17,24 @@ export const parameter = <const T extends z.ZodType>(
   description: string,
   example: string | number | boolean,
 ) => type.meta({ description, examples: [example] });
+
+/** Text that is one or more of these words with commas between them; read as a list, each word once. */
+const someOf = <const T extends string>(words: readonly T[], what: string) =>
+  z
+    .string()
+    .max(2_000)
+    .regex(new RegExp(`^(${words.join("|")})(,(${words.join("|")}))*$`), {
+      error: ({ input }) => {
+        const wrong = String(input)
+          .split(",")
+          .filter((word) => !words.some((each) => each === word));
+        const hint = wrong[0] === undefined ? "" : didYouMean(wrong[0], words);
+        return `must be one or more ${what}, with commas between them: ${words.join(", ")}${hint}`;
+      },
+    })
+    .transform((text) =>
+      [...new Set(text.split(","))].filter((word): word is T => words.some((each) => each === word)),
+    );
 
 const digits = (most: number) =>
   z.codec(
@@ -270,7 +289,30 @@ export const minerFields = {
   offlineExpected: z.boolean().optional().describe("off is no alarm"),
 };
 
-const group = z.union([z.int().min(0), Line(200).min(1)]).describe("id or name of a group; 0 = none");
+const groupName = Line(400).min(1);
+const group = z.union([z.int().min(0), groupName]).describe("id or name of a group; 0 = none");
+
+export const minerFieldNames = Miner.keyof().options;
+
+/** Which miners of the list, and what of them. All that is given has to fit. */
+export const MinerListQuery = z.object({
+  status: parameter(
+    someOf(minerStatuses, "statuses"),
+    "only miners with one of these statuses, with commas between them (ours)",
+    "Mining,Idle",
+  ).optional(),
+  group: parameter(
+    z.union([Id, groupName]),
+    "only the miners of this group and of the groups inside it, by id or name; 0 = the miners in no group (ours)",
+    1,
+  ).optional(),
+  tag: parameter(tag, "only miners with this tag (ours)", "hall-1").optional(),
+  fields: parameter(
+    someOf(minerFieldNames, "fields of a miner"),
+    "each miner of the reply has only its id and these of its fields, with commas between them (ours)",
+    "name,statusInfo,readings",
+  ).optional(),
+});
 
 export const AddMinerBody = z.object({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
@@ -390,23 +432,31 @@ export const DiscoveryBody = z.object({
 });
 
 const isListedId = (id: unknown): id is number => Number.isSafeInteger(id) && Number(id) >= 0;
+const isGroup = (group: unknown): group is number | string => isListedId(group) || groupName.safeParse(group).success;
 
-/** Ids of which there may be 100,000. Where many are wrong the first ones are named; a list of zod's own names them all. */
-const some = z
-  .array(z.unknown())
-  .min(1)
-  .max(100_000)
-  .superRefine((ids, context) => {
-    let wrong = 0;
-    for (let index = 0; index < ids.length; index += 1) {
-      if (isListedId(ids[index])) continue;
-      context.addIssue({ code: "custom", path: [index], message: "must be an id, a whole number from 0 on" });
-      wrong += 1;
-      if (wrong === namedMistakes) return;
-    }
-  })
-  .transform((ids) => ids.filter(isListedId))
-  .meta({ items: { type: "integer", minimum: 0 } });
+/** Of which there may be 100,000. Where many are wrong the first ones are named; a list of zod's own names them all. */
+const some = <T>(isOne: (each: unknown) => each is T, message: string, items: object) =>
+  z
+    .array(z.unknown())
+    .min(1)
+    .max(100_000)
+    .superRefine((given, context) => {
+      let wrong = 0;
+      for (let index = 0; index < given.length; index += 1) {
+        if (isOne(given[index])) continue;
+        context.addIssue({ code: "custom", path: [index], message });
+        wrong += 1;
+        if (wrong === namedMistakes) return;
+      }
+    })
+    .transform((given) => given.filter(isOne))
+    .meta({ items });
+
+const idItem = { type: "integer", minimum: 0 };
+const someIds = some(isListedId, "must be an id, a whole number from 0 on", idItem);
+const someGroups = some(isGroup, "must be an id, a whole number from 0 on, or the name of a group", {
+  anyOf: [idItem, { type: "string", minLength: 1, maxLength: 400 }],
+});
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -416,7 +466,7 @@ export type MinerActionInput = z.output<typeof MinerActionQuery>;
 const actionParameterNames = Object.keys(actionParameters);
 
 /** The action of a bulk action by the same schema as for one miner, whose parameters come as text; or what is wrong. */
-export function bulkAction({ action, parameters }: BulkActionInput): {
+export function bulkAction({ action, parameters, orReboot }: BulkActionInput): {
   readonly action: MinerActionInput | null;
   readonly mistakes: readonly Mistake[];
 } {
@@ -433,6 +483,7 @@ export function bulkAction({ action, parameters }: BulkActionInput): {
       path: `parameters.${name}`,
       message: `is not known; there are ${actionParameterNames.join(", ")}`,
     })),
+    ...(orReboot && action !== "restart" ? [{ path: "orReboot", message: "is for the action restart" }] : []),
   ];
   return { action: mistakes.length === 0 ? data : null, mistakes };
 }
@@ -440,6 +491,7 @@ export function bulkAction({ action, parameters }: BulkActionInput): {
 interface BulkActionInput {
   readonly action: string;
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
+  readonly orReboot?: boolean | undefined;
 }
 
 /** An action for many miners; exactly one of `miners`, `groups` and `all` says which. */
@@ -450,8 +502,9 @@ export const BulkBody = z
       .record(z.string().max(40), z.union([z.string().max(200), z.number(), z.boolean()]))
       .default({})
       .describe("what the action takes beside, as in the query of POST /api/miners/{id}"),
-    miners: some.optional().describe("ids"),
-    groups: some.optional().describe("ids; with the groups inside them; 0 = the miners in no group"),
+    orReboot: z.boolean().optional().describe("for restart: rigs that cannot restart their miner are rebooted"),
+    miners: someIds.optional().describe("ids"),
+    groups: someGroups.optional().describe("ids or names; with the groups inside them; 0 = the miners in no group"),
     all: z.literal(true).optional(),
     parallel: z.int().min(1).max(256).default(16).describe("rigs told at once"),
     delay: z.number().min(0).max(3600).default(0).describe("seconds between two starts"),

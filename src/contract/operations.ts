@@ -17,6 +17,7 @@ import {
   Id,
   ManagedMinerBody,
   MinerActionQuery,
+  MinerListQuery,
   NotificationQuery,
   PoolActionQuery,
   PoolBody,
@@ -97,7 +98,12 @@ const ours = true as const;
 
 /** The table of operations: the 28 of the API document in its order, then ours. */
 export const operations = {
-  listMiners: get("/api/miners", { summary: "All miners, by group", alias: "/webapi/miners", reply: MinerList }),
+  listMiners: get("/api/miners", {
+    summary: "All miners, by group",
+    alias: "/webapi/miners",
+    query: MinerListQuery,
+    reply: MinerList,
+  }),
   getMiner: get("/api/miners/:id", {
     summary: "One miner, with its pools and devices",
     params: byIdOf("miner"),

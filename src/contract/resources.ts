@@ -385,7 +385,7 @@ export const Discovery = z.object({
       driver: text.nullable().describe("null for a device that this version cannot read"),
       identity: Identity,
       known: z.boolean().describe("is a miner already"),
-      note: text.nullable().describe("what keeps it from being read, as a missing token"),
+      note: text.nullable().describe("what keeps it from being read, as a missing token, or what its login adds"),
     }),
   ),
 });

@@ -76,7 +76,7 @@ export function doingFor(miner: Miner, order: Order, poolNamed: (name: string) =
   const key = controlKeyOf(property);
   if (key === undefined) throw controlAbsent(`"${property}" of ${miner.name} is only shown`);
   const control = miner.controls.find((each) => each.key === key);
-  if (control === undefined) throw controlAbsent(`${miner.name} cannot be told "${property}"`);
+  if (control === undefined) throw controlAbsent(`${miner.name} cannot be told "${property}"${notesOf(miner)}`);
   if (control.kind === "trigger") checkTrigger(property, value, property);
   if (key === "reboot" || key === "restart") return act({ action: key }, property);
   return act({ action: "set", property: key, value }, property);
@@ -147,8 +147,12 @@ function poolChange(miner: Miner, name: string, poolNamed: (name: string) => num
   if (defined !== undefined)
     return act({ action: "change_pool", pool_id: String(defined), pool_type: "single" }, "pool");
   if (listed === undefined) throw invalid("pool", `"${shortened(name)}" is no pool of ${miner.name}`);
-  throw controlAbsent(`${miner.name} cannot be told to change its pool`);
+  throw controlAbsent(`${miner.name} cannot be told to change its pool${notesOf(miner)}`);
 }
+
+/** Its notes say what keeps a control back, as a missing login. */
+const notesOf = ({ readings: { notes } }: Miner): string =>
+  notes.length === 0 ? "" : `; its notes: ${notes.join("; ").slice(0, 400)}`;
 
 const controlAbsent = (message: string): RigbridgeError => new RigbridgeError("control.absent", message);
 

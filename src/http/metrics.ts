@@ -21,8 +21,8 @@ export interface MetricsOptions {
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
 export function addMetrics(app: FastifyInstance, { service, version, underWay }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version);
-  // Whoever sees the list of miners sees their figures.
-  const decode = inputOf(operations.listMiners);
+  // Whoever sees the summary sees the figures that it is made of.
+  const decode = inputOf(operations.getSummary);
   /** What an answer takes, going by the last one: its length is not known before it is made. */
   let expected = atLeast;
   const ofMiners = shared((caller) => minersText(service, caller));

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { inputOf, userIdIn } from "../contract/decode.ts";
+import { withFieldsAskedFor } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -43,7 +44,9 @@ function answer(name: OperationName, operation: Operation, { service, limits, un
     if (encoded !== undefined) return sendEncoded(request, reply, encoded, { underWay, again: ask });
     // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
-    return reads ? sendRead(request, reply, value) : sendDone(reply, statusOf(operation, value), value);
+    return reads
+      ? sendRead(request, reply, withFieldsAskedFor(name, input, value))
+      : sendDone(reply, statusOf(operation, value), value);
   };
 }
 

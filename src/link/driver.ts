@@ -14,12 +14,21 @@ export interface Driver {
   readonly ports: readonly number[];
   /** With what its maker ships it; used only where the owner allows that and has given nothing else. */
   readonly makersLogin?: Login;
+  /** The login that it takes; absent: it has none, or needs none where it answers without. */
+  readonly login?: LoginNeed;
   /** From what its readings and its controls are known, for the table of devices. */
   readonly evidence: { readonly readings: Evidence; readonly controls: Evidence };
   /** Pure. What these signs say of the device; `ask` wants one more HTTP path fetched; undefined is "not mine". */
   recognise(signs: Signs): Partial<Identity> | Question | undefined;
   /** Opens no connection by itself. */
   connect(link: Link): Rig;
+}
+
+/** What of a login is given for a device, and what that adds to what it does without. */
+export interface LoginNeed {
+  readonly keys: readonly ("username" | "password" | "token")[];
+  /** After "with it the rig can be": "steered". */
+  readonly adds: string;
 }
 
 export interface Login {
@@ -108,6 +117,10 @@ export interface Reading {
   /** What the device can be told now. */
   readonly controls: readonly Control[];
   readonly poolActions: readonly PoolAction[];
+  /** What keeps the rest of its controls back; absent where nothing is known to. */
+  readonly locked?: Locked;
+  /** Why it does not take a pool action now that devices like it take. */
+  readonly poolsWithheld?: Partial<Readonly<Record<PoolAction, string>>>;
   /** s that a change of its pools takes to show, where that is long: it restarts for it. */
   readonly poolSeconds?: number;
   /** Id of the mining software as in GET /api/miningsoftware, null when unknown. */
@@ -122,6 +135,13 @@ export interface Reading {
   readonly starting?: boolean;
   /** It is without power: what is said of its shape is remembered, and nothing of it was asked. */
   readonly off?: true;
+}
+
+/** A device that can be read and not told everything. */
+export interface Locked {
+  readonly why: "login missing" | "login wrong" | "read-only";
+  /** What is kept back, or what helps; it stands among the notes too. */
+  readonly text: string;
 }
 
 /** A pool as the device lists it. */

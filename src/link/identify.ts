@@ -19,7 +19,7 @@ export interface Identified {
   readonly address: RigAddress;
 }
 
-/** Code `rig.refused`: a rig that is recognised, but answers only to who logs in. */
+/** Code `rig.login`: a rig that is recognised, but answers only to who logs in. */
 export class ClosedRig extends RigbridgeError {
   readonly driver: Driver;
   readonly identity: Identity;
@@ -27,7 +27,7 @@ export class ClosedRig extends RigbridgeError {
   readonly reason: string;
 
   constructor(rig: string, reason: string, driver: Driver, identity: Partial<Identity>) {
-    super("rig.refused", `${rig} ${reason}`);
+    super("rig.login", `${rig} ${reason}`);
     this.reason = reason;
     this.driver = driver;
     this.identity = { ...unknownIdentity, ...identity };

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress } from "./address.ts";
+import type { LoginNeed } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
 import type { RigAddress } from "./link.ts";
@@ -17,6 +18,8 @@ export interface FoundRig {
   readonly identity: Identity;
   /** What keeps it from being read, in words. */
   readonly note: string | null;
+  /** The login that it takes, or wants; null where it has none. */
+  readonly login: LoginNeed | null;
 }
 
 export interface Progress {
@@ -195,14 +198,16 @@ class Scan {
     } catch (error) {
       if (this.#ending.signal.aborted) return null;
       if (!(error instanceof ClosedRig || error instanceof UnreadableRig)) return null;
-      const driver = error instanceof ClosedRig ? error.driver.id : null;
-      return { address: formatAddress(address), driver, identity: error.identity, note: error.reason };
+      const driver = error instanceof ClosedRig ? error.driver : null;
+      const { id = null, login = driver === null ? null : itsToken } = driver ?? {};
+      return { address: formatAddress(address), driver: id, identity: error.identity, note: error.reason, login };
     }
   }
 
   /** A rig that has not said all of what it is when it was recognised is read once. */
   async #named({ rig, driver, identity, address }: Identified): Promise<FoundRig> {
-    const found = { address: formatAddress(address), driver: driver.id, identity, note: null };
+    const { id, login = null } = driver;
+    const found = { address: formatAddress(address), driver: id, identity, note: null, login };
     try {
       if (identity.mac !== null && identity.model !== null) return found;
       const read = await rig.read(this.#within(readTime));
@@ -219,6 +224,13 @@ class Scan {
     return AbortSignal.any([this.#ending.signal, AbortSignal.timeout(ms)]);
   }
 }
+
+/** Of a rig that is closed without its token, and takes nothing else. */
+const itsToken: LoginNeed = { keys: ["token"], adds: "read and steered" };
+
+/** What is to be said of a rig that was found: what keeps it from being read, else what its login adds. */
+export const remarkOn = ({ note, login }: FoundRig): string | null =>
+  note ?? (login === null ? null : `with its ${login.keys.join(" and ")} it can be ${login.adds}`);
 
 type Answer = "open" | "closed" | "no route";
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withFieldsAskedFor } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
@@ -65,7 +66,7 @@ export class Requests {
         input,
         userId === undefined ? caller : { ...caller, userId },
       ]);
-      return withoutSecrets(operations[name].reply, reply);
+      return withFieldsAskedFor(name, input, withoutSecrets(operations[name].reply, reply));
     } finally {
       if (operations[name].method !== "GET") changed();
     }

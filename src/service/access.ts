@@ -14,6 +14,9 @@ export interface Access {
   seesPool(poolId: number): boolean;
 }
 
+/** Whether these eyes are those of somebody who may tell miners what to do. */
+export const mayAct = ({ privilege }: Access): boolean => privilege !== "view";
+
 const everything: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
 
 const atLeast = (privilege: Privilege, needed: Privilege): boolean =>

@@ -1,6 +1,6 @@
-import { notFound, notYet } from "../contract/problems.ts";
+import { notFound, notYet, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, Input, MiningService } from "../contract/service.ts";
-import type { PoolLogin } from "../link/driver.ts";
+import type { PoolAction, PoolLogin, Reading } from "../link/driver.ts";
 import type { Store } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
 import { isForLoop, type Loops } from "./loops.ts";
@@ -15,7 +15,10 @@ import { find } from "./stored.ts";
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
 
 /** An action without the miner that it is for. */
-export type Action = Omit<Input<"minerAction">, "id">;
+export type Action = Omit<Input<"minerAction">, "id"> & {
+  /** Of a restart: a rig that cannot restart its miner is rebooted. */
+  readonly orReboot?: boolean;
+};
 type Parameter = Order["parameters"][string];
 
 /** What a person tells one rig to do. */
@@ -42,7 +45,7 @@ export function actionOperations(
         if (pool === undefined) throw notFound("pool", poolId);
         return onPool(action, pool, reading);
       };
-      return steering.run(entry.rig, order, caller, [step]);
+      return steering.run(entry.rig, order, caller, [explained(step, [action])]);
     },
   };
 }
@@ -80,11 +83,12 @@ export type StepsOf = (action: Action, access: Access) => (minerId: number) => S
 export function actionSteps({ templates, rules }: Store, book: PoolBook, power: PowerTargets): StepsOf {
   const loginsOf = ({ pool_id = 0, pool_type = "single" }: Action, access: Access): PoolLogin[] =>
     book.logins(pool_id, pool_type, access);
-  return (action, access) => {
+  const stepsOf: StepsOf = (action, access) => {
     switch (action.action) {
       case "reboot":
+        return alike(reboot);
       case "restart":
-        return alike(setControl(action.action, "true"));
+        return alike(action.orReboot ? restartOrReboot : restart);
       case "stop":
         return (minerId) => power.stop(minerId);
       case "start":
@@ -119,7 +123,47 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook, power: 
         return alike();
     }
   };
+  return (action, access) => {
+    const steps = stepsOf(action, access);
+    const wanted = poolActionsOf[action.action] ?? [];
+    return (minerId) => steps(minerId).map((step) => explained(step, wanted));
+  };
 }
+
+const poolActionsOf: Partial<Readonly<Record<string, readonly PoolAction[]>>> = {
+  add_pool: ["add"],
+  change_pool: ["use", "switch", "add"],
+};
+
+/** What a rig does not offer is refused with what keeps it back, where that is known. */
+const explained =
+  (step: Step, poolActions: readonly PoolAction[]): Step =>
+  (reading) => {
+    try {
+      return step(reading);
+    } catch (error) {
+      throw withReason(error, reading, poolActions);
+    }
+  };
+
+function withReason(
+  error: unknown,
+  { locked, poolsWithheld = {} }: Reading,
+  poolActions: readonly PoolAction[],
+): unknown {
+  if (!(error instanceof RigbridgeError) || error.code !== "control.absent") return error;
+  if (locked !== undefined)
+    return new RigbridgeError(locked.why === "read-only" ? "rig.read-only" : "rig.login", capitalised(locked.text));
+  const [why] = poolActions.flatMap((action) => poolsWithheld[action] ?? []);
+  return why === undefined ? error : new RigbridgeError("not.possible", why);
+}
+
+const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+const reboot = setControl("reboot", "true");
+const restart = setControl("restart", "true");
+const restartOrReboot: Step = (reading) =>
+  reading.controls.some(({ key }) => key === "restart") ? restart(reading) : reboot(reading);
 
 /** The same for every miner. */
 const alike =

@@ -1,9 +1,10 @@
 import { bulkAction } from "../contract/inputs.ts";
-import { invalidAll, type Mistake, namedMistakes } from "../contract/problems.ts";
+import { invalidAll, type Mistake, namedMistakes, RigbridgeError } from "../contract/problems.ts";
 import type { Input } from "../contract/service.ts";
 import type { Store } from "../store/index.ts";
 import type { Access } from "./access.ts";
 import type { Action } from "./actions.ts";
+import { groupFinder, minersInSection } from "./groups.ts";
 import type { Roster } from "./roster.ts";
 import type { GroupSection } from "./views.ts";
 
@@ -26,15 +27,28 @@ export function bulkRequest(
   const { action, mistakes } = bulkAction(body);
   const { minerIds, wrong } = targets(body, roster, store, eyes);
   if (action === null || wrong.named.length > 0) throw invalidAll([...mistakes, ...wrong.named], wrong.more);
-  return { action, minerIds: [...new Set(minerIds)] };
+  return { action: withReboot(action, body.orReboot === true), minerIds: [...new Set(minerIds)] };
 }
 
-/** An action as the store keeps it. Throws `input.invalid` when this version does not take it. */
-export function keptAction(kept: { readonly action: string; readonly parameters: Body["parameters"] }): Action {
-  const { action, mistakes } = bulkAction(kept);
-  if (action === null) throw invalidAll(mistakes);
-  return action;
+interface KeptAction {
+  readonly action: string;
+  readonly parameters: Body["parameters"];
 }
+
+/** An action as the store keeps it: what it takes beside its parameters stands among them. */
+export const actionToKeep = ({ action, parameters, orReboot }: Body): KeptAction => ({
+  action,
+  parameters: orReboot ? { ...parameters, orReboot } : parameters,
+});
+
+/** The action that the store has kept. Throws `input.invalid` when this version does not take it. */
+export function keptAction({ action: name, parameters: { orReboot, ...parameters } }: KeptAction): Action {
+  const { action, mistakes } = bulkAction({ action: name, parameters });
+  if (action === null) throw invalidAll(mistakes);
+  return withReboot(action, orReboot === true);
+}
+
+const withReboot = (action: Action, orReboot: boolean): Action => (orReboot ? { ...action, orReboot } : action);
 
 function targets(
   { miners, groups }: Body,
@@ -47,16 +61,42 @@ function targets(
     return { minerIds: miners, wrong: missing("miners", "miner", miners, isThere) };
   }
   if (groups !== undefined) {
-    const wanted = new Set(groups);
-    const isThere = (id: number) => eyes.seesGroup(id) && (id === 0 || store.groups.get(id)?.disabled === false);
-    const absent = missing("groups", "group", groups, isThere);
+    const { ids, wrong: absent } = groupIds(groups, store, eyes);
     const sections = new Map(allSections(roster.sections()).map((section) => [section.id, section]));
-    const minerIds = [...wanted].flatMap((id) => sections.get(id) ?? []).flatMap(minersIn);
+    const minerIds = [...ids].flatMap((id) => sections.get(id) ?? []).flatMap(minersInSection);
     const empty = absent.named.length === 0 && minerIds.length === 0;
     return { minerIds, wrong: empty ? wrongly("groups", "there is no miner in them") : absent };
   }
   const minerIds = Array.from(roster.entriesFor(eyes), ({ facts }) => facts.id);
   return { minerIds, wrong: minerIds.length === 0 ? wrongly("all", "there is no miner") : nothing };
+}
+
+/** The groups that are named, each once. Those of one name are told apart by their ids only. */
+function groupIds(groups: readonly (number | string)[], store: Store, eyes: Access) {
+  const ids = new Set<number>();
+  const named: Mistake[] = [];
+  let more = 0;
+  const find = groupFinder(store.groups, eyes);
+  for (const [index, group] of groups.entries()) {
+    const path = `groups[${index}]`;
+    const id = group === 0 && !eyes.seesGroup(0) ? noGroup(path) : orMistake(() => find(group, path));
+    if (typeof id === "number") ids.add(id);
+    else if (named.length < namedMistakes) named.push(id);
+    else more += 1;
+  }
+  return { ids, wrong: { named, more } };
+}
+
+const noGroup = (path: string): Mistake => ({ path, message: "there is no group 0" });
+
+function orMistake(find: () => number): number | Mistake {
+  try {
+    return find();
+  } catch (error) {
+    const [mistake] = error instanceof RigbridgeError ? error.errors : [];
+    if (mistake === undefined) throw error;
+    return mistake;
+  }
 }
 
 const wrongly = (path: string, message: string): Wrong => ({ named: [{ path, message }], more: 0 });
@@ -78,5 +118,3 @@ function missing(path: string, what: string, ids: readonly number[], isThere: (i
 
 const allSections = (sections: readonly GroupSection[]): GroupSection[] =>
   sections.flatMap((section) => [section, ...allSections(section.groups)]);
-
-const minersIn = ({ minerIds, groups }: GroupSection): number[] => [...minerIds, ...groups.flatMap(minersIn)];

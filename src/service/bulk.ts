@@ -6,7 +6,7 @@ import type { Caller, MiningService } from "../contract/service.ts";
 import type { BulkResult, Store, StoredBulkAction } from "../store/index.ts";
 import type { Access, AccessBook } from "./access.ts";
 import { type Action, orderOf, type StepsOf, type TellLoop } from "./actions.ts";
-import { bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
+import { actionToKeep, bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
 import { isForLoop, type Loops } from "./loops.ts";
 import { paced } from "./paced.ts";
 import { costs, type ReadShares } from "./read-shares.ts";
@@ -76,8 +76,8 @@ export class BulkActions implements BulkOperations {
     const { action, minerIds } = bulkRequest(body, roster, store, eyes);
     this.#context.shares.take(caller, minerIds.length * costs.result);
     const stepsFor = stepsOf(action, eyes);
-    const { parameters, parallel, delay, dryRun } = body;
-    const asked = { actor: caller.actor, userId: caller.userId ?? null, action: action.action, parameters };
+    const { parallel, delay, dryRun } = body;
+    const asked = { actor: caller.actor, userId: caller.userId ?? null, ...actionToKeep(body) };
     const wanted = { ...asked, parallel, delay, dryRun };
     if (dryRun)
       return {

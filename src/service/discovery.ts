@@ -10,7 +10,7 @@ import { drivers } from "../link/drivers/index.ts";
 import type { RigAddress } from "../link/link.ts";
 import { listenForRigs } from "../link/mdns.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
-import { describeRig, type FoundRig, type Progress, scan, usualPorts } from "../link/scan.ts";
+import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../link/scan.ts";
 import type { NewNotification } from "../store/index.ts";
 import { type AccessBook, needsAll } from "./access.ts";
 import { done } from "./replies.ts";
@@ -85,7 +85,13 @@ export class Discoveries implements DiscoveryOperations {
     return {
       state,
       ...progress,
-      found: found.map((rig) => ({ ...rig, known: marksOf(rig).some((mark) => known.has(mark)) })),
+      found: found.map((rig) => ({
+        address: rig.address,
+        driver: rig.driver,
+        identity: rig.identity,
+        known: marksOf(rig).some((mark) => known.has(mark)),
+        note: remarkOn(rig),
+      })),
     };
   };
 
@@ -209,13 +215,14 @@ export class Discoveries implements DiscoveryOperations {
 
   /** Adds a rig that answers to everybody, where that is wanted, or tells of it. What fails is tried the next time. */
   async #takeNote(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
-    const { address, driver, identity, note } = rig;
+    const { address, driver, identity, note, login } = rig;
     const found = `${describeRig(identity)} was found at ${address}`;
     if (add === "auto" && driver !== null && note === null) {
       await this.#context.add(address);
       this.#notify("Miner added", `${found} and added`);
     } else {
-      this.#notify("New rig", note === null ? `${found}; POST /api/miners adds it` : `${found}, but ${note}`);
+      const wish = login === null ? "" : `, and ${remarkOn(rig)}`;
+      this.#notify("New rig", note === null ? `${found}; POST /api/miners adds it${wish}` : `${found}, but ${note}`);
     }
     for (const mark of marksOf(rig)) this.#told.add(mark);
   }

@@ -1,9 +1,12 @@
+import { jsonWithoutActions } from "../contract/may-act.ts";
 import type { EncodedEvent } from "../contract/service.ts";
-import type { Access } from "./access.ts";
+import { type Access, mayAct } from "./access.ts";
 
 /** An event, and who sees it. Its bytes are made once, for all who listen. */
 export interface Happening {
   readonly event: EncodedEvent;
+  /** The same for who may only look, once somebody has. */
+  looking?: EncodedEvent;
   readonly seenBy: (access: Access) => boolean;
   /** What it is for those who do not see it: a miner that has gone from their view. */
   readonly otherwise: Happening | null;
@@ -11,8 +14,16 @@ export interface Happening {
 
 /** What these eyes see of it. */
 export function shownTo(access: Access, happening: Happening | undefined): EncodedEvent | undefined {
-  if (happening === undefined || happening.seenBy(access)) return happening?.event;
+  if (happening === undefined) return undefined;
+  if (happening.seenBy(access)) return eventFor(happening, access);
   return happening.otherwise === null ? undefined : shownTo(access, happening.otherwise);
+}
+
+function eventFor(happening: Happening, access: Access): EncodedEvent {
+  const { event } = happening;
+  if (event.type !== "miner" || mayAct(access)) return event;
+  happening.looking ??= { ...event, json: jsonWithoutActions(event.json) };
+  return happening.looking;
 }
 
 /** The last events under ids without gaps; an id may also stand for a moment at which nothing happened. */

@@ -68,6 +68,69 @@ export function groupOperations(
 export const seenSections = (sections: readonly GroupSection[], access: Access): GroupSection[] =>
   sections.flatMap((section) => (access.seesGroup(section.id) ? [section] : seenSections(section.groups, access)));
 
+const between = " / ";
+
+/** Groups side by side, each called by the way to it: many clients walk one level of groups only. */
+export const flatSections = (sections: readonly GroupSection[], above = ""): GroupSection[] =>
+  sections.flatMap(({ groups, ...section }) => {
+    const name = `${above}${section.name}`;
+    return [{ ...section, name, groups: [] }, ...flatSections(groups, `${name}${between}`)];
+  });
+
+/** What of the groups is left when only some miners are shown: those that hold one of them, or a group that does. */
+export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: number) => boolean): GroupSection[] =>
+  sections.flatMap((section) => {
+    const minerIds = section.minerIds.filter(isShown);
+    const groups = sectionsWith(section.groups, isShown);
+    return minerIds.length + groups.length === 0 ? [] : [{ ...section, minerIds, groups }];
+  });
+
+/** The miners of a group and of those inside it. */
+export const minersInSection = ({ minerIds, groups }: GroupSection): number[] => [
+  ...minerIds,
+  ...groups.flatMap(minersInSection),
+];
+
+/** Finds the id of a group by its id, its name, or the way to it. Throws `input.invalid` at `path`. */
+export type FindGroup = (group: string | number, path: string) => number;
+
+/**
+ * Of the groups that these eyes see, and 0 for the miners in no group. A user's group is called by the way to it from the
+ * first group that the user sees, as in the list of miners.
+ */
+export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
+  const seen = new Map(
+    present(groups)
+      .filter(({ id }) => access.seesGroup(id))
+      .map((group) => [group.id, group]),
+  );
+  const called = new Map<string, Set<number>>();
+  for (const { id, name } of seen.values())
+    for (const each of [name, wayTo(id, seen)]) called.set(each, (called.get(each) ?? new Set()).add(id));
+  return (group, path) => {
+    if (group === 0 || (typeof group === "number" && seen.has(group))) return group;
+    const [first, ...others] = called.get(String(group)) ?? [];
+    if (typeof group === "number" || first === undefined) throw invalid(path, `there is no group ${group}`);
+    if (others.length > 0)
+      throw invalid(
+        path,
+        `there are ${others.length + 1} groups named ${group}; give the id, or a way to it like Hall${between}Row 1`,
+      );
+    return first;
+  };
+}
+
+/** As `flatSections` calls it. */
+function wayTo(id: number, seen: ReadonlyMap<number, Stored<StoredGroup>>): string {
+  let way = "";
+  for (let at = seen.get(id); at !== undefined && way.length <= longestWay; at = seen.get(at.parentId))
+    way = way === "" ? at.name : `${at.name}${between}${way}`;
+  return way;
+}
+
+/** Characters of a group's name as a request may have it. */
+const longestWay = 400;
+
 /** The groups as GET /api/miners shows them: nested, the miners in no group last. */
 export function sectionsOf(
   groups: readonly Stored<StoredGroup>[],

@@ -1,3 +1,4 @@
+import { withoutActions } from "../contract/may-act.ts";
 import { type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { withoutSecrets } from "../contract/secrets.ts";
 import type { Caller, CallName, MiningService } from "../contract/service.ts";
@@ -38,8 +39,8 @@ export const accessCheck =
   };
 
 /**
- * Nobody gets to an operation that is not for them, and whoever may only look is shown no secret; `named` says for the
- * audit through whose eyes a caller looks.
+ * Nobody gets to an operation that is not for them, and whoever may only look is shown no secret and nothing that could
+ * be done; `named` says for the audit through whose eyes a caller looks.
  */
 export function guarded(
   calls: Calls,
@@ -56,7 +57,9 @@ export function guarded(
         async (input: never, caller: Caller) => {
           check(name, caller);
           const reply = await method(input, named(caller));
-          return access.of(caller).privilege === "view" ? withoutSecrets(operations[name].reply, reply) : reply;
+          return access.of(caller).privilege === "view"
+            ? withoutActions(withoutSecrets(operations[name].reply, reply))
+            : reply;
         },
       ] as const,
     ];

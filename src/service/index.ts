@@ -123,6 +123,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     recorderOf,
     events,
     poll: config.poll,
+    groups: config.display.groups,
     ownTopics: ownTopics(config.mqtt),
     now,
     monotonicNow: options.monotonicNow,
@@ -161,6 +162,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   });
   const tellLoop = loopTelling(loops, steering);
   const totals = keptTotals(roster);
+  const shares = new ReadShares(options.monotonicNow ?? (() => performance.now()));
   const context: MinerContext = {
     roster,
     store,
@@ -169,6 +171,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     format,
     metaData,
     totals,
+    shares,
+    makersLogins: config.poll.makersLogins,
     demoLeft: () => {
       log.info("the demo miners have left: there is a real one now");
       options.demoLeft?.();
@@ -179,7 +183,6 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const encoded = encodedMiners(context);
 
   const stepsOf = actionSteps(store, book, power);
-  const shares = new ReadShares(options.monotonicNow ?? (() => performance.now()));
   const bulk = new BulkActions({ roster, steering, store, access, stepsOf, loops, tellLoop, shares, log });
   const discoveries = new Discoveries({
     settings: config.scan,
@@ -197,7 +200,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     ...actionOperations(roster, steering, stepsOf, access, tellLoop),
     ...hostOperations(store, coins, access),
     ...notificationOperations(store, roster, access, format),
-    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0 })),
+    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0, logins: 0, login: null })),
     ...groupOperations(
       store,
       access,
@@ -256,7 +259,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     keyHolder: keyHolders(store),
     encoded: (operation, input, caller) => {
-      if (operation === "listMiners") return encoded.list(caller);
+      if (operation === "listMiners") return encoded.list(input, caller);
       if (operation === "getMiner" && "id" in input && typeof input.id === "number")
         return encoded.one(input.id, caller);
       return undefined;

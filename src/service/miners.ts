@@ -1,14 +1,15 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import type { MetaData, MinerList } from "../contract/resources.ts";
+import type { MetaData, MinerDetail, MinerList } from "../contract/resources.ts";
 import type { Caller, Encoded, Input, MiningService } from "../contract/service.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import { drivers } from "../link/drivers/index.ts";
-import type { Store, StoredMiner } from "../store/index.ts";
+import type { StoredMiner } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
 import type { Access, AccessBook } from "./access.ts";
-import { seenSections } from "./groups.ts";
+import { groupFinder, minersInSection, sectionsWith } from "./groups.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import type { PoolBook } from "./pool-book.ts";
+import type { ReadShares } from "./read-shares.ts";
 import { done } from "./replies.ts";
 import type { Roster } from "./roster.ts";
 import { findOwn, present } from "./stored.ts";
@@ -26,22 +27,25 @@ export interface MinerContext extends PlugContext {
   readonly format: Format;
   readonly metaData: (remarked: Remarked) => MetaData;
   readonly totals: (access: Access) => Totals;
+  readonly shares: ReadShares;
+  /** Whether the logins that makers give all their rigs are tried. */
+  readonly makersLogins: boolean;
   /** The first real miner has come, and the demo miners have left. */
   readonly demoLeft: () => void;
 }
 
 /** Miners: what there are, and which are added, changed and removed. */
 export function minerOperations(context: MinerContext): MinerOperations {
-  const { roster, store, book, access, metaData, totals } = context;
+  const { roster, store, book, access, metaData } = context;
   const detail = (id: number) => {
     const { miner, figures } = roster.present(id);
     return { ...miner, metaData: metaData(totalsOf([figures])) };
   };
   return {
-    listMiners: async (_input, caller) => {
+    listMiners: async (input, caller) => {
       const eyes = access.of(caller);
-      const groupList = groupsOf(roster, seenSections(roster.sections(), eyes));
-      return { ...listHead(context, eyes), groupList, metaData: metaData(totals(eyes)) };
+      const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
+      return { ...listHead(context, sums), groupList: groupsOf(roster, sections), metaData: metaData(sums) };
     },
     getMiner: async ({ id }, caller) => {
       roster.entryFor(id, access.of(caller));
@@ -70,7 +74,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         await roster.removeDemos();
         context.demoLeft();
       }
-      const { metaData: about, ...miner } = detail(added.id);
+      const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
       const info = `${miner.name} is being recognised: what it is and reports follows`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
@@ -110,25 +114,60 @@ export function minerOperations(context: MinerContext): MinerOperations {
 
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
-  const { roster, access, metaData, totals } = context;
+  const { roster, access, metaData, totals, shares } = context;
   const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
   return {
-    list: (caller: Caller): Encoded => {
+    list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const eyes = access.of(caller);
-      const head = JSON.stringify(listHead(context, eyes)).slice(1, -1);
-      return roster.views.list(head, tail(totals(eyes)), eyes);
+      const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
+      if (Object.values(input).every((value) => value === undefined)) {
+        const sums = totals(eyes);
+        return roster.views.list(headOf(sums), tail(sums), eyes);
+      }
+      shares.take(caller, 0);
+      return shares.measured(caller, 0, () => {
+        const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
+        return roster.views.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: eyes });
+      });
     },
-    one: (id: number, caller: Caller): Encoded | undefined =>
-      roster.seen(id, access.of(caller)) === undefined
-        ? undefined
-        : roster.views.one(id, (figures) => tail(totalsOf([figures]))),
+    one: (id: number, caller: Caller): Encoded | undefined => {
+      const eyes = access.of(caller);
+      if (roster.seen(id, eyes) === undefined) return undefined;
+      return roster.views.one(id, (figures) => tail(totalsOf([figures])), eyes);
+    },
   };
 }
 
-function listHead({ store, format, totals }: MinerContext, access: Access): Omit<MinerList, "groupList" | "metaData"> {
+type Filter = (id: number) => boolean;
+
+/** Which miners are asked for; null for all. Throws `input.invalid` for a group that is not there for these eyes. */
+function filterOf(
+  { status, group, tag }: Input<"listMiners">,
+  { roster, store }: MinerContext,
+  access: Access,
+): Filter | null {
+  if (status === undefined && group === undefined && tag === undefined) return null;
+  const groupId = group === undefined ? null : groupFinder(store.groups, access)(group, "group");
+  const members = groupId === null ? null : new Set(roster.minersInGroup(groupId));
+  return (id) => {
+    if (members !== null && !members.has(id)) return false;
+    if (tag !== undefined && !roster.entry(id).facts.tags.includes(tag)) return false;
+    return status === undefined || status.some((each) => each === roster.views.statusOf(id));
+  };
+}
+
+/** The miners that these eyes see, or those of them that are asked for, and their totals. */
+function shownOf({ roster, totals }: MinerContext, access: Access, isShown: Filter | null) {
+  const sections = roster.sectionsFor(access);
+  if (isShown === null) return { sections, sums: totals(access) };
+  const shown = sectionsWith(sections, isShown);
+  return { sections: shown, sums: totalsOf(roster.views.figures(shown.flatMap(minersInSection))) };
+}
+
+function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
   const manualActionList = present(store.rules).map(({ id, name }) => ({ id, name }));
   return {
-    totalHashrate5s: format.hashrate(totals(access).hashrate),
+    totalHashrate5s: format.hashrate(hashrate),
     hasManualAction: manualActionList.length > 0,
     canManualAction: false,
     hasPoolOperations: true,
@@ -161,6 +200,20 @@ const blank: Omit<StoredMiner, "address"> = {
   power: {},
 };
 
+/** What is known of its login before it has answered: whether its driver wants one. */
+function withAdvice(
+  added: MinerDetail,
+  { driver, username, password, token }: StoredMiner,
+  { makersLogins }: MinerContext,
+) {
+  const { login, makersLogin, name } = drivers.find(({ id }) => id === driver) ?? {};
+  const given = username !== null || password !== null || token !== null;
+  if (login === undefined || given || (makersLogins && makersLogin !== undefined)) return added;
+  const { metaData } = added;
+  const words = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
+  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, words] } };
+}
+
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 
 /** What opens the rig at the old address is not for whatever answers at the new one. */
@@ -181,7 +234,7 @@ function rowOf(
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
   return {
-    ...(group === undefined ? {} : { groupId: groupIdOf(group, context.store, access) }),
+    ...(group === undefined ? {} : { groupId: groupFinder(context.store.groups, access)(group, "group") }),
     ...(driver === undefined ? {} : { driver }),
     ...(name === undefined ? {} : { name }),
     ...(username === undefined ? {} : { username }),
@@ -193,18 +246,6 @@ function rowOf(
     ...(offlineExpected === undefined ? {} : { offlineExpected }),
     ...(supply === undefined ? {} : { supply }),
   };
-}
-
-/** A group that these eyes do not see is none. */
-function groupIdOf(group: string | number, store: Store, access: Access): number {
-  if (group === 0) return 0;
-  const found = present(store.groups).filter(
-    ({ id, name }) => (id === group || name === group) && access.seesGroup(id),
-  );
-  const [first] = found;
-  if (first === undefined) throw invalid("group", `there is no group ${group}`);
-  if (found.length > 1) throw invalid("group", `there are ${found.length} groups named ${group}; give the id`);
-  return first.id;
 }
 
 /** A miner in no group would be out of sight of who put it there. */

@@ -96,7 +96,10 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 
   readonly listPools: MiningService["listPools"] = async (_input, caller) => {
     const access = this.#access.of(caller);
-    return { canAction: true, list: this.#pools(access).map((pool) => this.#shown(pool)) };
+    return {
+      canAction: access.all && access.privilege === "administrator",
+      list: this.#pools(access).map((pool) => this.#shown(pool)),
+    };
   };
 
   readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {

@@ -1,5 +1,5 @@
 import { type Control, type Readings, type RigReadings, unknownBoard, unknownReadings } from "../contract/readings.ts";
-import type { Device, Heating, Location, Miner, MinerPool } from "../contract/resources.ts";
+import type { Device, Heating, Location, Miner, MinerPool, MinerStatus } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import {
   afterRefusal,
@@ -52,6 +52,7 @@ export interface Presentation {
 /** What the totals are made of. */
 export interface MinerFigures {
   readonly demo: boolean;
+  readonly status: MinerStatus;
   readonly running: boolean;
   readonly hashrate: number;
   readonly hashrateAverage: number;
@@ -62,6 +63,8 @@ export interface MinerFigures {
   readonly revenue: number;
   /** Whether its electricity would cost something, but it does not say its power. */
   readonly costUnknown: boolean;
+  /** What is said of its login where that is missing or wrong. */
+  readonly login: string | null;
   readonly gpus: number;
   readonly pgas: number;
   readonly asics: number;
@@ -186,6 +189,7 @@ export function presentMiner(
   };
   const figures = {
     demo: facts.demo,
+    status,
     running: status === "Mining",
     hashrate,
     hashrateAverage: average,
@@ -194,6 +198,7 @@ export function presentMiner(
     coin: coin?.displayName ?? "",
     revenue,
     costUnknown: reading !== null && costPerDay === null,
+    login: loginTrouble(state)?.message ?? null,
     gpus: lists.gpu.length,
     pgas: lists.pga.length,
     asics: lists.asic.length,
@@ -207,6 +212,18 @@ export function presentFailed(facts: MinerFacts, rig: Pick<FleetRig, "state" | "
   const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
   const bare = { ...to, powerTarget: () => [], heatingOf: () => null };
   return presentMiner(facts, { state, declared: rig.declared }, bare);
+}
+
+/** That a rig's login is missing or wrong: for a notification, and for the lists. */
+export function loginTrouble({
+  reading,
+  trouble,
+}: RigState): { readonly title: string; readonly message: string } | null {
+  const locked = reading?.locked;
+  if (locked?.why === "login missing") return { title: "Login missing", message: locked.text };
+  if (locked?.why === "login wrong") return { title: "Login wrong", message: locked.text };
+  const isRefused = reading === null && trouble?.code === "rig.login";
+  return isRefused ? { title: "Login missing or wrong", message: trouble.message } : null;
 }
 
 /** Unknown, and what is too large for an integer, is 0. */

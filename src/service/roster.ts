@@ -16,9 +16,10 @@ import type { PoolPassword } from "../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../store/index.ts";
 import type { Access } from "./access.ts";
 import { type Events, eventLimits } from "./events.ts";
-import { sectionsOf } from "./groups.ts";
+import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
+  loginTrouble,
   type MinerFacts,
   ordinals,
   type Presentation,
@@ -49,6 +50,8 @@ export interface RosterOptions {
   /** Holds what is remembered of demo miners, and ends with the process. */
   readonly demoStore: Store;
   readonly poll: Config["poll"];
+  /** Whether the list nests groups in groups. */
+  readonly groups: Config["display"]["groups"];
   readonly ownTopics: OwnTopics;
   readonly now: () => number;
   /** As the fleet takes it. */
@@ -73,7 +76,7 @@ const toldOneByOne = eventLimits.lag / 2;
 /** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
 export class Roster {
   readonly fleet: Fleet;
-  readonly views = new Views();
+  readonly views = new Views((sections, access) => this.#shownSections(sections, access));
   readonly #options: RosterOptions;
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
@@ -83,6 +86,8 @@ export class Roster {
   readonly #plugs: PlugOwners;
   /** Rigs that the log was told cannot be reached. */
   readonly #gone = new Set<number>();
+  /** Rigs whose login is missing or wrong, and as what that was told. */
+  readonly #loginTold = new Map<number, string>();
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: RosterOptions) {
@@ -213,10 +218,27 @@ export class Roster {
     this.views.arrange(this.sections());
   }
 
-  /** The groups as the list shows them. */
+  /** All groups with who is in them, nested. */
   sections(): GroupSection[] {
     const members = [...this.#entries.values()].map(({ facts }) => facts);
     return sectionsOf(present(this.#options.store.groups), members);
+  }
+
+  /** The groups as the list shows them to these eyes. */
+  sectionsFor(access: Access): GroupSection[] {
+    return this.#shownSections(this.sections(), access);
+  }
+
+  /** The miners of a group and of those inside it; of 0, those in no group. */
+  minersInGroup(id: number): number[] {
+    const found = (sections: readonly GroupSection[]): GroupSection[] =>
+      sections.flatMap((section) => (section.id === id ? [section] : found(section.groups)));
+    return found(this.sections()).flatMap(minersInSection);
+  }
+
+  #shownSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
+    const seen = seenSections(sections, access);
+    return this.#options.groups === "flat" ? flatSections(seen) : seen;
   }
 
   /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
@@ -312,6 +334,7 @@ export class Roster {
     this.#entries.delete(id);
     this.#failing.delete(id);
     this.#gone.delete(id);
+    this.#loginTold.delete(id);
     this.#byAddress.delete(formatAddress(known.rig.declared.address));
   }
 
@@ -380,6 +403,7 @@ export class Roster {
     if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
     if (missed === 0 && this.#gone.delete(rig.id))
       this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
+    if (reading !== null && missed === 0) this.#tellOfLogin(entry);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
     this.#options.recorderOf(rig.id).add(rig);
@@ -414,7 +438,26 @@ export class Roster {
     const { trouble } = rig.state;
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
-    this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+    const entry = this.#entries.get(rig.id);
+    if (entry !== undefined && trouble?.code === "rig.login") this.#tellOfLogin(entry);
+    else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+  }
+
+  /** Once, until its login is right; what a run before has told, and nobody has cleared, is not told again. */
+  #tellOfLogin({ facts, rig }: Entry): void {
+    const trouble = loginTrouble(rig.state);
+    if (trouble === null) {
+      this.#loginTold.delete(rig.id);
+      return;
+    }
+    const { title, message } = trouble;
+    if (this.#loginTold.get(rig.id) === title) return;
+    this.#loginTold.set(rig.id, title);
+    if (facts.demo) return;
+    const before = this.#options.store.notifications.list();
+    if (before.some((each) => each.minerId === rig.id && each.title === title && each.message === message)) return;
+    this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
+    this.#notify(rig, title, message);
   }
 
   #refused(rig: FleetRig, message: string): void {

@@ -22,9 +22,18 @@ export interface Remarked {
   readonly demos: number;
   /** Miners whose power, and so whose cost and profit, is unknown although electricity has a price. */
   readonly costUnknown: number;
+  /** Miners whose login is missing or wrong, and what is said of the last of them. */
+  readonly logins: number;
+  readonly login: string | null;
 }
 
-export function remarksOf({ total, demos, costUnknown }: Remarked): Pick<MetaData, "infoList" | "warningList"> {
+export function remarksOf({
+  total,
+  demos,
+  costUnknown,
+  logins,
+  login,
+}: Remarked): Pick<MetaData, "infoList" | "warningList"> {
   const infoList: string[] = [];
   const warningList: string[] = [];
   if (demos > 0) {
@@ -37,6 +46,12 @@ export function remarksOf({ total, demos, costUnknown }: Remarked): Pick<MetaDat
         "a plug that measures it (supply) or powerNameplate helps",
     );
   }
+  if (login !== null)
+    warningList.push(
+      logins === total && total === 1
+        ? login
+        : `The login of ${counted(logins, "miner")} is missing or wrong; their notes say more`,
+    );
   return { infoList, warningList };
 }
 
@@ -55,6 +70,8 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
   const coins = new Map<string, Share>();
   const algorithms = new Map<string, Share>();
   const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0, costUnknown: 0 };
+  let logins = 0;
+  let login: string | null = null;
   for (const each of figures) {
     sum.total += 1;
     sum.running += each.running ? 1 : 0;
@@ -65,12 +82,14 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     sum.revenue += each.revenue;
     sum.demos += each.demo ? 1 : 0;
     sum.costUnknown += each.costUnknown ? 1 : 0;
+    logins += each.login === null ? 0 : 1;
+    login = each.login ?? login;
     if (each.running) {
       addShare(coins, each.coin, each);
       addShare(algorithms, each.algorithm, each);
     }
   }
-  return { ...sum, coins: [...coins.values()], algorithms: [...algorithms.values()] };
+  return { ...sum, logins, login, coins: [...coins.values()], algorithms: [...algorithms.values()] };
 }
 
 function addShare(shares: Map<string, Share>, name: string, each: MinerFigures): void {

@@ -1,11 +1,15 @@
+import { jsonWithoutActions } from "../contract/may-act.ts";
+import type { MinerStatus } from "../contract/resources.ts";
 import type { Encoded } from "../contract/service.ts";
-import type { Access } from "./access.ts";
-import { seenSections } from "./groups.ts";
+import { type Access, mayAct } from "./access.ts";
+import { fieldsOfJson } from "./json-fields.ts";
 import type { PresentedMiner } from "./present-miner.ts";
 
 interface View {
-  /** `,{...}`: the comma in front lets a list be made of these as they are. */
+  /** `,{...}`: the comma in front lets a list be made of these as they are. For who may act. */
   readonly bytes: Buffer;
+  /** The same for who may only look, once somebody has. */
+  looking?: Buffer;
   readonly version: number;
   /** Wh as shown: it moves when it is written down, not when the rig is read. */
   readonly energy: number | null;
@@ -19,6 +23,9 @@ export interface GroupSection {
   readonly minerIds: readonly number[];
   readonly groups: readonly GroupSection[];
 }
+
+/** Of all groups those that these eyes see, as the list shows them. */
+export type SectionsFor = (sections: readonly GroupSection[], access: Access) => readonly GroupSection[];
 
 /** The list as these eyes see it. */
 interface Arrangement {
@@ -39,11 +46,16 @@ export class Views {
   /** Tells this run's versions from those of the run before. */
   readonly #run = Math.floor(Math.random() * 36 ** 8).toString(36);
   #version = 0;
+  readonly #shown: SectionsFor;
   #sections: readonly GroupSection[] = [];
   #arrangements = new WeakMap<Access, Arrangement>();
   #arranged = 0;
   /** When last something has changed that every reply depends on. */
   #touched = 0;
+
+  constructor(shown: SectionsFor) {
+    this.#shown = shown;
+  }
 
   /** Moves with every change that is more than passing time. */
   get version(): number {
@@ -107,11 +119,11 @@ export class Views {
   }
 
   /** One miner with what only a single read has, as JSON text without braces. */
-  one(id: number, rest: (figures: PresentedMiner["figures"]) => string): Encoded | undefined {
+  one(id: number, rest: (figures: PresentedMiner["figures"]) => string, access: Access): Encoded | undefined {
     const view = this.#view(id);
     if (view === undefined) return undefined;
-    const chunks = [view.bytes.subarray(1, -1), Buffer.from(`,${rest(view.figures)}}`)];
-    return { etag: this.#etag(view.version), length: lengthOf(chunks), chunks };
+    const chunks = [bytesFor(view, access).subarray(1, -1), Buffer.from(`,${rest(view.figures)}}`)];
+    return { etag: this.#etag(view.version, mayAct(access) ? "" : "-look"), length: lengthOf(chunks), chunks };
   }
 
   /**
@@ -120,9 +132,32 @@ export class Views {
    */
   list(head: string, tail: string, access: Access): Encoded {
     const { parts, number } = this.#arrangementFor(access);
+    const { chunks, newest } = this.#filled(head, tail, parts, (view) => bytesFor(view, access));
+    return { etag: this.#etag(newest, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
+  }
+
+  /** A list of some miners, or of some of their fields. Any change may bring a miner into it, and moves its etag. */
+  part(head: string, tail: string, sections: readonly GroupSection[], { fields, access }: PartOptions): Encoded {
+    const wanted = fields && new Set(["id", ...fields]);
+    const cut = (view: View): Buffer => {
+      const bytes = bytesFor(view, access);
+      return wanted === undefined ? bytes : Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing]);
+    };
+    const { chunks } = this.#filled(head, tail, partsOf(sections), cut);
+    const { number } = this.#arrangementFor(access);
+    return { etag: this.#etag(this.#version, `-${number.toString(36)}-part`), length: lengthOf(chunks), chunks };
+  }
+
+  /** The status of one miner as it is shown. */
+  statusOf(id: number): MinerStatus | undefined {
+    return this.#view(id)?.figures.status;
+  }
+
+  /** The list with its miners in their places, and the newest version that it shows; `cut` makes each miner's bytes. */
+  #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (view: View) => Buffer) {
     const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
     let first = true;
-    let version = this.#touched;
+    let newest = this.#touched;
     for (const part of parts) {
       if (typeof part !== "number") {
         chunks.push(part);
@@ -131,26 +166,42 @@ export class Views {
       }
       const view = this.#view(part);
       if (view === undefined) continue;
-      chunks.push(first ? view.bytes.subarray(1) : view.bytes);
+      const bytes = cut(view);
+      chunks.push(first ? bytes.subarray(1) : bytes);
       first = false;
-      if (view.version > version) version = view.version;
+      if (view.version > newest) newest = view.version;
     }
     chunks.push(Buffer.from(`],${tail}}`));
-    return { etag: this.#etag(version, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
+    return { chunks, newest };
   }
 
   #arrangementFor(access: Access): Arrangement {
     let known = this.#arrangements.get(access);
     if (known === undefined) {
       this.#arranged += 1;
-      known = { parts: partsOf(seenSections(this.#sections, access)), number: this.#arranged };
+      known = { parts: partsOf(this.#shown(this.#sections, access)), number: this.#arranged };
       this.#arrangements.set(access, known);
     }
     return known;
   }
 }
 
+interface PartOptions {
+  /** All of them where none are named. */
+  readonly fields: readonly string[] | undefined;
+  readonly access: Access;
+}
+
+/** A miner's bytes in one of their two forms. */
+function bytesFor(view: View, access: Access): Buffer {
+  if (mayAct(access)) return view.bytes;
+  view.looking ??= jsonWithoutActions(view.bytes);
+  return view.looking;
+}
+
 const openBracket = 0x5b;
+const opening = Buffer.from(",{");
+const closing = Buffer.from("}");
 
 const lengthOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
 

@@ -90,3 +90,21 @@ test("a value goes on below itself, and a word that is longer than a line is bro
   ]);
   expect(hanging("", "a b")).toBe("a b");
 });
+
+describe("what read advises", () => {
+  const advised = (report: Partial<RigReport>) => rigText({ ...wordy, ...report }, "rig").split("What helps")[1] ?? "";
+
+  test("is nothing where the rig says its watts and takes its login", () => {
+    expect(advised({})).toBe("");
+  });
+
+  test("is a plug, or a nameplate, for a rig that does not say its watts", () => {
+    expect(advised({ readings: { ...wordy.readings, power: null } })).toMatch(/plug.*supply.*powerNameplate/s);
+  });
+
+  test("is the options for the login that its driver takes", () => {
+    const locked = { why: "login missing", text: "give its password" } as const;
+    expect(advised({ driver: "vnish", locked })).toMatch(/--password \(or RIGBRIDGE_PASSWORD\)/);
+    expect(advised({ driver: "vnish", locked: { ...locked, why: "read-only" } })).toBe("");
+  });
+});

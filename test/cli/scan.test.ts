@@ -57,6 +57,7 @@ describe("rigbridge scan", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^4 rigs found in 14 addresses:\n/);
     expect(stdout).toMatch(/^ {2}127\.81\.0\.10:8082 +Bitaxe Gamma 601 +axeos +02:51:00:00:00:0A +shelf$/m);
+    expect(stdout).toMatch(/with its username and password it can be rebooted/);
     expect(stdout).toMatch(/^ {2}127\.81\.0\.11:8081 +XMRig +xmrig +wants its access token/m);
 
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-"));
@@ -65,7 +66,7 @@ describe("rigbridge scan", () => {
       await writeFile(file, stdout.split("For rigbridge.yaml:\n")[1] ?? "", { mode: 0o600 });
       const { config } = await readConfig(file, {});
       expect(config.miners).toEqual([
-        { address: "127.81.0.9" },
+        { address: "127.81.0.9", username: "its user name", password: "its password" },
         { address: "127.81.0.10:8082", name: "shelf" },
         { address: "127.81.0.11:8081", token: "its access token" },
         { address: "127.81.0.12:8082" },

@@ -70,3 +70,23 @@ test.each(Object.entries<Operation>(operations))("%s says what is wrong in words
   const takesNothing = operation.query === undefined && operation.body === undefined && operation.params === undefined;
   expect(mistakes.length > 1).toBe(!takesNothing);
 });
+
+test("an unknown query parameter is named where the operation is ours, and ignored where it is documented", () => {
+  const query = { values: new Map([["surprise", "1"]]), repeated: new Set(["twice"]), broken: new Set(["broken"]) };
+  for (const operation of Object.values<Operation>(operations)) {
+    const named = refusedIn(() => inputOf(operation)({ params: {}, query, body: {} }));
+    const unknown = named.filter((path) => ["surprise", "twice", "broken"].includes(path));
+    expect([operation.path, unknown]).toEqual([operation.path, operation.ours ? ["surprise", "twice", "broken"] : []]);
+  }
+});
+
+/** Where the mistakes are for which this is refused. */
+function refusedIn(decode: () => unknown): string[] {
+  try {
+    decode();
+    return [];
+  } catch (error) {
+    if (error instanceof RigbridgeError) return error.errors.map(({ path }) => path);
+    throw error;
+  }
+}

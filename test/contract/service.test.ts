@@ -56,6 +56,19 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
       ]);
     });
 
+    test("some miners, whole, whatever fields are asked for", async () => {
+      const asked = kind.service.listMiners({ group: "Hall A", fields: ["name"] }, caller);
+      if (isReference) return expect(asked).rejects.toMatchObject({ code: "service.unsupported" });
+      const some = operations.listMiners.reply.parse(await asked);
+      const all = (await kind.service.listMiners({}, caller)).groupList;
+      expect(some.groupList.map(({ name }) => name)).toEqual(["Hall A"]);
+      expect(minersIn(some.groupList).map(({ id }) => id)).toEqual(
+        minersIn(all.filter(({ name }) => name === "Hall A")).map(({ id }) => id),
+      );
+      const hash = await kind.service.listMiners({ status: ["Mining", "Idle"], group: some.groupList[0]?.id }, caller);
+      expect(minersIn(hash.groupList).map(({ statusInfo }) => statusInfo.statusDisplay)).toContain("Mining");
+    });
+
     test("a miner that mines has its figures in SI units", async () => {
       const { readings, statusInfo, controls } = await kind.service.getMiner({ id: kind.steered }, caller);
       expect(statusInfo.statusDisplay).toBe("Mining");

@@ -557,8 +557,10 @@ test("totals are made of what the user sees", async () => {
     expect(JSON.parse(await at("/api/summary", column))).toMatchObject({ totalCount, runningCount: totalCount });
   const list = operations.listMiners.reply.parse(JSON.parse(await at("/api/miners", "bert")));
   expect(list.totalHashrate5s).toBe(list.groupList[0]?.minerList[0]?.speedInfo.hashrate);
-  const notifications = JSON.parse(await at("/api/notifications", "anna"));
-  expect(notifications).toMatchObject({ notificationCount: 1 });
+  const notifications = operations.listNotifications.reply.parse(JSON.parse(await at("/api/notifications", "anna")));
+  // Her rig is an Antminer without its login.
+  expect(notifications.notificationList.map(({ title }) => title).toSorted()).toEqual(["Login missing", null]);
+  expect(notifications.notificationCount).toBe(2);
 });
 
 test("the figures for Prometheus are those of the user's miners", async () => {

@@ -73,7 +73,7 @@ function enter(fleet: Fleet, id: number, { address, kind }: SimulatedRig): Fleet
 
 /** What a miner is called whose reads end so; a record may be of a rig that seems to stand still. */
 function statusesOf(ending: string | undefined): readonly string[] {
-  if (ending === "rig.refused" || ending === "rig.other") return ["Error"];
+  if (ending === "rig.refused" || ending === "rig.login" || ending === "rig.other") return ["Error"];
   return ending?.startsWith("rig.") ? ["Disconnected"] : ["Mining", "Idle", "Starting", "Stopped"];
 }
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";
 import { connect } from "../../src/link/connect.ts";
-import { range, toggle } from "../../src/link/controls.ts";
+import { range, toggle, trigger } from "../../src/link/controls.ts";
 import type { Driver, Reading, Rig } from "../../src/link/driver.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { openLink } from "../../src/link/link.ts";
+import { refusal } from "../../src/link/transports/http.ts";
 
 const blank: Reading = {
   identity: unknownIdentity,
@@ -98,4 +100,77 @@ test("what a rig can do besides is passed on", async () => {
   rig.doubt?.();
   rig.close();
   expect({ quick: rig.quick, done }).toEqual({ quick: true, done: ["doubt", "close"] });
+});
+
+describe("what a firmware answers with 404", () => {
+  const call = { method: "POST", path: "/api/pause" } as const;
+  const absent = () => refusal("rig.example", call, { status: 404, headers: {}, body: "Not Found", notes: [] });
+  const controls = [toggle("mining", true, effect), trigger("reboot", effect)];
+  const signal = new AbortController().signal;
+  const login = { url: "stratum+tcp://pool.example:3333", worker: "w", password: "x" };
+
+  async function refusing(firmware: string, refused = absent) {
+    let now = { firmware, uptime: 100 };
+    const { rig } = await seen(
+      {},
+      {
+        read: async () => ({
+          ...blank,
+          ...readings({ uptime: now.uptime }),
+          identity: { ...unknownIdentity, firmware: now.firmware },
+          controls,
+          poolActions: ["add", "use"],
+        }),
+        set: async (key) => (key === "mining" ? Promise.reject(refused()) : "done"),
+        pools: { add: async () => Promise.reject(refused()), use: async () => "done" },
+      },
+    );
+    const offered = async () => {
+      const reading = await rig.read(signal);
+      return [...reading.controls.map(({ key }) => key), ...reading.poolActions];
+    };
+    return { rig, offered, becomes: (next: typeof now) => (now = next) };
+  }
+
+  test("is no longer offered, until the rig has started anew or has other firmware", async () => {
+    const { rig, offered, becomes } = await refusing("1.0");
+    expect(await offered()).toEqual(["mining", "reboot", "add", "use"]);
+    await expect(rig.set("mining", false, signal)).rejects.toThrow(/404/);
+    expect(await offered()).toEqual(["reboot", "add", "use"]);
+    await expect(rig.pools.add?.(login, signal)).rejects.toThrow(/404/);
+    expect(await rig.pools.use?.(login, signal)).toBe("done");
+    expect(rig.pools.remove).toBeUndefined();
+    expect(await offered()).toEqual(["reboot", "use"]);
+    becomes({ firmware: "1.0", uptime: 20 });
+    expect(await offered()).toEqual(["mining", "reboot", "add", "use"]);
+    await expect(rig.set("mining", false, signal)).rejects.toThrow(/404/);
+    becomes({ firmware: "1.1", uptime: 30 });
+    expect(await offered()).toEqual(["mining", "reboot", "add", "use"]);
+  });
+
+  test("is the only refusal that takes a control away", async () => {
+    const refused = () => refusal("rig.example", call, { status: 500, headers: {}, body: "", notes: [] });
+    const { rig, offered } = await refusing("1.0", refused);
+    await expect(rig.set("mining", false, signal)).rejects.toThrow(/500/);
+    expect(await offered()).toEqual(["mining", "reboot", "add", "use"]);
+  });
+});
+
+describe("a login that a command was refused for", () => {
+  test("is said with every read, until a command is taken", async () => {
+    let isRight = false;
+    const set = async () => (isRight ? "done" : Promise.reject(new RigbridgeError("rig.login", "the wrong password")));
+    const { rig } = await seen({}, { set });
+    const signal = new AbortController().signal;
+    const said = async () => {
+      const { locked, readings: read } = await rig.read(signal);
+      return [locked?.why, read.notes];
+    };
+    expect(await said()).toEqual([undefined, []]);
+    await expect(rig.set("reboot", true, signal)).rejects.toThrow(/wrong/);
+    expect(await said()).toEqual(["login missing", ["the wrong password"]]);
+    isRight = true;
+    await rig.set("reboot", true, signal);
+    expect(await said()).toEqual([undefined, []]);
+  });
 });

@@ -44,7 +44,7 @@ const endings: Readonly<Record<FaultName, string | Readonly<Record<string, strin
   "empty-object": "rig.garbled",
   plain: "rig.garbled",
   "http-page": "rig.garbled",
-  "http-401": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.refused" },
+  "http-401": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.login" },
   "http-302": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.refused" },
   "http-500": { cgminer: "rig.garbled", axeos: "rig.refused", xmrig: "rig.refused" },
   "http-continue": { cgminer: "rig.timeout", axeos: "rig.garbled", xmrig: "rig.garbled" },

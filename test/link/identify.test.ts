@@ -105,7 +105,7 @@ describe("an XMRig with a token", () => {
     [{ token: "falsch" }, "does not take this access token"],
   ])("is named without it: %j", async (credentials, words) => {
     await expect(simulated({ kind: "xmrig", token: "geheim" }, credentials)).rejects.toMatchObject({
-      code: "rig.refused",
+      code: "rig.login",
       message: expect.stringContaining(words),
     });
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { minersIn } from "../../src/contract/miners-in.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
@@ -85,6 +86,25 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
       if (answer?.status === "ok")
         expect([name, operations[name].reply.safeParse(answer.data).error]).toEqual([name, undefined]);
     }
+  });
+
+  test("the list of miners is that of some, where the service offers that, and of some of their fields", async () => {
+    const { groupList } = await opened.service.listMiners({}, caller);
+    const status = minersIn(groupList).find(({ id }) => id === opened.steered)?.statusInfo.statusDisplay;
+    const some = await ask("listMiners", { status, fields: "name" });
+    expect(some).toMatchObject(isReference ? ours : { status: "ok" });
+    const { data } = await ask("listMiners", { fields: "name,statusInfo" });
+    for (const answer of isReference ? [data] : [data, some.data])
+      JSON.stringify(answer, (key, value: unknown) => {
+        if (key !== "minerList" || !Array.isArray(value)) return value;
+        for (const miner of value)
+          expect(Object.keys(miner).filter((field) => field !== "statusInfo")).toEqual(["id", "name"]);
+        return value;
+      });
+    expect(await ask("listMiners", { status: "Minning" })).toMatchObject({
+      code: "input.invalid",
+      error: expect.stringContaining('did you mean "Mining"?'),
+    });
   });
 
   test("a pool definition is added, changed, read and removed", async () => {

@@ -69,6 +69,46 @@ function rigsAtOnce(rigs: readonly SimulatedRig[]): () => number {
 }
 
 describe("a bulk action", () => {
+  test("takes groups by id, by name, and by the way to them, each miner once", async () => {
+    const { bench, ids } = await withRigs(many(3, cgminer));
+    const { service } = bench;
+    const hall = (await service.addGroup({ name: "Hall", parentId: 0 }, caller)).id;
+    const row = (await service.addGroup({ name: "Row", parentId: hall }, caller)).id;
+    for (const [index, group] of [hall, row, 0].entries())
+      await service.changeMiner({ id: ids[index] ?? 0, group }, caller);
+    const told = async (groups: (number | string)[]) =>
+      (await ended(bench, await bulk(bench, { groups, dryRun: true }))).results.map(({ minerId }) => minerId);
+    expect(await told(["Hall"])).toEqual([ids[0], ids[1]]);
+    expect(await told(["Hall / Row", row, "Row"])).toEqual([ids[1]]);
+    expect(await told([0, "Row"])).toEqual([ids[2], ids[1]]);
+    expect(await problem(bulk(bench, { groups: ["Row", "Roof", 99] }))).toMatchObject({
+      code: "input.invalid",
+      errors: [
+        { path: "groups[1]", message: "there is no group Roof" },
+        { path: "groups[2]", message: "there is no group 99" },
+      ],
+    });
+  });
+
+  test("restarts with orReboot what can be restarted, and reboots the rest", async () => {
+    const bench = await openBench({ rigs: [cgminer, { kind: "antminer", warm: true, restartSeconds: 0 }] });
+    const restarted = await bench.add(bench.rig(0).address);
+    const rebooted = await bench.add(bench.rig(1).address, { username: "root", password: "root" });
+    const ids = [restarted, rebooted];
+    const can = async (id: number) => (await bench.get(id)).controls.map(({ key }) => key);
+    expect(await can(restarted)).toContain("restart");
+    expect(await can(rebooted)).not.toContain("restart");
+    expect(states(await ended(bench, await bulk(bench, { miners: ids, dryRun: true })))).toEqual([
+      "possible",
+      "failed",
+    ]);
+    const job = await bulk(bench, { miners: ids, orReboot: true });
+    await ended(bench, job);
+    expect(bench.rig(0).requests.writes.join()).toMatch(/restart/);
+    expect(bench.rig(1).requests.writes).toHaveLength(1);
+    expect(await refusal(bulk(bench, { action: "stop", miners: ids, orReboot: true }))).toBe("input.invalid orReboot");
+  });
+
   test("tells each of 40 rigs once, four at a time, and says what each answered", async () => {
     const { bench, ids } = await withRigs(many(40, cgminer));
     for (const rig of bench.farm.rigs) rig.fault = slow;

@@ -34,7 +34,11 @@ export class AntminerByRpc implements Rig {
     const { power, powerSource, temperatureIn, temperatureOut } =
       (await this.#newer(reading.identity.model, signal)) ?? reading.readings;
     const notes = [...reading.readings.notes, loginNote];
-    return { ...reading, readings: { ...reading.readings, power, powerSource, temperatureIn, temperatureOut, notes } };
+    return {
+      ...reading,
+      readings: { ...reading.readings, power, powerSource, temperatureIn, temperatureOut, notes },
+      locked: { why: "login missing", text: loginNote },
+    };
   }
 
   /** Newer statistics tell the watts of a rig that knows them, and the coolant of one without fans. */

@@ -23,6 +23,7 @@ export const avalon: Driver = {
   id: "avalon",
   name: "Avalon (A-series, Nano 3, Nano 3S, Mini 3, Q)",
   ports: [4028, 80],
+  login: { keys: ["password"], adds: "given pools that it keeps over a restart" },
   makersLogin: { username: "root", password: "root" },
   evidence: { readings: "recorded", controls: "vendor document" },
   recognise: ({ version, root }) => {

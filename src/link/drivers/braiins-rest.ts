@@ -81,7 +81,9 @@ export class BraiinsRest {
   }
 
   #refusal(call: HttpCall, reply: HttpReply): RigbridgeError {
-    const { message, unquoted } = refusal(this.#http.at, call, reply);
+    const refused = refusal(this.#http.at, call, reply);
+    const { message, unquoted } = refused;
+    if (reply.status === 404) return refused;
     if (reply.status === 401) this.#token = null;
     const code = reply.status === 401 ? "rig.login" : reply.status === 409 ? "rig.busy" : "rig.refused";
     return new RigbridgeError(code, message, { unquoted });

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../contract/readings.ts";
 import { type Steer, steer, toggle } from "../controls.ts";
-import type { Driver, PoolAction, PoolControls, Reading, Rig, Signs } from "../driver.ts";
+import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig, Signs } from "../driver.ts";
 import type { Link } from "../link.ts";
 import { isRecord, Notes } from "../reply.ts";
 import { parseStrict } from "../transports/json.ts";
@@ -26,6 +26,7 @@ export const braiins: Driver = {
   id: "braiins",
   name: "Braiins OS",
   ports: [80, 4028],
+  login: { keys: ["password"], adds: "read in full and steered" },
   makersLogin: { username: "root", password: "" },
   evidence: { readings: "recorded", controls: "vendor document" },
   recognise: (signs) => recognise(signs),
@@ -84,7 +85,8 @@ class BraiinsRig implements Rig {
     this.#loginTrouble = this.#hasLogin ? null : this.#loginMissing();
     const view = await this.#look(signal, notes);
     this.#view = view;
-    if (this.#loginTrouble !== null) notes.add(this.#hasLogin ? this.#loginTrouble.unquoted : withoutLogin);
+    const locked = this.#locked;
+    if (locked !== null) notes.add(locked.text);
     const { picture } = view;
     return {
       identity: picture.identity,
@@ -97,6 +99,7 @@ class BraiinsRig implements Rig {
       logInterval: picture.logInterval,
       starting: picture.starting,
       workUtility: null,
+      ...(locked === null ? {} : { locked }),
     };
   }
 
@@ -136,6 +139,13 @@ class BraiinsRig implements Rig {
   get #hasLogin(): boolean {
     const { username, password } = this.#link.credentials;
     return username !== undefined || password !== undefined;
+  }
+
+  get #locked(): Locked | null {
+    if (this.#loginTrouble === null) return null;
+    return this.#hasLogin
+      ? { why: "login wrong", text: this.#loginTrouble.unquoted }
+      : { why: "login missing", text: withoutLogin };
   }
 
   get #now(): PoolControls {

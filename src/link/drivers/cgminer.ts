@@ -78,7 +78,8 @@ class CgminerRig implements Rig {
     await this.#introduce(sections, signal);
     const parts = partsOf(sections, notes, this.#kind?.identity.model);
     await this.#ask(parts, signal);
-    if (this.#access.deniedAll) notes.add(this.#kind?.software ? readOnlyNote : deniedNote);
+    const denial = this.#kind?.software ? readOnlyNote : deniedNote;
+    if (this.#access.deniedAll) notes.add(denial);
     const steers = this.#offers(parts);
     this.#steers = steers;
     const kind = this.#kind;
@@ -89,6 +90,7 @@ class CgminerRig implements Rig {
       devices: parts.devices,
       controls: steers.map(({ control }) => control),
       poolActions: poolActions.filter((action) => this.#access.allows(poolCommands[action])),
+      ...(this.#access.deniedAll ? { locked: { why: "read-only", text: denial } } : {}),
       software: kind?.software ?? null,
       logInterval: parts.rates.seconds,
       workUtility: parts.summary.number("Work Utility"),

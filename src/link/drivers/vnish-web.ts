@@ -1,8 +1,9 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import type { Locked } from "../driver.ts";
 import type { Link } from "../link.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
 import { SessionEnded } from "../session-ended.ts";
-import { type HttpCall, type HttpReply, jsonOf, words } from "../transports/http.ts";
+import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../transports/http.ts";
 import { parseStrict } from "../transports/json.ts";
 import type { DeviceReply } from "../transports/rpc.ts";
 
@@ -34,11 +35,12 @@ export class VnishWeb {
   }
 
   /** Why nothing can be changed; null when the rig takes what was given, as far as is known. */
-  get locked(): string | null {
+  get locked(): Locked | null {
     const { password, token } = this.#link.credentials;
     if (password === undefined && token === undefined)
-      return "to steer this rig, give the password of its web interface";
-    return this.#refusal === null ? null : "this rig does not take the password that was given";
+      return { why: "login missing", text: "to steer this rig, give the password of its web interface" };
+    if (this.#refusal === null) return null;
+    return { why: "login wrong", text: "this rig does not take the password that was given" };
   }
 
   /** Throws `rig.login` when the page is only for who logs in, besides what a request throws. */
@@ -174,6 +176,7 @@ export class VnishWeb {
     const refused = `${this.at} refused "${what.replace(base, "")}"`;
     const unquoted = `${refused}: HTTP ${reply.status}`;
     const message = said === "" ? unquoted : `${refused}: ${reply.status} ${said}`;
+    if (reply.status === 404) return new NotOnDevice(message, { unquoted });
     return new RigbridgeError("rig.refused", message, { unquoted });
   }
 }

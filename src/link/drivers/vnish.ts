@@ -21,6 +21,7 @@ export const vnish: Driver = {
   name: "VNish (AnthillOS, on Antminer)",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [80, 4028],
+  login: { keys: ["password"], adds: "steered" },
   makersLogin: { username: "", password: "admin" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new VnishRig(link),
@@ -126,7 +127,7 @@ class VnishRig implements Rig {
           })
         : [];
     this.#steers = steers;
-    if (locked !== null) notes.add(locked);
+    if (locked !== null) notes.add(locked.text);
     if (pages.status.boolean("restart_required") === true) notes.add("changed settings wait for a restart of mining");
     if (pages.status.boolean("reboot_required") === true) notes.add("changed settings wait for a reboot");
     if (presets.switches) notes.add("its preset switcher chooses presets by itself");
@@ -141,6 +142,7 @@ class VnishRig implements Rig {
       software: null,
       logInterval: null,
       workUtility: null,
+      ...(locked === null ? {} : { locked }),
     };
   }
 

@@ -43,6 +43,20 @@ export class WhatsminerPools {
     return actions.filter((action) => action !== false);
   }
 
+  /** Why the other actions cannot be done to these. */
+  withheld(pools: readonly PoolReading[]): Partial<Record<PoolAction, string>> {
+    const offered = this.actions(pools);
+    const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
+    const lost = unknown.find((pool) => pool !== replacedOf(pools)) ?? unknown[0];
+    const reasons = new Map<PoolAction, string>();
+    if (lost !== undefined)
+      for (const action of ["add", "use", "switch", "prioritize", "remove"] as const)
+        reasons.set(action, untold(lost.url));
+    if (pools.length >= slots) reasons.set("add", full);
+    for (const action of offered) reasons.delete(action);
+    return Object.fromEntries(reasons);
+  }
+
   readonly controls: PoolControls = {
     add: async (login, signal) => this.#change(signal, appended, checked(login)),
     use: async (login, signal) => this.#change(signal, inPlace, checked(login)),
@@ -77,13 +91,15 @@ export class WhatsminerPools {
     const { url, worker } = pool;
     const password = this.#passwordOf(pool);
     if (password !== undefined) return { url, worker, password };
-    throw new RigbridgeError(
-      "not.possible",
-      `A WhatsMiner takes all its pools at once and does not tell their passwords; that of ${url} is not known, ` +
-        "and would be lost; add that pool to the pools here (POST /api/pools) with its worker and password",
-    );
+    throw new RigbridgeError("not.possible", untold(url));
   }
 }
+
+const untold = (url: string): string =>
+  `A WhatsMiner takes all its pools at once and does not tell their passwords; that of ${url} is not known, ` +
+  "and would be lost; add that pool to the pools here (POST /api/pools) with its worker and password";
+
+const full = `A WhatsMiner holds ${slots} pools and all are set; remove one first`;
 
 /** A pool of a list, with its password where that was given now. */
 type Listed = Pick<PoolLogin, "url" | "worker"> & Partial<Pick<PoolLogin, "password">>;
@@ -103,7 +119,7 @@ function checked(login: PoolLogin): PoolLogin {
 function appended(pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {
   const others = pools.filter((pool) => keyOf(pool) !== keyOf(login));
   if (others.length < slots) return [...others, login];
-  throw new RigbridgeError("not.possible", `A WhatsMiner holds ${slots} pools and all are set; remove one first`);
+  throw new RigbridgeError("not.possible", full);
 }
 
 function inPlace(pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {

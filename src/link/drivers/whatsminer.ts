@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../contract/readings.ts";
 import { type Steer, steer } from "../controls.ts";
-import type { Driver, HttpSign, Question, Reading, Rig, Signs } from "../driver.ts";
+import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../driver.ts";
 import { normalMac } from "../identity.ts";
 import type { Credentials, Link } from "../link.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
@@ -26,10 +26,13 @@ export const whatsminer: Driver = {
   name: "WhatsMiner (API v1, v2 and v3)",
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [4028, 4433],
+  login: { keys: ["password"], adds: "steered" },
   makersLogin,
   recognise: (signs) => recognise(signs),
   connect: (link) => new WhatsminerRig(link),
 };
+
+const locked: Locked = { why: "login missing", text: "give the password of its API to steer this rig" };
 
 /** Its RPC names btminer or bitmicro in `version` or in `devdetails`; its web sends everybody to LuCI over TLS. */
 function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
@@ -87,7 +90,7 @@ class WhatsminerRig implements Rig {
     this.#dialect ??= await this.#find(signal);
     const report = await this.#dialect.read(notes, signal);
     const bounds = this.#bounds.seen(report);
-    if (!this.#hasPassword) notes.add("give the password of its API to steer this rig");
+    if (!this.#hasPassword) notes.add(locked.text);
     this.#steers = this.#hasPassword ? offers(this.#dialect, report, bounds) : [];
     return {
       identity: report.identity,
@@ -96,6 +99,7 @@ class WhatsminerRig implements Rig {
       devices: report.devices,
       controls: this.#steers.map(({ control }) => control),
       poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
+      ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(report.pools) } : { locked }),
       poolSeconds: 90,
       software: null,
       logInterval: report.logInterval,

@@ -93,6 +93,7 @@ class XmrigRig implements Rig {
       devices,
       controls: steers.map(({ control }) => control),
       poolActions: steerable ? poolActions : [],
+      ...(steerable ? {} : { locked: { why: "read-only", text: restrictedNote } }),
       software: "XmrigMiner",
       logInterval: 10,
       workUtility: null,
@@ -188,7 +189,7 @@ class XmrigRig implements Rig {
         this.#config = { at: now, value: await this.#get("/2/config", signal, notes), allowed: true };
       } catch (error) {
         missed(error, "its configuration could not be read", notes);
-        const refused = error instanceof RigbridgeError && error.code === "rig.refused";
+        const refused = error instanceof RigbridgeError && (error.code === "rig.refused" || error.code === "rig.login");
         if (refused) this.#config = { at: now, value: null, allowed: false };
         return !refused;
       }
@@ -213,7 +214,9 @@ class XmrigRig implements Rig {
     const { http, credentials } = this.#link;
     const reply = await http.call({ ...call, headers: this.#headers }, signal);
     const mistake = tokenMistake(reply.status, credentials.token !== undefined);
-    if (mistake !== null) throw new RigbridgeError("rig.refused", `${http.at} refused ${call.path}: ${mistake}`);
+    // Reading the summary is for whoever has the token; all else may be forbidden to them too.
+    const code = reply.status === 401 || call.path === summaryPath ? "rig.login" : "rig.refused";
+    if (mistake !== null) throw new RigbridgeError(code, `${http.at} refused ${call.path}: ${mistake}`);
     if (reply.status >= 300) throw refusal(http.at, call, reply);
     return reply;
   }

@@ -214,7 +214,16 @@ export function refusal(at: string, { method, path }: HttpCall, { status, body }
         ? "; redirects are not followed"
         : "";
   const what = `${at} refused ${method} ${path}${why}: ${status}`;
-  return new RigbridgeError("rig.refused", `${what} ${words(body)}`.trimEnd(), { unquoted: what });
+  const message = `${what} ${words(body)}`.trimEnd();
+  if (status === 404) return new NotOnDevice(message, { unquoted: what });
+  return new RigbridgeError("rig.refused", message, { unquoted: what });
+}
+
+/** Code `rig.refused`: the device's firmware does not have what was asked for, and did nothing. */
+export class NotOnDevice extends RigbridgeError {
+  constructor(message: string, { unquoted }: { readonly unquoted: string }) {
+    super("rig.refused", message, { unquoted });
+  }
 }
 
 /** What a device says in its body: the `error` or `message` of a JSON object, or a short plain text; else nothing. */

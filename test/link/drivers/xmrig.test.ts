@@ -212,7 +212,7 @@ describe("the access token", () => {
   ])("%s is said, and never shown", async (_, credentials, words) => {
     const { rig } = await start({}, credentials);
     const failure = rig.read(deadline());
-    await expect(failure).rejects.toMatchObject({ code: "rig.refused", message: expect.stringContaining(words) });
+    await expect(failure).rejects.toMatchObject({ code: "rig.login", message: expect.stringContaining(words) });
     await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/^(?!.*falsch)/) });
   });
 
