@@ -105,8 +105,10 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
  * rig that restarts for a command, misses do not come to three.
  */
 export function afterMiss(state: RigState, trouble: Trouble, expected: boolean): RigState {
-  const most = expected ? Math.max(state.missed, missesUntilDisconnected - 1) : state.missed + 1;
-  const missed = Math.min(state.missed + 1, most);
+  const atMost = expected ? missesUntilDisconnected - 1 : missesUntilDisconnected;
+  // Reads of what restarts become rarer only when it should have been back.
+  const isCounted = !expected && !state.restarting;
+  const missed = isCounted ? state.missed + 1 : Math.max(state.missed, Math.min(state.missed + 1, atMost));
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
 }
 

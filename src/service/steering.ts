@@ -225,8 +225,8 @@ const takesItsTime = "The rig takes its time; GET /api/commands says what came o
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Troubles of a rig that does not answer at all. */
-const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout"]);
+/** Troubles of a rig that does not answer, or breaks off. */
+const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "rig.garbled"]);
 
 const notShown = (words: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
   new RigbridgeError(

@@ -194,6 +194,13 @@ describe("silence", () => {
     expect(afterSilence(state, 9)).toMatchObject({ missed: 3, reading: null });
   });
 
+  test("of what restarts counts three misses at most, so that it is asked as often as ever when it should be back", () => {
+    const restarting = { ...state, restarting: true };
+    expect([2, 3, 20].map((times) => missed(restarting, times).missed)).toEqual([2, 3, 3]);
+    expect(missed(restarting, 9, "rig.timeout", true).missed).toBe(2);
+    expect(missed({ ...missed(state, 5), restarting: true }, 1).missed).toBe(5);
+  });
+
   test("adds nothing to reads that were missed already, and keeps their trouble", () => {
     const once = missed(state, 1, "rig.garbled");
     expect(afterSilence(once, 1)).toBe(once);

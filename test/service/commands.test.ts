@@ -499,6 +499,8 @@ describe("a restart", () => {
         ({ kind, restartsMining }) => kind === "trigger" && restartsMining,
       );
       for (const { key } of triggers) {
+        // It has been up for an hour again.
+        rig.model.startedAt -= 3_600_000;
         const { startedAt } = rig.model;
         const reply = await bench.act(id, { action: "set", property: key, value: "true" });
         expect(reply).toMatchObject({ success: true, state: "sent", taken: true });

@@ -85,7 +85,11 @@ describe.each(kinds)("a $name", ({ spec, said = {} }) => {
       macAddress: before.macAddress,
       softwareType: before.softwareType,
       hostDescription: before.hostDescription,
-      isOffline: true,
+      // Nobody has asked it yet.
+      statusInfo: { statusDisplay: "Starting" },
+      hasValidStatus: false,
+      isOffline: false,
+      readings: { stale: true, hashrate: null },
     });
     expect(after.controls).toEqual(before.controls.map((control) => ({ ...control, value: null })));
     expect(after.readings.boards).toHaveLength(before.readings.boards.length);
