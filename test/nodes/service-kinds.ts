@@ -57,8 +57,8 @@ const startRigs = (): Promise<Farm> =>
   startFarm({
     rigs: [
       { kind: "axeos", warm: true },
-      { kind: "cgminer", dialect: "bmminer", warm: true },
-      { kind: "cgminer", dialect: "bmminer", warm: true },
+      { kind: "cgminer", warm: true },
+      { kind: "cgminer", warm: true },
     ],
   });
 
