@@ -102,10 +102,10 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
 
 /**
  * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as of a
- * rig that restarts for a command, misses do not come to three.
+ * rig that is read often for a command's sake, such misses make it stale and no more: only polls and time count on.
  */
 export function afterMiss(state: RigState, trouble: Trouble, expected: boolean): RigState {
-  const atMost = expected ? missesUntilDisconnected - 1 : missesUntilDisconnected;
+  const atMost = expected ? 1 : missesUntilDisconnected;
   // Reads of what restarts become rarer only when it should have been back.
   const isCounted = !expected && !state.restarting;
   const missed = isCounted ? state.missed + 1 : Math.max(state.missed, Math.min(state.missed + 1, atMost));

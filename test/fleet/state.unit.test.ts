@@ -136,7 +136,7 @@ describe("the status of a miner", () => {
     ["hashing, two reads missed", missed(working, 2), "Mining"],
     ["three reads missed", missed(working, 3), "Disconnected"],
     ["silent while that is expected", missed(working, 9, "rig.timeout", true), "Mining"],
-    ["silent for longer than expected", missed(missed(working, 9, "rig.timeout", true), 1), "Disconnected"],
+    ["silent for longer than expected", missed(missed(working, 9, "rig.timeout", true), 2), "Disconnected"],
     ["gone, and silence expected", missed(missed(working, 3), 1, "rig.timeout", true), "Disconnected"],
     ["up, hashing 0", read({ hashrate: 0, mining: true, uptime: 500 }), "Idle"],
     ["up, hash rate unknown", read({ uptime: 500 }), "Idle"],
@@ -197,7 +197,7 @@ describe("silence", () => {
   test("of what restarts counts three misses at most, so that it is asked as often as ever when it should be back", () => {
     const restarting = { ...state, restarting: true };
     expect([2, 3, 20].map((times) => missed(restarting, times).missed)).toEqual([2, 3, 3]);
-    expect(missed(restarting, 9, "rig.timeout", true).missed).toBe(2);
+    expect(missed(restarting, 9, "rig.timeout", true).missed).toBe(1);
     expect(missed({ ...missed(state, 5), restarting: true }, 1).missed).toBe(5);
   });
 
