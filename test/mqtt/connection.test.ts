@@ -203,7 +203,8 @@ test("what the broker does not take, by its size or by rights, is said once and 
 });
 
 test("many messages with QoS 1 are under way at once, in order", async () => {
-  const { url } = await broker();
+  // A broker drops what a subscriber is too slow for, which is not what this is about.
+  const { url } = await broker({ config: ["max_queued_messages 0"] });
   const listener = await listening(url, ["home/#"]);
   const { connection } = await open({ url });
   await connects(connection);

@@ -17,9 +17,9 @@ let service: Running | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "rigbridge-bulk-"));
   farm = await startFarm({
-    rigs: Array.from({ length: rigs }, () => ({ kind: "cgminer", warm: true, restartSeconds: 0 })),
+    rigs: Array.from({ length: rigs }, () => ({ kind: "axeos", warm: true })),
   });
-  const miners = farm.rigs.map(({ address }) => ({ address, driver: "cgminer", interval: 3600 }));
+  const miners = farm.rigs.map(({ address }) => ({ address, driver: "axeos", interval: 3600 }));
   await writeFile(join(folder, "farm.yaml"), JSON.stringify({ store: { url: "farm.db" }, miners }));
 });
 afterEach(async () => {
@@ -47,8 +47,8 @@ async function call(url: string, body?: object): Promise<unknown> {
 
 const look = async (url: string, id: number) => BulkAction.parse(await call(`${url}/api/actions/${id}`));
 
-/** How many rigs have been read, and said that they can be restarted. */
-async function restartable(url: string): Promise<number> {
+/** How many rigs have been read, and said what they can be told. */
+async function tellable(url: string): Promise<number> {
   const { groupList } = MinerList.parse(await call(`${url}/api/miners`));
   return minersIn(groupList).filter(({ canRestart }) => canRestart).length;
 }
@@ -68,14 +68,16 @@ function areTold(enough: number): Promise<void> {
     };
   }
   look();
-  return within(told.promise, `${enough} rigs to be told to restart`);
+  return within(told.promise, `${enough} rigs to be told to locate themselves`);
 }
 
 test("a service that is killed again and again tells every rig at most once, and forgets none", async () => {
   let url = await serve();
-  await until(async () => (await restartable(url)) === rigs, "every rig to be read");
+  await until(async () => (await tellable(url)) === rigs, "every rig to be read");
   for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 20 };
-  const started = await call(`${url}/api/actions`, { action: "restart", all: true, parallel: 5 });
+  // What ends with the rig's word: a restart is open until the rig shows it, long after it was told.
+  const action = { action: "locate", parameters: { on: true }, all: true, parallel: 5 };
+  const started = await call(`${url}/api/actions`, action);
   expect(started).toEqual({ id: 1 });
   for (const enough of [5, 20, 40]) {
     await areTold(enough);
@@ -89,7 +91,7 @@ test("a service that is killed again and again tells every rig at most once, and
   expect(job).toMatchObject({ state: "done", total: rigs });
   expect(job.done + job.unknown).toBe(rigs);
   expect(job.unknown).toBe(job.results.filter(({ state }) => state === "unknown").length);
-  const writes = farm.rigs.map(({ requests }) => requests.writes.filter((write) => write === "restart").length);
+  const writes = farm.rigs.map(({ requests }) => requests.writes.filter((write) => write.includes("identify")).length);
   const outcomes = job.results.map(({ state, message }, index) => ({ state, message, times: writes[index] ?? 0 }));
   const open = outcomes.filter(({ state }) => state !== "done");
   expect(outcomes.filter(({ state, times }) => state === "done" && times !== 1)).toEqual([]);
