@@ -209,6 +209,7 @@ async function steered(
   waits: Omit<Waits, "queue"> & { readonly queue?: number },
   interval = 3_600_000,
   spec: RigSpec = axeos,
+  timeout = 1_000,
 ) {
   const farm = await startFarm({ rigs: [spec] });
   const store = await openStore({ file: ":memory:", now: Date.now });
@@ -222,7 +223,7 @@ async function steered(
       refused: () => undefined,
       failed: () => undefined,
     },
-    timeout: 1_000,
+    timeout,
     remember: async () => undefined,
     now: Date.now,
   });
@@ -354,9 +355,10 @@ describe("a slow rig", () => {
   });
 
   test("is not waited for when it is just being read: that read is cut, and says nothing of it", async () => {
-    const waits = { request: 9_000, answer: 2_000, change: 5_000 };
-    const { rig, miner, switchOff, poll, reads } = await steered(waits, 1_000);
-    rig.fault = { name: "delay", ms: 600 };
+    const waits = { request: 30_000, answer: 10_000, change: 20_000 };
+    const { rig, miner, switchOff, poll, reads } = await steered(waits, 1_000, axeos, 10_000);
+    // Long enough that it is cut before it answers, on a busy machine too.
+    rig.fault = { name: "delay", ms: 2_000 };
     await poll();
     const readsAtWrite = atWrite(rig, reads);
     const readBefore = reads();
