@@ -321,7 +321,8 @@ export const operations = {
     ours,
   }),
   listBulkActions: get("/api/actions", {
-    summary: "The actions for many miners, newest first: one's own, and for who sees all groups and pools everybody's",
+    summary:
+      "The actions for many miners, newest first: the caller's own; all of them for callers who see all groups and pools",
     reply: z.array(BulkJob),
     ours,
   }),

@@ -217,7 +217,7 @@ export const Pool = z.object({
   url: text,
   workerName: text,
   walletAddress: text,
-  plainWorkerPassword: secret(z.string()).describe("empty for whoever may only look"),
+  plainWorkerPassword: secret(z.string()).describe("empty for users who may only view"),
 });
 export type Pool = z.infer<typeof Pool>;
 
@@ -243,7 +243,7 @@ export const ManagedMiner = z.object({
   hostId: int,
   isPoolGroup: z.boolean(),
   poolId: int,
-  commandLineParams: secret(z.string()).describe("may hold a password; empty for whoever may only look"),
+  commandLineParams: secret(z.string()).describe("may hold a password; empty for users who may only view"),
   softwareAutoDownload: z.boolean(),
   softwareType: text,
   softwarePath: text,

@@ -112,12 +112,9 @@ export function afterMiss(state: RigState, trouble: Trouble, expected: boolean):
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
 }
 
-/** What is said of a rig that could not be read in time. */
-const unanswered: Trouble = {
-  code: "rig.timeout",
-  message: "It has not answered since its last read",
-  quoted: "It has not answered since its last read",
-};
+const silence = "It has not answered since its last read";
+/** The trouble of a rig that was not read in time. */
+const unanswered: Trouble = { code: "rig.timeout", message: silence, quoted: silence };
 
 /**
  * After so many intervals without a read, as while a command waits for the rig's answer: the last readings age as they do

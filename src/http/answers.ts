@@ -68,8 +68,8 @@ async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: 
 }
 
 /**
- * Counts what was made whole as under way, and cuts what is long into so that a slow reader is seen to take
- * them. Streams are counted by who makes them.
+ * Counts an answer that was made in one piece as under way, and sends a long one in pieces, so that it shows whether a
+ * slow reader takes any. Streams are counted where they are made.
  */
 export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
   app.addHook("onSend", (request, reply, payload, done) => {

@@ -24,7 +24,7 @@ worker on that miner and are never reused.
 
 **Actions** answer once the rig, or the store, has taken them; \`message\` is what the rig said. 202 with \`commandId\`
 means that the rig has not answered yet; 200 with the state \`sent\` that it took a restart and has not shown it yet.
-GET /api/commands and \`command\` events tell what came of it: \`done\`, or \`unknown\` after the control's \`seconds\`. A
+GET /api/commands and \`command\` events tell its result: \`done\`, or \`unknown\` after the control's \`seconds\`. A
 command that waits for a rig is not sent later than 60 s after it was asked for; until it is sent,
 DELETE /api/commands/{id} cancels it. A body sent with them is ignored,
 whatever it is; other bodies must be JSON. Adding answers with what was stored, its id included; id 0 or none adds. What
@@ -49,7 +49,7 @@ Server-sent events. \`event:\` is the type, \`id:\` counts up, \`data:\` is one 
 - \`reset\`: what was missed is no longer known, or other miners are to be seen: read the lists anew
 
 With \`Last-Event-ID\` (or \`after\`) the stream resumes behind that event, up to 10,000 events back. A comment comes
-every 15 s. Who lags 1,000 events behind is cut off and may resume. Passing time alone is no event. A user, a key and an address may
+every 15 s. A client that lags 1,000 events behind is cut off and may resume. Passing time alone is no event. A user, a key and an address may
 have 64 streams each, and all together 256, of which 16 are kept for the service's own key: else 429 or 503.`;
 
 export const tags = [

@@ -214,16 +214,20 @@ export function presentFailed(facts: MinerFacts, rig: Pick<FleetRig, "state" | "
   return presentMiner(facts, { state, declared: rig.declared }, bare);
 }
 
+const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong", "Login missing or wrong"];
+/** Titles of notifications about a login. */
+export const loginTitles: ReadonlySet<string> = new Set([loginMissing, loginWrong, loginRefused]);
+
 /** That a rig's login is missing or wrong: for a notification, and for the lists. */
 export function loginTrouble({
   reading,
   trouble,
 }: RigState): { readonly title: string; readonly message: string } | null {
   const locked = reading?.locked;
-  if (locked?.why === "login missing") return { title: "Login missing", message: locked.text };
-  if (locked?.why === "login wrong") return { title: "Login wrong", message: locked.text };
+  if (locked?.why === "login missing") return { title: loginMissing, message: locked.text };
+  if (locked?.why === "login wrong") return { title: loginWrong, message: locked.text };
   const isRefused = reading === null && trouble?.code === "rig.login";
-  return isRefused ? { title: "Login missing or wrong", message: trouble.message } : null;
+  return isRefused ? { title: loginRefused, message: trouble.message } : null;
 }
 
 /** Unknown, and what is too large for an integer, is 0. */

@@ -19,6 +19,7 @@ import { type Events, eventLimits } from "./events.ts";
 import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
+  loginTitles,
   loginTrouble,
   type MinerFacts,
   ordinals,
@@ -115,6 +116,8 @@ export class Roster {
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
     this.#plugs.giveAll(present(this.#options.store.miners));
+    for (const { minerId, title } of this.#options.store.notifications.list())
+      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginTold.set(minerId, title);
     for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
@@ -204,8 +207,8 @@ export class Roster {
 
   /** Whether there are demo miners and no real one. */
   get isDemoOnly(): boolean {
-    const ids = [...this.#entries.keys()];
-    return ids.length > 0 && ids.every((id) => this.isDemo(id));
+    for (const id of this.#entries.keys()) if (!this.isDemo(id)) return false;
+    return this.#entries.size > 0;
   }
 
   /** Demo miners leave as if each was removed. */
@@ -454,8 +457,6 @@ export class Roster {
     if (this.#loginTold.get(rig.id) === title) return;
     this.#loginTold.set(rig.id, title);
     if (facts.demo) return;
-    const before = this.#options.store.notifications.list();
-    if (before.some((each) => each.minerId === rig.id && each.title === title && each.message === message)) return;
     this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
     this.#notify(rig, title, message);
   }
@@ -480,23 +481,26 @@ const declaredOf = (
   miner: Stored<StoredMiner>,
   { interval, makersLogins }: Config["poll"],
   poolPassword: PoolPassword,
-): Omit<Declared, "supply"> => ({
-  id: miner.id,
-  address: storedAddress(miner.address),
-  credentials: {
-    username: miner.username ?? undefined,
-    password: miner.password ?? undefined,
-    token: miner.token ?? undefined,
-    makersLogin: makersLogins,
-    poolPassword,
-  },
-  driver: miner.driver,
-  uid: miner.uid,
-  interval: (miner.interval ?? interval) * 1000,
-  powerNameplate: miner.powerNameplate,
-  offlineExpected: miner.offlineExpected,
-  disabled: miner.disabled || isNoRig(storedAddress(miner.address)),
-});
+): Omit<Declared, "supply"> => {
+  const address = storedAddress(miner.address);
+  return {
+    id: miner.id,
+    address,
+    credentials: {
+      username: miner.username ?? undefined,
+      password: miner.password ?? undefined,
+      token: miner.token ?? undefined,
+      makersLogin: makersLogins,
+      poolPassword,
+    },
+    driver: miner.driver,
+    uid: miner.uid,
+    interval: (miner.interval ?? interval) * 1000,
+    powerNameplate: miner.powerNameplate,
+    offlineExpected: miner.offlineExpected,
+    disabled: miner.disabled || isNoRig(address),
+  };
+};
 
 function descriptionOf({ declared: { address, driver }, state }: FleetRig): string {
   const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
