@@ -64,6 +64,8 @@ export class FarmView implements FarmListener {
     this.#changed(null);
   }
 
+  happened(): void {}
+
   summary(): void {}
 
   notification(): void {}

@@ -15,7 +15,7 @@ import { Watched, type Watcher } from "./watched.ts";
 
 export const minerIn: NodeKind<MinerInConfig> = { ...minerInConfig, type: "rigbridge-miner-in", start };
 
-/** Sends the state of miners: in an interval, when it goes beyond a limit, or when the status changes. */
+/** Sends the state of miners: in an interval, when it goes beyond a limit, when the status changes, or at an event. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, minerIn);
   serve(RED, "get", "/rigbridge/judged", "rigbridge-service.read", async () => judged);
@@ -46,6 +46,7 @@ function start(work: Work<MinerInConfig>): Running {
     member: {
       read: (farm) => watched?.member.read?.(farm),
       miner: (miner) => watched?.member.miner?.(miner),
+      happened: (event) => watched?.member.happened?.(event),
       removed: (id) => watched?.member.removed?.(id),
       phase: (phase) => watched?.member.phase?.(phase),
     },
@@ -75,6 +76,16 @@ const watchers: Readonly<Record<MinerInConfig["when"], Watching>> = {
       node.send({ ...message(miner), previous: before.toLowerCase() });
       shown.words(stateOf(miner));
     }),
+  event: ({ node }, shown, message) => ({
+    miner: () => undefined,
+    happened: (miner, { event, value, before }) => {
+      node.send({ ...message(miner), event, value, previous: before });
+      shown.words(`${miner.name}: ${event.replace("_", " ")}`);
+    },
+    forget: () => undefined,
+    lost: () => undefined,
+    close: () => undefined,
+  }),
   threshold: ({ config, node, say, clock }, shown, message) => {
     const { is, threshold: limit, hysteresis, hold, key, basis, unit } = config;
     return new Limits({

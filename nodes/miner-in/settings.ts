@@ -7,7 +7,7 @@ export const MinerInConfig = z
   .object({
     service: required,
     ...minerFields,
-    when: z.enum(["every", "threshold", "status"]).default("every"),
+    when: z.enum(["every", "threshold", "status", "event"]).default("every"),
     /** s */
     interval: figure(1, 86_400, 30),
     /** In the interval also what has not changed. */

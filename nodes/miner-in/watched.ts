@@ -1,4 +1,4 @@
-import type { Group, Miner } from "rigbridge";
+import type { Group, Miner, MinerEvent } from "rigbridge";
 import type { RigFaults } from "rigbridge/farm";
 import type { Farm, Member } from "../shared/connection.ts";
 import { Fault } from "../shared/faults.ts";
@@ -8,6 +8,8 @@ import { type Choice, chosenMiners } from "../shared/miner-choice.ts";
 export interface Watcher {
   /** As it is now: first when it comes to be watched, then with each change, and once more after `lost`. */
   miner(miner: Miner): void;
+  /** Something has happened to it in a moment. */
+  happened?(miner: Miner, event: MinerEvent): void;
   /** It is gone, or no longer one of those that are meant. */
   forget(id: number): void;
   /** Nobody knows how they are. */
@@ -63,6 +65,10 @@ export class Watched {
       if (this.#names.get(miner.id) !== nameOf(miner)) this.#choose(farm);
       for (const id of this.#chosen) if (!before.has(id) && id !== miner.id) this.#tell(farm.miners.get(id));
       if (this.#chosen.has(miner.id)) this.#tell(miner);
+    },
+    happened: (event) => {
+      const miner = this.#chosen.has(event.id) && !this.#isLost ? this.#farm?.miners.get(event.id) : undefined;
+      if (miner !== undefined) this.#watcher.happened?.(miner, event);
     },
     removed: () => {
       if (this.#farm !== null && !this.#isLost) this.#choose(this.#farm);

@@ -208,6 +208,7 @@ export class Connection {
         this.#farm?.miners.delete(id);
         tell((member) => member.removed?.(id));
       },
+      happened: (event) => tell((member) => member.happened?.(event)),
       summary: (summary) => {
         if (this.#farm !== null) this.#farm.summary = summary;
         tell((member) => member.summary?.(summary));

@@ -112,6 +112,7 @@ function run<C extends { readonly service: string }>(
     read: (farm) => attempt(() => member?.read?.(farm)),
     miner: (miner) => attempt(() => member?.miner?.(miner)),
     removed: (id) => attempt(() => member?.removed?.(id)),
+    happened: (event) => attempt(() => member?.happened?.(event)),
     summary: (summary) => attempt(() => member?.summary?.(summary)),
     notification: (notification) => attempt(() => member?.notification?.(notification)),
     phase: (phase) => {

@@ -3,9 +3,10 @@ import { didYouMean } from "../config/index.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { parseAddress } from "../link/address.ts";
-import type { Driver, Locked, Reading } from "../link/driver.ts";
+import type { Driver, Halt, Locked, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { type Identified, identify } from "../link/identify.ts";
+import { haltOf } from "../link/reason.ts";
 import { failing } from "./failure.ts";
 import { rigText } from "./rig-text.ts";
 
@@ -15,6 +16,8 @@ export interface RigReport {
   readonly driver: string;
   readonly identity: Identity;
   readonly readings: Reading["readings"];
+  /** Why it does not hash; null while it does. */
+  readonly reason: Halt | null;
   readonly pools: readonly ReportedPool[];
   readonly controls: Reading["controls"];
   /** What keeps the rest of its controls back; absent where nothing does. */
@@ -76,7 +79,8 @@ function driverCalled(name: string): Driver {
 async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promise<RigReport> {
   const { driver, rig, identity: recognised } = await found;
   try {
-    const { identity, readings, pools, controls, locked } = await rig.read(signal);
+    const reading = await rig.read(signal);
+    const { identity, readings, pools, controls, locked } = reading;
     return {
       driver: driver.id,
       identity: {
@@ -88,6 +92,7 @@ async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promis
         serial: identity.serial ?? recognised.serial,
       },
       readings,
+      reason: haltOf(reading),
       pools: pools.map(({ url, worker, status, active, priority, quota, accepted, rejected, stale }) => ({
         url,
         worker,

@@ -7,7 +7,8 @@ import { hanging, indented, pairs, printable, table } from "./table.ts";
 const format = formatFor({ locale: "en-US", currency: "USD" });
 
 /** A rig as a person reads it on a terminal; what it does not say is left out. */
-export function rigText({ driver, identity, readings, pools, controls, locked }: RigReport, address: string): string {
+export function rigText(report: RigReport, address: string): string {
+  const { driver, identity, readings, reason, pools, controls, locked } = report;
   const { make, model } = identity;
   // Most models are named with their make already.
   const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
@@ -26,6 +27,7 @@ export function rigText({ driver, identity, readings, pools, controls, locked }:
     section("Fans", ["Fan", "Speed", "Power"], fanRows(readings)),
     list("Pools", poolLines(pools)),
     section("Controls", ["Control", "Now", "Takes"], controls.map(controlRow)),
+    list("Why it does not hash", reason === null ? [] : [textLine(`${reason.code}: ${reason.text}`)]),
     list(
       "Errors",
       readings.errors.map(({ code, text }) => textLine(`${code}: ${text}`)),

@@ -88,6 +88,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
       energy: readings.energy,
       efficiency: null,
       startedAt: null,
+      reason: null,
       boards,
       fans,
       notes: [why],

@@ -1,4 +1,5 @@
-import { type Miner, type MinerStatus, minerStatuses } from "../contract/resources.ts";
+import type { Reason } from "../contract/readings.ts";
+import { type Miner, type MinerPool, type MinerStatus, minerStatuses } from "../contract/resources.ts";
 import type { Parser } from "../units/parse.ts";
 import { outOfReach } from "./changes.ts";
 import { Display, type Tally } from "./display.ts";
@@ -109,17 +110,47 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     heating: null,
     identity: null,
   };
-  if (!isLive) return unreached(miner, reading.memory.shape(id));
+  const reason = reading.memory.reason(id, reading.now(), haltOf(miner, status));
+  if (!isLive) return unreached(miner, reading.memory.shape(id), reason);
   reading.memory.keep(id, { ...readings, controls: miner.controls });
-  return miner;
+  return { ...miner, readings: { ...readings, reason } };
 }
 
+/** Why a miner does not hash, as far as a foreign server's words tell; null where it does, or was not asked yet. */
+function haltOf({ hasValidStatus, poolList }: Miner, status: MinerStatus): Omit<Reason, "since"> | null {
+  const isDead = (pool: MinerPool): boolean => pool.statusInfo.statusDisplay === "Dead";
+  switch (status) {
+    case "Mining":
+      return null;
+    case "Disabled":
+      return { code: "user", text: "It is disabled" };
+    case "Stopped":
+      return { code: "user", text: "It is stopped" };
+    case "Disconnected":
+      return { code: "network", text: unreachedWords };
+    case "Starting":
+      return hasValidStatus ? { code: "warming", text: "It is starting" } : null;
+    case "Idle":
+    case "Error":
+      return poolList.length > 0 && poolList.every(isDead)
+        ? { code: "pools", text: "No pool answers it" }
+        : { code: "unknown", text: "It does not say why" };
+  }
+}
+
+const unreachedWords = "The service does not reach this miner";
+
 /** Nothing but its shape; one that is disabled is not asked, and said to be so. */
-function unreached(miner: Miner, { boards, fans, controls }: Shape): Miner {
+function unreached(miner: Miner, { boards, fans, controls }: Shape, reason: Reason | null): Miner {
   const shaped = { ...miner, readings: { ...miner.readings, boards, fans }, controls: [...controls] };
-  const { statusInfo, ...rest } = outOfReach(shaped, "The service does not reach this miner");
+  const { statusInfo, ...rest } = outOfReach(shaped, unreachedWords);
   const { isOffline } = miner;
-  return { ...rest, isOffline, statusInfo: { ...statusInfo, statusDisplay: miner.statusInfo.statusDisplay } };
+  return {
+    ...rest,
+    isOffline,
+    statusInfo: { ...statusInfo, statusDisplay: miner.statusInfo.statusDisplay },
+    readings: { ...rest.readings, reason },
+  };
 }
 
 const readDevices = (fields: Fields, key: string, parser: Parser, display: Display): ForeignDevice[] =>

@@ -57,6 +57,7 @@ export function readingsOf(
     fans: fansOf([...devices.asic, ...devices.gpu]),
     uptime,
     startedAt: start === null ? null : new Date(start).toISOString(),
+    reason: null,
     mining: isMining(status),
     shares: sharesOf(fields.object("progressInfo"), display, reading),
     notes: display.notes,
@@ -71,6 +72,7 @@ const noReadings = (at: number): Readings => ({
   energy: null,
   efficiency: null,
   startedAt: null,
+  reason: null,
 });
 
 /** 0 is what the server sends when it does not know. */

@@ -1,4 +1,4 @@
-import { type Control, type Readings, unknownBoard } from "../contract/readings.ts";
+import { type Control, type Readings, type Reason, unknownBoard } from "../contract/readings.ts";
 
 /** s. Run times are written in minutes, and the clocks of server and rig drift. */
 const tolerance = 120;
@@ -22,6 +22,7 @@ export const emptied = ({ boards, fans, controls }: Shape) => ({
 /** What is remembered of a foreign server's miners for as long as the client is open. */
 export class MinerMemory {
   readonly #starts = new Map<number, number>();
+  readonly #reasons = new Map<number, Reason>();
   readonly #shapes = new Map<number, Shape>();
 
   /**
@@ -35,6 +36,16 @@ export class MinerMemory {
     if (known !== undefined && Math.abs(known - start) <= tolerance * 1000) return known;
     this.#starts.set(minerId, start);
     return start;
+  }
+
+  /** Why a miner does not hash, since when that was first read (`at`, epoch ms); `halt` null = it does. */
+  reason(minerId: number, at: number, halt: Omit<Reason, "since"> | null): Reason | null {
+    const known = this.#reasons.get(minerId);
+    const since = known?.code === halt?.code ? known?.since : undefined;
+    const reason = halt && { ...halt, since: since ?? new Date(at).toISOString() };
+    if (reason === null) this.#reasons.delete(minerId);
+    else this.#reasons.set(minerId, reason);
+    return reason;
   }
 
   /** A miner that is off keeps its shape. */

@@ -10,6 +10,15 @@ const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
 
 /** Named, since generators of clients need a name for each shape. */
 export const RemovedMiner = z.object({ id: z.int(), uid: Uid.nullable() });
+/** Something that happens to a miner in a moment. `value` is the reading named as the event, `before` what it was. */
+export const MinerEvent = z.object({
+  id: z.int(),
+  uid: Uid.nullable(),
+  event: z.enum(["best_share", "block_found"]),
+  value: z.number().describe("difficulty of the best share, or how many blocks were found"),
+  before: z.number(),
+});
+export type MinerEvent = z.infer<typeof MinerEvent>;
 export const ResetData = z.object({});
 
 /**
@@ -19,6 +28,7 @@ export const ResetData = z.object({});
 export const ServiceEvent = z.discriminatedUnion("type", [
   event("miner", Miner),
   event("miner-removed", RemovedMiner),
+  event("miner-event", MinerEvent),
   event("summary", Summary),
   event("notification", Notification),
   event("command", Command),

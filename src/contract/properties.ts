@@ -1,4 +1,4 @@
-import type { Board, Control, ControlKey, Fan } from "./readings.ts";
+import type { Board, Control, ControlKey, Fan, ReasonCode } from "./readings.ts";
 import type { Miner } from "./resources.ts";
 
 /** What a property's value may be; null is unknown. */
@@ -50,6 +50,9 @@ const shown = (property: Shown & Pick<Property, "read">): Property => ({
   ...property,
 });
 
+/** Reasons that somebody has to do something about. That a rig cannot be reached is no problem of its own. */
+const troubles: ReadonlySet<ReasonCode> = new Set(["hot", "cold", "pools", "licence", "hardware", "login"]);
+
 /** A control of the miner; its value is what the rig reports of it. */
 const told = (key: ControlKey, property: Shown): Property => ({
   of: "miner",
@@ -69,6 +72,13 @@ export const properties = {
     kind: "status",
     unit: null,
     read: ({ statusInfo }) => statusInfo.statusDisplay.toLowerCase(),
+  }),
+  reason: shown({
+    name: "Reason for not hashing",
+    kind: "status",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.reason?.code ?? null,
   }),
   mining: told("mining", {
     name: "Mining",
@@ -236,8 +246,10 @@ export const properties = {
     kind: "text",
     unit: null,
     diagnostic: true,
-    read: ({ readings, statusInfo }) =>
-      readings.errors[0]?.text ?? (statusInfo.statusDisplay === "Error" ? (readings.notes[0] ?? "error") : null),
+    read: ({ readings: { errors, reason, notes }, statusInfo }) =>
+      errors[0]?.text ??
+      (reason !== null && troubles.has(reason.code) ? reason.text : null) ??
+      (statusInfo.statusDisplay === "Error" ? (notes[0] ?? "error") : null),
   }),
   locate: told("locate", { name: "Locate", kind: "switch", unit: null, diagnostic: true }),
   restart: told("restart", { name: "Restart mining", kind: "trigger", unit: null, diagnostic: true }),

@@ -63,6 +63,33 @@ export const RigReadings = z.object({
 });
 export type RigReadings = z.infer<typeof RigReadings>;
 
+export const ReasonCode = z.enum([
+  "user",
+  "power-limit",
+  "hot",
+  "cooling",
+  "warming",
+  "cold",
+  "tuning",
+  "pools",
+  "network",
+  "licence",
+  "hardware",
+  "no-power",
+  "updating",
+  "login",
+  "unknown",
+]);
+export type ReasonCode = z.infer<typeof ReasonCode>;
+
+/** Why a rig does not hash. */
+export const Reason = z.object({
+  code: ReasonCode,
+  text: z.string(),
+  since: z.iso.datetime().describe("when this code was first seen"),
+});
+export type Reason = z.infer<typeof Reason>;
+
 export const Readings = z.object({
   at: z.iso.datetime().nullable().describe("when the rig was last read"),
   stale: z.boolean().describe("these are not of now: the last read was missed, or there was none yet"),
@@ -70,6 +97,7 @@ export const Readings = z.object({
   energy: z.int().nullable().describe("Wh, integrated by the service; never falls"),
   efficiency: measured.describe("J/H: W divided by H/s"),
   startedAt: z.iso.datetime().nullable().describe("moves only when mining restarts"),
+  reason: Reason.nullable().describe("why it does not hash; null while it does, and while nobody knows"),
 });
 export type Readings = z.infer<typeof Readings>;
 

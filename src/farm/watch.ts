@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { ServiceEvent } from "../contract/events.ts";
+import type { MinerEvent, ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -24,6 +24,7 @@ export interface FarmListener {
   lost(error: RigbridgeError): void;
   miner(miner: Miner): void;
   removed(id: number): void;
+  happened(event: MinerEvent): void;
   summary(summary: Summary): void;
   notification(notification: Notification): void;
 }
@@ -80,6 +81,7 @@ async function* farmEvents({ service, caller, signal }: Watching, listener: Farm
 function tell(event: ServiceEvent, listener: FarmListener): void {
   if (event.type === "miner") listener.miner(event.data);
   else if (event.type === "miner-removed") listener.removed(event.data.id);
+  else if (event.type === "miner-event") listener.happened(event.data);
   else if (event.type === "summary") listener.summary(event.data);
   else if (event.type === "notification") listener.notification(event.data);
 }

@@ -21,6 +21,7 @@ import {
   same,
   type Trouble,
   unusable,
+  withReason,
 } from "./state.ts";
 import { Turns } from "./turns.ts";
 import { uidOf } from "./uid.ts";
@@ -111,7 +112,7 @@ export class FleetRig {
     this.phase = phaseOf(declared.id);
     this.#context = context;
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
-    this.#state = beforeFirstRead(remembered);
+    this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
     this.#written = this.#state;
   }
 
@@ -183,6 +184,7 @@ export class FleetRig {
       if (limit.signal.reason === madeWay) return;
       if (!(error instanceof RigbridgeError)) throw error;
       this.#miss(error, silence);
+      await this.#rememberReason();
     } finally {
       this.#yielding = null;
       this.#commanded = false;
@@ -246,7 +248,8 @@ export class FleetRig {
 
   #move(state: RigState): void {
     const restarting = this.#context.monotonicNow() < this.#restartsUntil;
-    this.#state = state.restarting === restarting ? state : { ...state, restarting };
+    const now = state.restarting === restarting ? state : { ...state, restarting };
+    this.#state = withReason(now, this.declared.disabled, this.#context.now());
   }
 
   #disconnect(): void {
@@ -338,10 +341,25 @@ export class FleetRig {
   async #rememberShape(): Promise<void> {
     const state = this.#state;
     if (sameShape(state, this.#written)) return;
-    const { driver, identity, software, controls, layout, startedAt } = state;
+    const { driver, identity, software, controls, layout, startedAt, reason, records } = state;
     const silent = controls.map((control) => ({ ...control, value: null }));
-    const written = await this.#write({ driver, identity, software, controls: silent, layout, startedAt });
+    const written = await this.#write({
+      ...{ driver, identity, software, controls: silent },
+      ...{ layout, startedAt, reason, records },
+    });
     if (written) this.#written = state;
+  }
+
+  /** Of a rig that cannot be read: since when. */
+  async #rememberReason(): Promise<void> {
+    const { reason } = this.#state;
+    if (this.#closed || reason?.code === this.#written.reason?.code) return;
+    try {
+      if (await this.#write({ reason })) this.#written = { ...this.#written, reason };
+    } catch (error) {
+      // Why it cannot be read is told already, and this can be written after the next read as well.
+      if (!(error instanceof RigbridgeError)) throw error;
+    }
   }
 
   /** A full disk keeps nobody from reading: false, and it is tried again after the next read. Throws `in.use`. */
@@ -390,6 +408,8 @@ const sameShape = (a: RigState, b: RigState): boolean =>
   a.driver === b.driver &&
   a.software === b.software &&
   a.startedAt === b.startedAt &&
+  a.reason?.code === b.reason?.code &&
+  a.records === b.records &&
   same(a.identity, b.identity) &&
   same(a.layout, b.layout) &&
   a.controls.length === b.controls.length &&

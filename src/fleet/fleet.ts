@@ -7,8 +7,8 @@ import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } fro
 
 /** What the fleet tells of itself; called once after each read. What it throws drops the reading of that one rig. */
 export interface FleetListener {
-  /** `changed` is false when nothing but time has passed. */
-  read(rig: FleetRig, changed: boolean): void;
+  /** `changed` is false when nothing but time has passed since the state `before`. */
+  read(rig: FleetRig, changed: boolean, before: RigState): void;
   /** The third read in a row was missed, and not for a restart. */
   disconnected(rig: FleetRig): void;
   /** The rig answers but is not taken for what it should be: another one, or one known elsewhere. */
@@ -155,7 +155,7 @@ export class Fleet {
     const { listener } = this.#options;
     const { state } = rig;
     if (this.#rigs.get(rig.id) !== rig || state === before) return;
-    listener.read(rig, isChange(before, state));
+    listener.read(rig, isChange(before, state), before);
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
     if (refused && state.trouble.code !== before.trouble?.code) this.#tellRefusal(rig, state.trouble.message);
@@ -224,6 +224,7 @@ const isSilent = ({ missed, restarting }: RigState): boolean => missed >= misses
 /** Whether a read changed more than the time. */
 function isChange(before: RigState, now: RigState): boolean {
   if (before.uid !== now.uid || (before.missed === 0) !== (now.missed === 0)) return true;
+  if (before.reason?.text !== now.reason?.text) return true;
   if (before.trouble?.message !== now.trouble?.message || statusOf(before, false) !== statusOf(now, false)) return true;
   if (before.reading === null || now.reading === null) return before.reading !== now.reading;
   return !sameButTime(before.reading, now.reading);

@@ -1,6 +1,7 @@
 import type { Control, Identity } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
-import type { Reading } from "../link/driver.ts";
+import type { Halt, Reading } from "../link/driver.ts";
+import { haltOf, isStarting, isStopped } from "../link/reason.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
@@ -16,6 +17,21 @@ export interface Remembered {
   readonly startedAt: number | null;
   /** Wh. */
   readonly energy: number | null;
+  readonly reason: KeptReason | null;
+  readonly records: Records;
+}
+
+/** Why it does not hash, and when that was first seen; epoch ms. */
+export interface KeptReason extends Halt {
+  readonly since: number;
+}
+
+/** What a rig has done that is worth an event when it does more. */
+export interface Records {
+  /** The highest seen: many rigs begin at nothing when they restart. */
+  readonly bestShare: number | null;
+  /** As the rig says it, which may begin anew. */
+  readonly foundBlocks: number | null;
 }
 
 /** Why a rig is not read: a code of the error family and a sentence. */
@@ -49,6 +65,8 @@ export const unknownRig: Remembered = {
   layout: { boards: [], fans: 0 },
   startedAt: null,
   energy: null,
+  reason: null,
+  records: { bestShare: null, foundBlocks: null },
 };
 
 export const beforeFirstRead = (remembered: Remembered): RigState => ({
@@ -86,6 +104,8 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
     startedAt: startOf(state.startedAt, at, uptime, context.before),
     energy: addEnergy(state.energy, before, energyRead(at, reading), longestGap),
+    reason: state.reason,
+    records: recordsAfter(state.records, reading),
     reading,
     at,
     missed: 0,
@@ -93,6 +113,16 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     restarting: state.restarting,
   };
 }
+
+/** The same object while they are the same. */
+function recordsAfter(records: Records, { readings }: Reading): Records {
+  const bestShare = higher(records.bestShare, readings.bestShare);
+  const foundBlocks = readings.foundBlocks ?? records.foundBlocks;
+  return bestShare === records.bestShare && foundBlocks === records.foundBlocks ? records : { bestShare, foundBlocks };
+}
+
+const higher = (known: number | null, read: number | null): number | null =>
+  known === null || (read !== null && read > known) ? read : known;
 
 const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
   at,
@@ -174,24 +204,43 @@ const refusals: readonly string[] = [
 /** Whether nobody has asked it since the service started. */
 export const isUnread = ({ reading, missed }: RigState): boolean => reading === null && missed === 0;
 
-/** Seconds within which a rig that does not hash yet is starting. */
-const startingSeconds = 120;
-
 /** `statusInfo.statusDisplay` of a miner. */
 export function statusOf(state: RigState, disabled: boolean): MinerStatus {
   if (disabled) return "Disabled";
   const { reading, trouble, restarting } = state;
   if (reading === null) {
-    if (trouble !== null && refusals.includes(trouble.code)) return "Error";
+    if (isRefused(trouble)) return "Error";
     return restarting || isUnread(state) ? "Starting" : "Disconnected";
   }
-  const { mining, hashrate, uptime } = reading.readings;
-  const control = reading.controls.find(({ key }) => key === "mining");
+  const { hashrate } = reading.readings;
   // As `canStart` and `canStop` go: by what the switch says, where it does.
-  if (control !== undefined && (control.value ?? mining) === false) return "Stopped";
+  if (isStopped(reading)) return "Stopped";
   if (reading.starting === true) return "Starting";
   if (hashrate !== null && hashrate > 0) return "Mining";
-  return uptime !== null && uptime < startingSeconds ? "Starting" : "Idle";
+  return isStarting(reading) ? "Starting" : "Idle";
+}
+
+const isRefused = (trouble: Trouble | null): boolean => trouble !== null && refusals.includes(trouble.code);
+
+/** The state with why the rig does not hash; one that was not asked yet keeps what was known of it. */
+export function withReason(state: RigState, disabled: boolean, now: number): RigState {
+  if (isUnread(state) && !disabled) return state;
+  const known = state.reason;
+  const halt = disabled ? switchedOff : haltIn(state);
+  if (known?.code === halt?.code && known?.text === halt?.text) return state;
+  if (halt === null) return { ...state, reason: null };
+  const since = known?.code === halt.code ? known.since : now;
+  return { ...state, reason: { code: halt.code, text: halt.text, since } };
+}
+
+const switchedOff: Halt = { code: "user", text: "It is disabled" };
+
+function haltIn({ reading, trouble, restarting }: RigState): Halt | null {
+  if (reading !== null) return haltOf(reading);
+  const text = trouble?.message ?? silence;
+  if (trouble?.code === "rig.login") return { code: "login", text };
+  if (isRefused(trouble)) return { code: "unknown", text };
+  return restarting ? { code: "warming", text: "It is restarting" } : { code: "network", text };
 }
 
 /** Whether two reads say the same: passing time alone is no change. */

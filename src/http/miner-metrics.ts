@@ -36,6 +36,12 @@ export const minerMetrics: readonly MinerMetric[] = [
     evenOff: true,
   },
   gauge("mining", "1 when the miner mines.", ({ mining }) => mining),
+  {
+    ...gauge("not_hashing", "1, with the reason why the miner does not hash.", ({ reason }) =>
+      reason === null ? [] : [{ labels: { reason: reason.code }, value: 1 }],
+    ),
+    evenOff: true,
+  },
   gauge("stale", "1 when the last read was missed, and these are older.", ({ stale }) => stale),
   gauge("last_read_timestamp_seconds", "When the miner was last read.", ({ at }) => seconds(at)),
   gauge("uptime_seconds", "Time since mining started.", ({ uptime }) => uptime),

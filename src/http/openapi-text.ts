@@ -45,6 +45,7 @@ Server-sent events. \`event:\` is the type, \`id:\` counts up, \`data:\` is one 
 
 - \`miner\`: the miner as it is now
 - \`miner-removed\`: \`{id, uid}\`
+- \`miner-event\`: \`{id, uid, event, value, before}\`: \`best_share\` (beaten) or \`block_found\`
 - \`summary\`, \`notification\`, \`command\`: as their own operations show them
 - \`reset\`: what was missed is no longer known, or other miners are to be seen: read the lists anew
 

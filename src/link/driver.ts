@@ -1,4 +1,4 @@
-import type { Control, ControlKey, ControlValue, Identity, RigReadings } from "../contract/readings.ts";
+import type { Control, ControlKey, ControlValue, Identity, ReasonCode, RigReadings } from "../contract/readings.ts";
 import type { Link } from "./link.ts";
 
 /**
@@ -100,6 +100,13 @@ export interface PoolControls {
   prioritize?(pool: PoolReading, signal: AbortSignal): Promise<string>;
 }
 
+/** Why a device does not hash. */
+export interface Halt {
+  readonly code: ReasonCode;
+  /** A sentence for people. */
+  readonly text: string;
+}
+
 /** How to log in to a pool. */
 export interface PoolLogin {
   readonly url: string;
@@ -133,6 +140,8 @@ export interface Reading {
   readonly meter?: number;
   /** It says that it is starting to mine. */
   readonly starting?: boolean;
+  /** Why it does not hash, where it says that and nothing else of this reading does; of no matter while it hashes. */
+  readonly halt?: Halt | undefined;
   /** It is without power: what is said of its shape is remembered, and nothing of it was asked. */
   readonly off?: true;
 }

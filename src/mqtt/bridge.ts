@@ -149,6 +149,7 @@ class RunningBridge implements Bridge {
         lost: () => this.#say(false),
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
+        happened: (event) => this.#publishing.happened(event),
         summary: (summary) => this.#publishing.summary(summary),
         notification: (notification) => this.#publishing.notification(notification),
       },

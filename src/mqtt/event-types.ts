@@ -2,4 +2,4 @@
 export const notificationTypes = ["notification", "warning"] as const;
 
 /** The same at `miner/<uid>/event`. Home Assistant warns of each that it was not told of before. */
-export const minerEventTypes = [...notificationTypes, "status", "block_found"] as const;
+export const minerEventTypes = [...notificationTypes, "status", "best_share", "block_found"] as const;

@@ -53,6 +53,8 @@ export function minerState(miner: Miner, display: DisplayUnit | null): MinerStat
   // It is switched off with the miner.
   state.heating_mode = miner.heating === null ? null : "heat";
   state.heating_action = miner.heating === null ? null : heatingAction(miner);
+  state.reason_text = jsonOf("text", miner.readings.reason?.text ?? null);
+  state.reason_since = miner.readings.reason?.since ?? null;
   state.has_problem = state.problem === null ? "OFF" : "ON";
   state.pool_name = jsonOf("text", poolInUse(miner));
   // A word, as "auto", is no number.

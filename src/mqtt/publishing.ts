@@ -1,3 +1,4 @@
+import type { MinerEvent } from "../contract/events.ts";
 import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
@@ -130,7 +131,7 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.#failing.delete(uid);
     const shown = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
     this.#miners.set(uid, shown);
-    this.#happened(before, known);
+    this.#turned(before, known);
     this.#tell(shown, prompt);
     this.#options.announcer?.miner(known, display);
     for (const id of [...this.#groupsOf(before), ...this.#groupsOf(known), farm]) {
@@ -162,6 +163,11 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.emptyMiner(uid);
     this.#options.announcer?.gone(uid);
     for (const sum of this.#sums.values()) sum.isDirty = true;
+  }
+
+  happened({ uid, event, value, before }: MinerEvent): void {
+    if (uid === null || !this.#miners.has(uid)) return;
+    this.#say(uid, { event_type: event, [eventReading[event]]: value, before });
   }
 
   summary(summary: Summary): void {
@@ -264,17 +270,16 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.#options.announcer?.groupGone(id);
   }
 
-  /** What has come to pass between two states of a miner. */
-  #happened(before: KnownMiner, after: KnownMiner): void {
-    const { connection, topics, now } = this.#options;
-    const say = (event: object): void => {
-      const payload = JSON.stringify({ ...event, time: new Date(now()).toISOString() });
-      connection.publish({ topic: topics.miner(after.uid).event, payload, qos: 1, retain: false, expiry });
-    };
+  /** Says when a miner's status is another. */
+  #turned(before: KnownMiner, after: KnownMiner): void {
     const [was, is] = [before, after].map(({ statusInfo }) => statusInfo.statusDisplay.toLowerCase());
-    if (was !== is) say({ event_type: "status", status: is, before: was });
-    const [had, has] = [before.readings.foundBlocks, after.readings.foundBlocks];
-    if (had !== null && has !== null && has > had) say({ event_type: "block_found", found_blocks: has });
+    if (was !== is) this.#say(after.uid, { event_type: "status", status: is, before: was });
+  }
+
+  #say(uid: string, event: object): void {
+    const { connection, topics, now } = this.#options;
+    const payload = JSON.stringify({ ...event, time: new Date(now()).toISOString() });
+    connection.publish({ topic: topics.miner(uid).event, payload, qos: 1, retain: false, expiry });
   }
 
   /** Ids of the group that a miner stands in, and of those around it. */
@@ -297,6 +302,9 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     return members;
   }
 }
+
+/** What an event's value is called. */
+const eventReading = { best_share: "best_share", block_found: "found_blocks" } as const;
 
 /** Where the farm's own sum stands among those of groups. */
 const farm = 0;

@@ -1,4 +1,4 @@
-import type { EventType, ServiceEvent } from "../contract/events.ts";
+import type { EventType, MinerEvent, ServiceEvent } from "../contract/events.ts";
 import type { Command, Miner, Notification, Summary } from "../contract/resources.ts";
 import type { Caller, EncodedEvent, Input } from "../contract/service.ts";
 import type { Access } from "./access.ts";
@@ -85,6 +85,10 @@ export class Events {
   minerRemoved({ id, uid, groupId }: { id: number; uid: string | null; groupId: number }): void {
     this.#add(gone(id, uid, groupId));
     this.#summariseSoon();
+  }
+
+  happened(event: MinerEvent): void {
+    this.#add({ type: "miner-event", json: bytesOf(event), seenBy: this.#seeing(event.id) });
   }
 
   /** Without a miner it is for those who see all. */

@@ -138,6 +138,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       energyOf: (id) => recorderOf(id).energyOf(id),
       powerTarget: (id, state) => power.control(id, state),
       heatingOf: (id) => loops.heatingOf(id),
+      stoppedBy: (id) => loops.stoppedBy(id),
     },
     notify,
     observe: (id, reading) => power.observe(id, reading),

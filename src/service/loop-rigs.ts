@@ -76,6 +76,12 @@ export class LoopRigs {
     return this.#heldBy(entry, handedBack) !== null;
   }
 
+  /** Whether a loop has spoken to a rig last, and stopped it. */
+  isStoppedByLoop(minerId: number): boolean {
+    const word = this.#words.get(minerId) ?? null;
+    return word?.ours === true && word.stops;
+  }
+
   /** Reads those again that were not read just now. */
   async readAgain(entries: readonly Entry[]): Promise<void> {
     const { roster, now } = this.#context;

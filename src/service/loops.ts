@@ -44,6 +44,8 @@ export class Loops {
   #members: ReadonlyMap<Loop, readonly Entry[]> = new Map();
   #loopOf: ReadonlyMap<number, Loop> = new Map();
   readonly #shown = new Map<Loop, string>();
+  /** Which loop each miner was last shown to be stopped by. */
+  readonly #stopped = new Map<number, string | null>();
   #stop: () => void = () => undefined;
 
   constructor(options: LoopsOptions) {
@@ -82,6 +84,12 @@ export class Loops {
     if (!(loop instanceof Heating)) return null;
     const entry = this.#members.get(loop)?.find(({ facts }) => facts.id === minerId);
     return { ...loop.shown, held: entry !== undefined && loop.holdsOff(entry) };
+  }
+
+  /** The loop that has stopped a miner, as people call it. */
+  stoppedBy(minerId: number): string | null {
+    const loop = this.#loopOf.get(minerId);
+    return loop !== undefined && this.#rigs.isStoppedByLoop(minerId) ? loop.settings.name : null;
   }
 
   /** What its loop spares a rig, before what is said for all. */
@@ -127,8 +135,10 @@ export class Loops {
   }
 
   #turn(loop: Loop): Promise<void> {
-    const turning = loop
-      .turn(this.#members.get(loop) ?? [])
+    const members = this.#members.get(loop) ?? [];
+    const turning = this.#rigs
+      .learn(members)
+      .then(() => loop.turn(members))
       .then(() => this.#show(loop))
       .catch((error: unknown) => this.#options.log.error({ err: error }, `the loop ${loop.settings.name} failed`))
       .finally(() => this.#turning.delete(loop));
@@ -168,6 +178,12 @@ export class Loops {
 
   /** Presents its miners anew when what they show of it is another; passing time alone is no change. */
   #show(loop: Loop): void {
+    for (const { facts } of this.#members.get(loop) ?? []) {
+      const by = this.stoppedBy(facts.id);
+      if ((this.#stopped.get(facts.id) ?? null) === by) continue;
+      this.#stopped.set(facts.id, by);
+      this.#options.roster.refresh(facts.id);
+    }
     if (!(loop instanceof Heating)) return;
     const { target, room, demand } = loop.shown;
     const members = this.#members.get(loop) ?? [];

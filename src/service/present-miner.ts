@@ -1,4 +1,11 @@
-import { type Control, type Readings, type RigReadings, unknownBoard, unknownReadings } from "../contract/readings.ts";
+import {
+  type Control,
+  type Readings,
+  type Reason,
+  type RigReadings,
+  unknownBoard,
+  unknownReadings,
+} from "../contract/readings.ts";
 import type { Device, Heating, Location, Miner, MinerPool, MinerStatus } from "../contract/resources.ts";
 import type { FleetRig } from "../fleet/fleet-rig.ts";
 import {
@@ -47,6 +54,8 @@ export interface Presentation {
   powerTarget(minerId: number, state: Pick<RigState, "controls" | "reading">): readonly Control[];
   /** The room that it heats. */
   heatingOf(minerId: number): Heating | null;
+  /** What steers its power and has stopped it last; null where that was nobody, or a person. */
+  stoppedBy(minerId: number): string | null;
 }
 
 /** What the totals are made of. */
@@ -85,7 +94,8 @@ export function presentMiner(
   const { state } = rig;
   const { reading } = state;
   const status = statusOf(state, rig.declared.disabled);
-  const readings = presentReadings(state, to.energyOf(facts.id) ?? state.energy);
+  const reason = presentReason(state, rig.declared.disabled, () => to.stoppedBy(facts.id));
+  const readings = presentReadings(state, to.energyOf(facts.id) ?? state.energy, reason);
   const devices = reading?.devices ?? [];
   const algorithm = readings.algorithm === null ? undefined : coins.algorithm(readings.algorithm);
   const unit = algorithm?.unit ?? "H/s";
@@ -210,7 +220,7 @@ export function presentMiner(
 export function presentFailed(facts: MinerFacts, rig: Pick<FleetRig, "state" | "declared">, to: Presentation) {
   const { uid, driver, energy } = rig.state;
   const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
-  const bare = { ...to, powerTarget: () => [], heatingOf: () => null };
+  const bare = { ...to, powerTarget: () => [], heatingOf: () => null, stoppedBy: () => null };
   return presentMiner(facts, { state, declared: rig.declared }, bare);
 }
 
@@ -237,9 +247,9 @@ const whole = (value: number | null): number =>
 const unset = (control: Control): Control => ({ ...control, value: null });
 
 /** The readings, or for a rig that is off its remembered shape with everything unknown. */
-function presentReadings(state: RigState, energy: number | null): Readings {
+function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
   const { reading, at, missed, startedAt } = state;
-  const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy) };
+  const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy), reason };
   if (reading === null) return { ...unknownWithShape(state), ...kept, stale: true, efficiency: null, startedAt: null };
   const { hashrate, power } = reading.readings;
   return {
@@ -253,6 +263,16 @@ function presentReadings(state: RigState, energy: number | null): Readings {
     efficiency: hashrate !== null && hashrate > 0 && power !== null ? power / hashrate : null,
     startedAt: startedAt === null ? null : iso(startedAt),
   };
+}
+
+/** A rig that its loop has stopped was not stopped by a person, and its plug was switched off for the same. */
+function presentReason(state: RigState, disabled: boolean, stoppedBy: () => string | null): Reason | null {
+  const { reason } = state;
+  if (reason === null || (isUnread(state) && !disabled)) return null;
+  const since = iso(reason.since);
+  const loop = !disabled && (reason.code === "user" || reason.code === "no-power") ? stoppedBy() : null;
+  if (loop !== null) return { code: "power-limit", text: `Stopped by ${loop}`, since };
+  return { code: reason.code, text: reason.text, since };
 }
 
 const iso = (time: number): string => new Date(time).toISOString();

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { OwnTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
+import type { MinerEvent } from "../contract/events.ts";
 import type { Messages } from "../contract/messages.ts";
 import { notFound, notRunYet, RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import type { MinerPool } from "../contract/resources.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import type { Declared, FleetRig } from "../fleet/fleet-rig.ts";
-import { type Remembered, unknownRig } from "../fleet/state.ts";
+import { type Remembered, type RigState, unknownRig } from "../fleet/state.ts";
 import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { PoolReading, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
@@ -105,7 +106,7 @@ export class Roster {
       messages: options.messages,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
-        read: (rig, changed) => this.#read(rig, changed),
+        read: (rig, changed, before) => this.#read(rig, changed, before),
         disconnected: (rig) => this.#disconnected(rig),
         refused: (rig, message) => this.#refused(rig, message),
         failed: (rig, error) => this.#failed(rig, error),
@@ -399,7 +400,7 @@ export class Roster {
   }
 
   /** Throws what this program fails over: the fleet then drops what was read, before anybody else meets it. */
-  #read(rig: FleetRig, changed: boolean): void {
+  #read(rig: FleetRig, changed: boolean, before: RigState): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     const { reading, missed } = rig.state;
@@ -409,8 +410,21 @@ export class Roster {
     if (reading !== null && missed === 0) this.#tellOfLogin(entry);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
+    this.#tellOfRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null) this.#failing.delete(rig.id);
+  }
+
+  /** What a rig is first seen with is no event. */
+  #tellOfRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
+    const { bestShare, foundBlocks } = state.records;
+    if (state.records === before) return;
+    const tell = (event: MinerEvent["event"], was: number | null, value: number | null): void => {
+      if (was === null || value === null || value <= was) return;
+      this.#options.events.happened({ id: facts.id, uid: state.uid, event, value, before: was });
+    };
+    tell("best_share", before.bestShare, bestShare);
+    tell("block_found", before.foundBlocks, foundBlocks);
   }
 
   #failed(rig: FleetRig, error: unknown): void {

@@ -251,9 +251,10 @@ export class RigModel {
     return this.hashes / this.hardware.hashesPerDifficulty;
   }
 
-  /** The luck of a rig stays with it, so its best share only grows. */
+  /** The luck of a rig stays with it, so its best share only grows: each time that its work has doubled. */
   get bestShare(): number {
-    return Math.floor(this.work * (1 + 0.8 * noise(this.seed, 7)));
+    const doubled = this.work < 1 ? this.work : 2 ** Math.floor(Math.log2(this.work));
+    return Math.floor(doubled * (1 + 0.8 * noise(this.seed, 7)));
   }
 
   #settle(): void {

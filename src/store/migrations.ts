@@ -122,6 +122,10 @@ const steps: readonly (readonly string[])[] = [
     ) strict`,
   ],
   ["create index command_actor on command (actor, miner_id)"],
+  [
+    "alter table rig_memory add column reason text not null default 'null'",
+    "alter table rig_memory add column records text not null default 'null'",
+  ],
 ];
 
 /** What this release reads and writes; a store with a higher number is of a newer one. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
-import { Control, Identity } from "../contract/readings.ts";
+import { Control, Identity, ReasonCode } from "../contract/readings.ts";
 import type { Connection } from "./connection.ts";
 import { forgetting } from "./forgetting.ts";
 import type { Tables } from "./tables.ts";
@@ -8,6 +8,10 @@ import type { Tables } from "./tables.ts";
 /** The layout of a rig, so that one which is off at start keeps its shape. */
 export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fans: z.int() });
 export type Layout = z.infer<typeof Layout>;
+
+/** `since`: epoch ms */
+export const KeptReason = z.object({ code: ReasonCode, text: z.string(), since: z.number() });
+export const Records = z.object({ bestShare: z.number().nullable(), foundBlocks: z.number().nullable() });
 
 /** What is remembered of a rig over restarts. */
 export interface RigMemory {
@@ -23,6 +27,9 @@ export interface RigMemory {
   /** Wh */
   readonly energy: number | null;
   readonly software: string | null;
+  /** Why it did not hash when that was written. */
+  readonly reason: z.infer<typeof KeptReason> | null;
+  readonly records: z.infer<typeof Records>;
 }
 
 export interface RigMemories {
@@ -37,7 +44,11 @@ export interface RigMemories {
   flush(): void;
 }
 
-const blank = { uid: null, driver: null, identity: null, controls: [], startedAt: null, energy: null, software: null };
+const noRecords: RigMemory["records"] = { bestShare: null, foundBlocks: null };
+const blank = {
+  ...{ uid: null, driver: null, identity: null, controls: [], startedAt: null, energy: null, software: null },
+  ...{ reason: null, records: noRecords },
+};
 const noLayout: Layout = { boards: [], fans: 0 };
 
 export const openRigMemories = async (connection: Connection): Promise<RigMemories> => {
@@ -129,6 +140,8 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
   layout: JSON.stringify(memory.layout),
   started_at: memory.startedAt,
   software: memory.software,
+  reason: JSON.stringify(memory.reason),
+  records: JSON.stringify(memory.records),
 });
 
 /** What no longer fits the schema is learnt again from the rig. */
@@ -142,6 +155,8 @@ const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typ
   startedAt: row.started_at,
   energy: null,
   software: row.software,
+  reason: (row.reason === "null" ? null : read(KeptReason, row.reason)) ?? null,
+  records: read(Records, row.records) ?? noRecords,
 });
 
 /** Rigs of one model have the same controls and layout: each text is read once, and what it says is shared. */

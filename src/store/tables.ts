@@ -86,6 +86,10 @@ export interface Tables {
     layout: string;
     started_at: number | null;
     software: string | null;
+    /** JSON */
+    reason: string;
+    /** JSON */
+    records: string;
   };
   /** Beside the memory, because it is written often and the memory is large. */
   rig_energy: { miner_id: number; energy: number };

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
+import { Control, Identity, Reason, RigReadings } from "../../src/contract/readings.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { http, serve } from "../link/servers.ts";
@@ -30,6 +30,7 @@ const Report = z.strictObject({
   driver: z.string(),
   identity: Identity,
   readings: RigReadings,
+  reason: Reason.omit({ since: true }).nullable(),
   pools: z.array(
     z.strictObject({
       url: z.string(),

@@ -22,6 +22,10 @@ const pool: RigReport["pools"][number] = {
 /** A rig that has a lot to say of everything. */
 const wordy: RigReport = {
   driver: "luxos",
+  reason: {
+    code: "hot",
+    text: "The board at the back is too hot, so it waits until it has cooled down by 10 °C or more",
+  },
   identity: {
     ...{ make: "Antminer", model: "Antminer S19k Pro", firmware: "2025.9.8.152528", mac: "02:51:00:00:00:02" },
     ...{

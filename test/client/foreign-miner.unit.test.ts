@@ -11,13 +11,23 @@ import { parserFor } from "../../src/units/parse.ts";
 const now = Date.UTC(2026, 0, 31, 12);
 let uids = new Uids("My Garage!");
 let memory = new MinerMemory();
+/** ms that have passed. */
+let passed = 0;
 afterEach(() => {
+  passed = 0;
   uids = new Uids("My Garage!");
   memory = new MinerMemory();
 });
 
 function read(json: object, locale = "sv-SE"): Miner {
-  const reading = { parser: parserFor({ locale }), locale, uids, memory, now: () => now, note: () => undefined };
+  const reading = {
+    parser: parserFor({ locale }),
+    locale,
+    uids,
+    memory,
+    now: () => now + passed,
+    note: () => undefined,
+  };
   return Miner.parse(readMiner(new Fields(json, "miner"), 3, reading, { telling: 0, wrong: 0 }));
 }
 
@@ -151,6 +161,34 @@ describe("a miner that its service does not reach", () => {
     expect(["Disconnected", "Disabled", "Starting"]).toContain(statusDisplay);
     expect(off.isOffline).toBe(statusDisplay === "Disconnected");
     expect([off.isRunning, off.speedInfo.hashrateValue, off.maxTemperatureValue]).toEqual([false, 0, 0]);
+  });
+});
+
+describe("why a miner does not hash", () => {
+  const dead = { id: 1, name: "p", statusInfo: { statusDisplay: "Dead" } };
+  test.each([
+    [{}, null],
+    [{ statusInfo: { statusDisplay: "Stopped" } }, "user"],
+    [{ statusInfo: { statusDisplay: "Disabled" } }, "user"],
+    [{ statusInfo: { statusDisplay: "Disconnected" } }, "network"],
+    [{ statusInfo: { statusDisplay: "Starting" } }, "warming"],
+    [{ statusInfo: { statusDisplay: "Starting" }, hasValidStatus: false }, null],
+    [{ statusInfo: { statusDisplay: "Idle" } }, "unknown"],
+    [{ statusInfo: { statusDisplay: "Idle" }, poolList: [dead] }, "pools"],
+  ])("is what the server's words tell: %j is %s", (words, code) => {
+    expect(read({ ...strings, ...words }).readings.reason?.code ?? null).toBe(code);
+  });
+
+  test("stays since when it was first seen", () => {
+    const since = (statusDisplay: string) => {
+      passed += 60_000;
+      return read({ ...strings, statusInfo: { statusDisplay } }).readings.reason?.since;
+    };
+    const first = since("Disconnected");
+    expect(first).toBe(new Date(now + 60_000).toISOString());
+    expect(since("Disconnected")).toBe(first);
+    expect(since("Mining")).toBeUndefined();
+    expect(since("Disconnected")).not.toBe(first);
   });
 });
 

@@ -91,6 +91,7 @@ export const readings = (changes: Partial<Miner["readings"]> = {}): Miner["readi
   energy: null,
   efficiency: null,
   startedAt: null,
+  reason: null,
   ...changes,
 });
 

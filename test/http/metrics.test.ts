@@ -42,6 +42,7 @@ const miner = ({ status = "Mining", hasValidStatus = true, readings = {}, ...fac
     energy: null,
     efficiency: null,
     startedAt: null,
+    reason: null,
     ...readings,
   },
 });
@@ -136,6 +137,20 @@ const full: Partial<Readings> = {
 };
 
 describe("the figures of a miner", () => {
+  test("name the reason for which it does not hash, also when it is off", async () => {
+    const reason = { code: "hot", text: "It is too hot", since: "2026-01-31T12:00:00.000Z" } as const;
+    show(
+      { readings: { reason } },
+      { uid: "b", hasValidStatus: false, readings: { reason: { ...reason, code: "network" } } },
+    );
+    const { lines } = await scrape();
+    const told = lines.filter(({ name }) => name === "rigbridge_miner_not_hashing");
+    expect(told.map(({ labels: { uid, reason }, value }) => [uid, reason, value])).toEqual([
+      ["aabbccddeeff", "hot", 1],
+      ["b", "network", 1],
+    ]);
+  });
+
   test("are in base units, and name the parts they are of", async () => {
     show({ readings: full });
     expect(figures(await scrape())).toEqual({

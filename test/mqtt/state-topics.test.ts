@@ -121,16 +121,42 @@ test("a block that a rig has found is told as an event, once, and not to who com
   });
   altered.replace('"Found Blocks":0', '"Found Blocks":1');
   for (let reads = 0; reads < 3; reads += 1) await service.pollMiner({ id: miner.id }, caller);
-  const told = await listener.until(({ topic }) => topic === event);
+  const isBlock = (heard: Heard) => heard.topic === event && json(heard).event_type === "block_found";
+  const told = await listener.until(isBlock);
   expect(json(told)).toEqual({
     event_type: "block_found",
     found_blocks: 1,
+    before: 0,
     time: expect.stringMatching(/^\d{4}-.*Z$/),
   });
   await listener.say("end", "");
   await listener.until(({ topic }) => topic === "end");
-  expect(listener.heard.filter(({ topic }) => topic === event)).toHaveLength(1);
+  expect(listener.heard.filter(isBlock)).toHaveLength(1);
   const later = await listening();
   await later.until(({ topic }) => topic === state);
   expect(later.last(event ?? "")).toBeUndefined();
+});
+
+test("why a rig does not hash stands in its state, in a word, a sentence and since when", async () => {
+  const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
+  cleanup.push(() => farm.close());
+  const listener = await listening();
+  const { service, miners } = await serving(farm.rigs.map(({ address }) => address));
+  const bridge = await bridgeTo(service, { url: mosquitto.url });
+  cleanup.push(() => bridge.close());
+  const { id, uid } = miners[0] ?? { id: 0, uid: null };
+  const isState = (heard: Heard, reason: string | null) =>
+    heard.topic === `rigbridge/miner/${uid}/state` && json(heard).reason === reason;
+  const hashing = json(await listener.until((heard) => isState(heard, null)));
+  expect(hashing).toMatchObject({ reason_text: null, reason_since: null, has_problem: "OFF" });
+  const config = await listener.until(({ topic }) => topic === `homeassistant/device/rigbridge_miner_${uid}/config`);
+  expect(json(config).components).toMatchObject({
+    reason: { device_class: "enum", options: expect.arrayContaining(["user", "hot", "pools"]) },
+    reason_text: { platform: "sensor" },
+  });
+  await service.minerAction({ id, action: "stop" }, caller);
+  const stopped = json(await listener.until((heard) => isState(heard, "user")));
+  // Somebody wanted it, so nothing is wrong.
+  expect(stopped).toMatchObject({ reason_text: "It is stopped", has_problem: "OFF" });
+  expect(Date.parse(String(stopped.reason_since))).toBeGreaterThan(Date.now() - 60_000);
 });

@@ -76,7 +76,10 @@ describe("Node-RED's editor", () => {
       await editor.field("scope").selectOption("all");
       await editor.end("ok");
       await editor.deploy();
-      await editor.status(id).filter({ hasText: "connected" }).waitFor();
+      await editor
+        .status(id)
+        .filter({ hasText: /^\s*connected/ })
+        .waitFor();
 
       await editor.open(id);
       await editor.field("scope").selectOption("miners");
@@ -95,7 +98,10 @@ describe("Node-RED's editor", () => {
       await editor.end("ok");
       await editor.invalid(id).waitFor({ state: "hidden" });
       await editor.deploy();
-      await editor.status(id).filter({ hasText: "connected" }).waitFor();
+      await editor
+        .status(id)
+        .filter({ hasText: /^\s*connected/ })
+        .waitFor();
 
       await editor.node("in").locator(".red-ui-flow-node-button-button").click();
       await editor

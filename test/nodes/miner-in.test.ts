@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import registerIn from "../../nodes/miner-in/rigbridge-miner-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
@@ -187,6 +188,21 @@ describe("a miner in", () => {
     await service.back();
     await got(bench, length + 1, "the next state after the service is back");
     expect(bench.heard("in").statuses.at(-1)).toMatch(/^green dot/);
+  });
+
+  test("tells that a miner has beaten its best share, with the figure before", async () => {
+    const service = await openElsewhere();
+    closers.push(() => service.close());
+    const bench = await open(service, { when: "event" });
+    // Of one that has only just begun nearly every second brings a better one.
+    const farm = await startFarm({ rigs: [{ kind: "cgminer" }] });
+    closers.push(() => farm.close());
+    await service.service.addMiner({ address: farm.rigs[0]?.address ?? "", name: "Fresh" }, { actor: "test" });
+    await got(bench, 1, "the message about the best share");
+    const [message] = bench.heard("out").messages;
+    expect(message).toMatchObject({ event: "best_share", payload: { name: "Fresh" } });
+    expect(Number(message?.value)).toBeGreaterThan(Number(message?.previous));
+    expect(bench.heard("in").statuses.at(-1)).toContain("Fresh: best share");
   });
 
   test("does not take a service that is away for miners that cannot be reached", async () => {

@@ -32,9 +32,28 @@ describe("a rig that is switched on and has no pool to mine at is idle, not stop
     // No average of the simulator's reaches further back.
     clock.pass(7_200);
     const id = await bench.add(bench.rig(0).address, { ...credentials, driver });
-    const { status, ...rest } = said(await bench.poll(id));
-    expect(status).toBe("Idle");
+    const shown = await bench.poll(id);
+    const { status, ...rest } = said(shown);
+    // AxeOS says nothing of whether its pools answer.
+    const code = driver === "axeos" ? "unknown" : "pools";
+    expect([status, shown.readings.reason?.code]).toEqual(["Idle", code]);
     if (rest.switched !== null) expect(rest).toEqual(on);
+  });
+});
+
+describe("a rig that a person has stopped says that it was stopped", () => {
+  test.each(specimens.map((each) => [family(each), each] as const))("%s", async (_, { spec, credentials, driver }) => {
+    const clock = stoppedClock();
+    const bench = await openBench({ rigs: [{ ...spec, warm: true }], clock: clock.now });
+    clock.pass(7_200);
+    const id = await bench.add(bench.rig(0).address, { ...credentials, driver });
+    const { canStop, readings } = await bench.poll(id);
+    expect(readings.reason).toBeNull();
+    if (!canStop) return;
+    await bench.act(id, { action: "stop" });
+    clock.pass(120);
+    const { statusInfo, readings: now } = await bench.poll(id);
+    expect([statusInfo.statusDisplay, now.reason?.code]).toEqual(["Stopped", "user"]);
   });
 });
 

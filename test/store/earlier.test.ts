@@ -55,8 +55,9 @@ describe.each(earlier)("the store %s", (fixture) => {
     const store = await openStore({ file, now: () => start });
     await store.close();
     const after = contents(file);
+    // A later version may add columns.
     for (const [table, rows] of Object.entries(before))
-      if (!settled.has(table)) expect([table, after[table]]).toEqual([table, rows]);
+      if (!settled.has(table)) expect([table, after[table]]).toMatchObject([table, rows]);
     const raw = new DatabaseSync(file, { readOnly: true });
     expect(raw.prepare("pragma user_version").get()).toMatchObject({ user_version: storeVersion });
     expect(raw.prepare("pragma integrity_check").get()).toMatchObject({ integrity_check: "ok" });

@@ -66,7 +66,9 @@ describe("the memory of a rig", () => {
     const file = newFile();
     const first = await openStore({ file, now });
     await first.memory.remember(1, { uid: "abc", identity, layout: { boards: [0, 2], fans: 4 } });
-    await first.memory.remember(1, { startedAt: 5, software: "cgminer" });
+    const reason = { code: "hot", text: "It is too hot", since: 7 } as const;
+    const records = { bestShare: 1.5e12, foundBlocks: 0 };
+    await first.memory.remember(1, { startedAt: 5, software: "cgminer", reason, records });
     first.memory.saveEnergy([
       { minerId: 1, energy: 12.5 },
       { minerId: 2, energy: 3 },
@@ -82,6 +84,8 @@ describe("the memory of a rig", () => {
       startedAt: 5,
       energy: 12.5,
       software: "cgminer",
+      reason,
+      records,
     });
     await first.close();
     const second = await openStore({ file, now });

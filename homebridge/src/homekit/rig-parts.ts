@@ -25,6 +25,7 @@ export type RigPart = (rig: ShownRig) => readonly ServicePlan[];
 /** What becomes of each property of a miner in HomeKit; several may be characteristics of the same service. */
 const partOf = {
   status: alarmPart,
+  reason: alarmPart,
   mining: mainPart,
   hashrate: mainPart,
   hashrate_average: null,

@@ -1,5 +1,6 @@
 import { type Board, type RigReadings, unknownReadings } from "../../contract/readings.ts";
-import type { DeviceReading } from "../driver.ts";
+import type { DeviceReading, Halt, PoolReading } from "../driver.ts";
+import { poolHalt } from "../reason.ts";
 import { type Notes, Reply } from "../reply.ts";
 import { type Generation, modeWord } from "./avalon-generation.ts";
 import { type Line, numbersIn } from "./avalon-line.ts";
@@ -33,6 +34,12 @@ const states = ["init", "work", "idle", "fault"] as const;
 function workOf(fields: ReadonlyMap<string, string>, line: Reply): Work {
   const said = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
   return states.find((state) => state === said) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
+}
+
+/** One that idles with a `SoftOFF` of 0 was not told to. */
+export function haltOf({ work, line }: Picture, pools: readonly PoolReading[]): Halt | undefined {
+  if (work !== "idle" || line.integer("SoftOFF") !== 0) return undefined;
+  return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
 }
 
 const celsius = { absent: -273, min: -60, max: 250 };

@@ -11,7 +11,7 @@ import { offers, rebootSeconds } from "./avalon-controls.ts";
 import { type Generation, generationOf, identityOf } from "./avalon-generation.ts";
 import { type Line, parseLine } from "./avalon-line.ts";
 import { AvalonPools, poolCommands } from "./avalon-pools.ts";
-import { devicesOf, type Picture, pictureOf, readingsOf } from "./avalon-readings.ts";
+import { devicesOf, haltOf, type Picture, pictureOf, readingsOf } from "./avalon-readings.ts";
 import { AvalonWeb } from "./avalon-web.ts";
 import { accepted, poolsOf, statusOf } from "./cgminer-replies.ts";
 
@@ -113,6 +113,7 @@ class AvalonRig implements Rig {
       logInterval: picture.line.has("GHSspd") ? null : picture.rates.seconds,
       workUtility: picture.line.number("WU") ?? summary.number("Work Utility"),
       starting: picture.work === "init",
+      halt: haltOf(picture, pools),
     };
   }
 

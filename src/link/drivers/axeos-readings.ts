@@ -1,6 +1,6 @@
 import type { Identity, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
-import type { DeviceReading } from "../driver.ts";
+import type { DeviceReading, Halt } from "../driver.ts";
 import { normalMac } from "../identity.ts";
 import type { Reply } from "../reply.ts";
 
@@ -51,7 +51,7 @@ export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
   const hashrate = info.number("hashRate", giga);
   const temperatures = [info.number("temp", celsius), info.number("temp2", celsius)].filter((each) => each !== null);
   const temperature = temperatures.length === 0 ? null : Math.max(...temperatures);
-  const overheated = info.boolean("overheat_mode") ?? false;
+  const isTooHot = info.boolean("overheat_mode") ?? false;
   const paused = info.boolean("miningPaused");
   const power = info.number("power");
   const asics = info.object("hashrateMonitor").list("asics");
@@ -89,7 +89,7 @@ export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
       serial: null,
     },
     uptime: info.number("uptimeSeconds"),
-    mining: isMining(overheated, paused, hashrate),
+    mining: isMining(isTooHot, paused, hashrate),
     bestShare: info.number("bestDiff"),
     foundBlocks: info.integer("blockFound"),
     shares: {
@@ -98,7 +98,7 @@ export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
       hardwareErrors:
         asics.length === 0 ? null : asics.reduce((sum, asic) => sum + (asic.integer("errorCount") ?? 0), 0),
     },
-    errors: errorsOf(info, overheated),
+    errors: errorsOf(info, isTooHot),
   };
 }
 
@@ -111,14 +111,17 @@ function fansOf(info: Reply): RigReadings["fans"] {
 }
 
 /** What it is told to do, where it says that: without a pool it hashes nothing, and is not stopped. */
-function isMining(overheated: boolean, paused: boolean | null, hashrate: number | null): boolean | null {
-  if (overheated) return false;
+function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | null): boolean | null {
+  if (isTooHot) return false;
   if (paused !== null) return !paused;
   return hashrate === null ? null : hashrate > 0;
 }
 
-function errorsOf(info: Reply, overheated: boolean): RigReadings["errors"] {
-  const errors = overheated ? [{ code: "overheat", text: "It was too hot and has stopped mining" }] : [];
+/** Its switch then says that it is stopped. */
+export const overheated: Halt = { code: "hot", text: "It was too hot and has stopped mining" };
+
+function errorsOf(info: Reply, isTooHot: boolean): RigReadings["errors"] {
+  const errors = isTooHot ? [{ code: "overheat", text: overheated.text }] : [];
   const fault = info.text("power_fault");
   return fault === null ? errors : [...errors, { code: "power_fault", text: fault }];
 }

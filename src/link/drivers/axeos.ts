@@ -8,7 +8,7 @@ import { type HttpTransport, words } from "../transports/http.ts";
 import { parseReply } from "../transports/json.ts";
 import { type ChipOptions, chipOptions, offers } from "./axeos-controls.ts";
 import { fresh, isSet, poolActionsOf, poolsOf, slots } from "./axeos-pools.ts";
-import { deviceOf, identityOf, readingsOf } from "./axeos-readings.ts";
+import { deviceOf, identityOf, overheated, readingsOf } from "./axeos-readings.ts";
 
 /**
  * AxeOS, the web interface of ESP-Miner: Bitaxe and its forks NerdAxe and LuckyMiner. HTTP, no credentials.
@@ -67,6 +67,7 @@ class AxeosRig implements Rig {
       software: null,
       logInterval: null,
       workUtility: null,
+      halt: info.boolean("overheat_mode") === true ? overheated : undefined,
     };
   }
 

@@ -1,6 +1,6 @@
 import type { Board, Identity, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
-import type { DeviceReading, PoolReading } from "../driver.ts";
+import type { DeviceReading, Halt, PoolReading } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import type { Reply } from "../reply.ts";
 
@@ -13,6 +13,8 @@ export interface Picture {
   readonly wanted: boolean | null;
   /** It says that it is starting to mine. */
   readonly starting: boolean;
+  /** Why it stands still, where nobody told it to. */
+  readonly halt?: Halt | undefined;
   /** Boards that are switched off. */
   readonly off: ReadonlySet<number>;
   /** Seconds over which the hash rate is averaged. */
@@ -73,6 +75,7 @@ export function together(first: Picture, second: Picture): Picture {
     pools: first.pools.length > 0 ? first.pools : second.pools,
     wanted: first.wanted ?? second.wanted,
     starting: first.starting || second.starting,
+    halt: first.halt ?? second.halt,
     off: new Set([...first.off, ...second.off]),
     logInterval: first.readings.hashrate === null ? second.logInterval : first.logInterval,
   };

@@ -1,6 +1,7 @@
 import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../../contract/readings.ts";
 import type { PoolReading } from "../driver.ts";
 import { normalMac, unknownIdentity } from "../identity.ts";
+import { haltBy } from "../reason.ts";
 import { type Notes, Reply } from "../reply.ts";
 import { celsius, highest, lowest, oneActive, type Picture, slotOf } from "./braiins-picture.ts";
 import type { PagePath, RestPages } from "./braiins-rest-pages.ts";
@@ -75,6 +76,7 @@ export function restPicture(pages: RestPages, notes: Notes): Picture {
     wanted: running.wanted,
     // Only a rig that says its phase is told to mine and does not.
     starting: running.wanted === true && running.mining === false,
+    halt: running.trouble === null ? undefined : haltBy(troubleText(running.trouble), "unknown"),
     off: new Set(boards.flatMap((board) => (board.boolean("enabled") === false ? (slotOf(board, "id") ?? []) : []))),
     logInterval: 5,
   };
@@ -154,7 +156,9 @@ export function runningOf(details: Reply): Running {
 }
 
 const troubleOf = ({ trouble }: Running): RigReadings["errors"] =>
-  trouble === null ? [] : [{ code: trouble, text: `the miner has stopped: ${trouble.replaceAll("_", " ")}` }];
+  trouble === null ? [] : [{ code: trouble, text: troubleText(trouble) }];
+
+const troubleText = (trouble: string): string => `the miner has stopped: ${trouble.replaceAll("_", " ")}`;
 
 function errorOf(error: Reply): RigReadings["errors"][number] {
   const first = error.list("error_codes")[0];

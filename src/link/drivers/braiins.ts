@@ -98,6 +98,7 @@ class BraiinsRig implements Rig {
       software: null,
       logInterval: picture.logInterval,
       starting: picture.starting,
+      halt: picture.halt,
       workUtility: null,
       ...(locked === null ? {} : { locked }),
     };

@@ -1,6 +1,6 @@
 import type { Board, Fan, Identity, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
-import type { DeviceReading } from "../driver.ts";
+import type { DeviceReading, Halt } from "../driver.ts";
 import { normalMac } from "../identity.ts";
 import type { Notes, Reply } from "../reply.ts";
 import { type BitmainStats, bitmainStats } from "./bitmain-stats.ts";
@@ -150,6 +150,12 @@ export function awakeOf(config: Reply): boolean | null {
   const mode = config.text("CurtailMode")?.toLowerCase();
   if (mode === "none") return true;
   return mode === "sleep" || mode === "idle" ? false : null;
+}
+
+/** Its tuner may stop it for a while. */
+export function haltOf(config: Reply): Halt | undefined {
+  const isTuning = awakeOf(config) !== false && config.boolean("IsTuning") === true;
+  return isTuning ? { code: "tuning", text: "It is tuning itself" } : undefined;
 }
 
 /** Whether the red LED blinks because somebody said so. */

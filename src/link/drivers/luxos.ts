@@ -8,7 +8,7 @@ import { accepted, poolsOf } from "./cgminer-replies.ts";
 import { offers } from "./luxos-controls.ts";
 import { poolActions, poolControls } from "./luxos-pools.ts";
 import { profilesOf } from "./luxos-profiles.ts";
-import { firmwareOf, identityOf, pictureOf, readingsOf } from "./luxos-readings.ts";
+import { firmwareOf, haltOf, identityOf, pictureOf, readingsOf } from "./luxos-readings.ts";
 import { LuxosReports, liveReports, type Reports, recordOf, recordsOf, seldomReports } from "./luxos-reports.ts";
 import { LuxosSession } from "./luxos-session.ts";
 
@@ -87,6 +87,7 @@ class LuxosRig implements Rig {
       software: null,
       logInterval: picture.rates.seconds,
       workUtility: picture.summary.number("Work Utility"),
+      halt: haltOf(picture.config),
     };
   }
 

@@ -1,7 +1,8 @@
 import type { Board, Identity, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
-import type { DeviceReading, PoolReading } from "../driver.ts";
+import type { DeviceReading, Halt, PoolReading } from "../driver.ts";
 import { normalMac } from "../identity.ts";
+import { haltBy, stopped } from "../reason.ts";
 import type { Reply } from "../reply.ts";
 import type { Presets } from "./vnish-presets.ts";
 
@@ -55,6 +56,16 @@ export function toldToMine(pages: Pages): boolean | null {
   const state = dashed(pages);
   return atWork.has(state) ? true : atRest.has(state) ? false : null;
 }
+
+/** What its state says of why it does not hash; its tuner may stop it for a while. */
+export function haltOf(pages: Pages): Halt | undefined {
+  const state = dashed(pages);
+  if (state === "failure") return haltBy(failureOf(pages), "hardware");
+  if (state === "auto-tuning") return { code: "tuning", text: "It is tuning itself" };
+  return atRest.has(state) ? stopped : undefined;
+}
+
+const failureOf = ({ miner }: Pages): string => miner.object("miner_status").text("description") ?? "It has failed";
 
 export const isStarting = (pages: Pages): boolean => onTheWay.has(dashed(pages));
 
@@ -161,7 +172,8 @@ function psuOf({ miner, factory }: Pages): RigReadings["psu"] {
   return known ? { power: null, voltage: null, temperature, model, serial } : null;
 }
 
-function errorsOf({ miner }: Pages): RigReadings["errors"] {
+function errorsOf(pages: Pages): RigReadings["errors"] {
+  const { miner } = pages;
   const status = miner.object("miner_status");
   const failed = status.text("miner_state") === "failure";
   const lost = miner
@@ -173,7 +185,7 @@ function errorsOf({ miner }: Pages): RigReadings["errors"] {
       ? [
           {
             code: String(status.integer("failure_code") ?? "failure"),
-            text: status.text("description") ?? "It has failed",
+            text: failureOf(pages),
           },
         ]
       : []),

@@ -8,7 +8,7 @@ import { isRefusal, statusOf } from "./cgminer-replies.ts";
 import { offers } from "./vnish-controls.ts";
 import { poolActions, poolControls } from "./vnish-pools.ts";
 import { type Presets, presetsOf } from "./vnish-presets.ts";
-import { devicesOf, identityOf, isStarting, type Pages, poolsOf, readingsOf } from "./vnish-readings.ts";
+import { devicesOf, haltOf, identityOf, isStarting, type Pages, poolsOf, readingsOf } from "./vnish-readings.ts";
 import { identityFrom, readByRpc } from "./vnish-rpc.ts";
 import { VnishWeb } from "./vnish-web.ts";
 
@@ -139,6 +139,7 @@ class VnishRig implements Rig {
       controls: steers.map(({ control }) => control),
       poolActions: locked === null ? poolActions : [],
       starting: isStarting(pages),
+      halt: haltOf(pages),
       software: null,
       logInterval: null,
       workUtility: null,

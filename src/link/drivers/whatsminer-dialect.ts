@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Identity, RigReadings } from "../../contract/readings.ts";
-import type { DeviceReading, PoolLogin, PoolReading } from "../driver.ts";
+import type { DeviceReading, Halt, PoolLogin, PoolReading } from "../driver.ts";
 import type { Notes, Reply } from "../reply.ts";
 import { refusedWith } from "../transports/limits.ts";
 
@@ -11,6 +11,8 @@ export interface Report {
   readonly readings: RigReadings;
   readonly pools: PoolReading[];
   readonly devices: DeviceReading[];
+  /** Why it does not hash, where it says that it is switched off. */
+  readonly halt: Halt | undefined;
   /** Percent of its power that it is held to; null where it does not say. */
   readonly throttle: number | null;
   /** Whether it is past the ramp after a start, so that its power fits its hash rate. */

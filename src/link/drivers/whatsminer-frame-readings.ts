@@ -1,6 +1,7 @@
 import { type RigReadings, unknownReadings } from "../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../driver.ts";
 import { normalMac } from "../identity.ts";
+import { stopped } from "../reason.ts";
 import { isRecord, type Notes, Reply } from "../reply.ts";
 import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./whatsminer-dialect.ts";
 import { errorsOf } from "./whatsminer-errors.ts";
@@ -68,6 +69,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
     readings,
     pools,
     devices: boards.map((board, position) => deviceOf(board, edevs[position])),
+    halt: working === false ? stopped : undefined,
     throttle: set.number("power-percent", { absent: 0, max: 100 }),
     throttles: true,
     settled: readings.mining === true && summary.boolean("up-freq-finish") === true,

@@ -1,6 +1,7 @@
 import { type Identity, type RigReadings, unknownReadings } from "../../contract/readings.ts";
 import type { PoolReading } from "../driver.ts";
 import { normalMac } from "../identity.ts";
+import { haltBy, stopped } from "../reason.ts";
 import { isRecord, type Notes, Reply } from "../reply.ts";
 import { devicesOf, type NumberedDevice, poolsOf, ratesOf } from "./cgminer-replies.ts";
 import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./whatsminer-dialect.ts";
@@ -41,6 +42,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
     },
     pools: rpcPools(answers.pools, notes),
     devices: numbered.map(({ reading }) => (off === true ? { ...reading, hashrate: 0 } : reading)),
+    halt: off === true ? haltBy(status.text("mineroff_reason") ?? stopped.text, "user") : undefined,
     throttle: status.number("power_pct", { absent: 0, max: 100 }),
     throttles: apiOf(version) >= 2,
     settled: readings.mining === true && (summary.boolean("Hash Stable") ?? (readings.uptime ?? 0) > settledAfter),

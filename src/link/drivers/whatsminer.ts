@@ -101,6 +101,7 @@ class WhatsminerRig implements Rig {
       poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
       ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(report.pools) } : { locked }),
       poolSeconds: 90,
+      halt: report.halt,
       software: null,
       logInterval: report.logInterval,
       workUtility: null,

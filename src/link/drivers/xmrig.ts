@@ -2,9 +2,20 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../contract/readings.ts";
 import { unknownReadings } from "../../contract/readings.ts";
 import { type Steer, steer, toggle } from "../controls.ts";
-import type { DeviceReading, Driver, PoolAction, PoolControls, Question, Reading, Rig, Signs } from "../driver.ts";
+import type {
+  DeviceReading,
+  Driver,
+  Halt,
+  PoolAction,
+  PoolControls,
+  Question,
+  Reading,
+  Rig,
+  Signs,
+} from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import type { Link } from "../link.ts";
+import { noPoolAnswers, stopped } from "../reason.ts";
 import { isRecord, Notes, Reply } from "../reply.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../transports/http.ts";
 import { parseReply, parseStrict } from "../transports/json.ts";
@@ -94,6 +105,7 @@ class XmrigRig implements Rig {
       controls: steers.map(({ control }) => control),
       poolActions: steerable ? poolActions : [],
       ...(steerable ? {} : { locked: { why: "read-only", text: restrictedNote } }),
+      halt: haltOf(summary),
       software: "XmrigMiner",
       logInterval: 10,
       workUtility: null,
@@ -237,6 +249,12 @@ function missed(error: unknown, note: string, notes: Notes): null {
   if (!(error instanceof RigbridgeError)) throw error;
   notes.add(note);
   return null;
+}
+
+function haltOf(summary: Reply): Halt | undefined {
+  if (summary.boolean("paused") === true) return stopped;
+  // What it counts of its pool begins with the connection.
+  return summary.object("connection").number("uptime") === 0 ? noPoolAnswers : undefined;
 }
 
 const restrictedNote =

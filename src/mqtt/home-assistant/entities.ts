@@ -1,5 +1,5 @@
 import { type Part, type Property, type PropertyKey, partsOf, properties } from "../../contract/properties.ts";
-import type { Control } from "../../contract/readings.ts";
+import { type Control, ReasonCode } from "../../contract/readings.ts";
 import { type Miner, minerStatuses } from "../../contract/resources.ts";
 import { listedPools } from "../../farm/index.ts";
 import { fieldOf, type MinerState, propertyKeys } from "../miner-state.ts";
@@ -226,6 +226,11 @@ const counted = { state_class: "total_increasing", ...diagnostic } as const;
 export const entities = {
   status: ({ field }) => ({
     [field]: sensor(field, { device_class: "enum", options: minerStatuses.map((status) => status.toLowerCase()) }),
+  }),
+  reason: ({ field }) => ({
+    // Unknown to Home Assistant while it hashes.
+    [field]: sensor(field, { device_class: "enum", options: [...ReasonCode.options], ...diagnostic }),
+    reason_text: sensor("reason_text", { name: "Reason for not hashing, in words", ...diagnostic }),
   }),
   mining,
   hashrate: hashrate(),

@@ -5,6 +5,7 @@ import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { avalon } from "../../../src/link/drivers/avalon.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
+import { haltOf } from "../../../src/link/reason.ts";
 import { type AvalonSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { serve, type TinyServer } from "../servers.ts";
@@ -222,9 +223,22 @@ describe("lines of other firmware", () => {
   test("an idle rig hashes nothing, whatever its averages say", async () => {
     const line = "SYSTEMSTATU[Work: In Idle, Hash Board: 1] GHSspd[0.00] MGHS[44499.41] TA[160] TMax[0] PVT_T0[58 59]";
     const rig = await answering({ stats: withLine(line) });
-    const { readings } = await rig.read(deadline());
+    const { readings, halt } = await rig.read(deadline());
+    expect(halt).toBeUndefined();
     expect(readings).toMatchObject({ mining: false, hashrate: 0, temperature: null });
     expect(readings.boards[0]).toMatchObject({ hashrate: 0, chips: null, chipsExpected: 160, chipTemperature: null });
+  });
+
+  test("an idle rig that nobody has switched off is not said to be stopped by somebody", async () => {
+    const idle = (softOff: number) =>
+      withLine(`SYSTEMSTATU[Work: In Idle, Hash Board: 1] GHSspd[0.00] SoftOFF[${softOff}]`);
+    const codes = [];
+    for (const softOff of [0, 4]) {
+      const rig = await answering({ stats: idle(softOff) });
+      codes.push(haltOf(await rig.read(deadline()))?.code);
+      await server?.close();
+    }
+    expect(codes).toEqual(["unknown", "user"]);
   });
 
   test("its errors are told, and the bit of healthy boards is none", async () => {

@@ -303,7 +303,8 @@ describe("other firmware", () => {
       macAddr: "aabbccddeeff",
       minerModel: "LV08",
     });
-    const { readings, identity } = await rig.read(deadline());
+    const { readings, identity, halt } = await rig.read(deadline());
+    expect(halt).toMatchObject({ code: "hot" });
     expect(readings).toMatchObject({
       hashrate: 500.5e9,
       bestShare: 7.64e9,

@@ -576,6 +576,7 @@ describe("other answers", () => {
     expect([reading.readings.mining, values(reading).mining]).toEqual([mining, wanted]);
     expect(reading.starting).toBe("starting" in status);
     expect(reading.readings.errors.map(({ code }) => code)).toEqual(errors);
+    expect(reading.halt?.code).toBe(errors.length === 0 ? undefined : "hot");
   });
 
   test("a rig in oil or water, or one that works to a hash rate, is offered no fan and shows no power target", async () => {

@@ -118,6 +118,13 @@ test("firmware that does not join reports is read one after the other", async ()
   expect(simulated.requests.count - before).toBe(10);
 });
 
+test("one that tunes itself says so where it hashes nothing", async () => {
+  const config = (mode: string) => report("CONFIG", { CurtailMode: mode, IsTuning: true });
+  const rig = await answering({ summary, config: config("None") });
+  const { halt } = await rig.read(deadline());
+  expect(halt).toMatchObject({ code: "tuning" });
+});
+
 test("sections that are refused or odd cost a note each, not the read", async () => {
   const rig = await answering({
     summary,

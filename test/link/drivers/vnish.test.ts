@@ -6,6 +6,7 @@ import { vnish } from "../../../src/link/drivers/vnish.ts";
 import { isSince } from "../../../src/link/drivers/vnish-controls.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
+import { haltOf } from "../../../src/link/reason.ts";
 import { type Farm, type SimulatedRig, startFarm, type VnishSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { objectOf } from "../../simulator/ask.ts";
@@ -549,6 +550,7 @@ describe("other rigs", () => {
         { code: "fan.lost", text: "Fan 0 does not turn" },
       ],
     });
+    expect(haltOf(reading)).toEqual({ code: "hardware", text: "Failed to parse configuration" });
     expect(reading.identity).toMatchObject({ model: "Antminer S19 Hydro", firmware: "1.3.4", serial: "SN1" });
     expect(reading.devices.map(({ status }) => status)).toEqual(["dead", "disabled"]);
     expect(reading.pools[0]).toMatchObject({ index: 7, url: "stratum+tcp://scrypt.example.com:1", status: "dead" });
@@ -557,15 +559,22 @@ describe("other rigs", () => {
   });
 
   test.each([
-    ["initializing", true, true],
-    ["restarting", true, true],
-    ["auto-tuning", true, false],
-    ["mining", true, false],
-    ["shutting-down", false, false],
-  ])("say whether they start: %s", async (state, mining, starting) => {
-    const rig = await showing({ summary: { miner: { miner_status: { miner_state: state } } } });
+    ["initializing", true, true, "warming"],
+    ["restarting", true, true, "warming"],
+    ["auto-tuning", true, false, "tuning"],
+    ["mining", true, false, "unknown"],
+    ["shutting-down", false, false, "user"],
+  ])("say whether they start, and why they do not hash: %s", async (state, mining, starting, reason) => {
+    const rig = await showing({ summary: { miner: { miner_status: { miner_state: state }, hr_realtime: 0 } } });
     const reading = await rig.read(deadline());
     expect([reading.readings.mining, reading.starting]).toEqual([mining, starting]);
+    expect(haltOf(reading)?.code).toBe(reason);
+  });
+
+  test("that have failed in the heat say so", async () => {
+    const status = { miner_state: "failure", failure_code: 80, description: "Overheated: chip temp 105" };
+    const rig = await showing({ summary: { miner: { miner_status: status, hr_realtime: 0 } } });
+    expect(haltOf(await rig.read(deadline()))).toEqual({ code: "hot", text: "Overheated: chip temp 105" });
   });
 
   test("that are paused are resumed", async () => {

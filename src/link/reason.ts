@@ -1,0 +1,71 @@
+import type { ReasonCode } from "../contract/readings.ts";
+import type { Halt, PoolReading, Reading } from "./driver.ts";
+
+/** What firmware writes of each reason, in any of its sentences and codes; the first that fits is taken. */
+const words: readonly (readonly [RegExp, ReasonCode])[] = [
+  [/licen[cs]e/i, "licence"],
+  [/cool(ing)?[ _-]?down|cooling off/i, "cooling"],
+  [/pre-?heat|warm(ing)?[ _-]?up|delayed[ _]start/i, "warming"],
+  [/too cold|low[ _-]temp|temp\w*[ _](is )?(too )?low|under[ _-]?temp/i, "cold"],
+  [/too hot|over[ _-]?heat|over[ _-]?temp|high[ _-]temp|temp\w*[ _](is )?(too )?high|thermal/i, "hot"],
+  [/\bpools?\b|stratum/i, "pools"],
+  [/\b(network|ethernet|dns|internet)\b/i, "network"],
+  [/\b(upgrad|updat)(e|ing)\b/i, "updating"],
+  [/\b(auto-?)?tun(e|er|ing)\b/i, "tuning"],
+  [/no (input )?power|power (loss|lost|failure)|input voltage\b.*\blow/i, "no-power"],
+  [/\bpower[ _-]limit|curtail/i, "power-limit"],
+  [/\buser\b/i, "user"],
+];
+
+/** The reason that a firmware's own words name; null where they name none. */
+export const reasonIn = (text: string): ReasonCode | null => words.find(([word]) => word.test(text))?.[1] ?? null;
+
+/** Somebody has told it to stop. */
+export const stopped: Halt = { code: "user", text: "It is stopped" };
+
+export const noPoolAnswers: Halt = { code: "pools", text: "No pool answers it" };
+
+/** By the firmware's own words; `otherwise` where they name no reason. */
+export const haltBy = (text: string, otherwise: ReasonCode): Halt => ({ code: reasonIn(text) ?? otherwise, text });
+
+/** s within which a rig that does not hash yet is starting. */
+const startingSeconds = 120;
+
+/** Whether its switch says that it is not to mine. */
+export function isStopped({ controls, readings: { mining } }: Reading): boolean {
+  const control = controls.find(({ key }) => key === "mining");
+  return control !== undefined && (control.value ?? mining) === false;
+}
+
+/** Whether it is to mine and has only just begun to. */
+export const isStarting = ({ starting, readings: { uptime } }: Reading): boolean =>
+  starting === true || (uptime !== null && uptime < startingSeconds);
+
+/** Why a rig that was read does not hash; null while it does, and where it says neither that it does nor that not. */
+export function haltOf(reading: Reading): Halt | null {
+  const { hashrate, mining, errors } = reading.readings;
+  if (reading.off === true) return { code: "no-power", text: "Its plug is off" };
+  const isToldTo = isStopped(reading);
+  if (!isToldTo && (hashrate === null ? mining !== false : hashrate > 0)) return null;
+  if (reading.halt !== undefined) return reading.halt;
+  if (isToldTo) return stopped;
+  if (isStarting(reading)) return { code: "warming", text: "It is starting" };
+  return poolHalt(reading.pools) ?? errorHalt(errors) ?? { code: "unknown", text: "It does not say why" };
+}
+
+/** Its own pools, all of which are dead or switched off; else null. */
+export function poolHalt(pools: readonly PoolReading[]): Halt | null {
+  const own = pools.filter(({ devFee }) => !devFee);
+  if (own.length === 0 || own.some(({ status }) => status === "enabled")) return null;
+  const isDead = own.some(({ status }) => status === "dead");
+  return isDead ? noPoolAnswers : { code: "pools", text: "All of its pools are disabled" };
+}
+
+/** The first error that names a reason, else the first. */
+function errorHalt(errors: Reading["readings"]["errors"]): Halt | null {
+  const halts = errors.map(({ code, text }) => ({ code: reasonIn(text) ?? reasonIn(code), text }));
+  const [first] = halts;
+  if (first === undefined) return null;
+  const { code, text } = halts.find((halt) => halt.code !== null) ?? first;
+  return { code: code ?? "hardware", text };
+}
