@@ -2,7 +2,7 @@ import { unknownReadings } from "../../src/contract/readings.ts";
 import { type Steer, steer, toggle } from "../../src/link/controls.ts";
 import type { Driver, Rig } from "../../src/link/driver.ts";
 import { normalMac, unknownIdentity } from "../../src/link/identity.ts";
-import { Notes, Reply } from "../../src/link/reply.ts";
+import { Notes, Reply } from "../../src/link/tolerant-reader.ts";
 import { words } from "../../src/link/transports/http.ts";
 
 /**

@@ -21,7 +21,7 @@ import { openElsewhere } from "./service/elsewhere.ts";
 import { openInside } from "./service/inside.ts";
 import type { Opened } from "./service/opened.ts";
 import { folderIn, StatusFile } from "./status-file.ts";
-import { type Tell, teller } from "./teller.ts";
+import { type Tell, teller } from "./send-command.ts";
 
 /** ms between two tries to open the service, the first and the longest. */
 const firstWait = 1_000;

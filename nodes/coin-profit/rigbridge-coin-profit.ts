@@ -6,7 +6,7 @@ import { queueFields } from "../shared/offline-queue.ts";
 import { Slots } from "../shared/turns.ts";
 import type { TypedField } from "../shared/typed-value.ts";
 import { type CoinFields, coinWish } from "./coin-wish.ts";
-import { checkedCoin, tellCoin } from "./telling.ts";
+import { checkedCoin, tellCoin } from "./messages.ts";
 
 const valueType = ValueType.default("str");
 

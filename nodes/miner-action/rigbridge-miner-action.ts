@@ -10,8 +10,8 @@ import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/mine
 import { queueFields } from "../shared/offline-queue.ts";
 import { Slots, Turns } from "../shared/turns.ts";
 import { offered } from "./commands.ts";
-import { doingOf, namesFor, type Wish, wishFor } from "./doings.ts";
-import { type Line, lineOf, type Outcome, rehearsed, told, topicOf } from "./telling.ts";
+import { doingOf, namesFor, type Wish, wishFor } from "./to-service-call.ts";
+import { type Line, lineOf, type Outcome, rehearsed, told, topicOf } from "./messages.ts";
 
 const MinerActionConfig = z.object({
   service: required,

@@ -6,7 +6,7 @@ import { fieldFault, type Say } from "../shared/faults.ts";
 import { type Choice, choiceOf } from "../shared/miner-choice.ts";
 import { type MinerMessage, minerMessage } from "../shared/miner-state.ts";
 import { Every } from "./every.ts";
-import { judged, measured } from "./judged.ts";
+import { judged, measured } from "./threshold-properties.ts";
 import { Limits, type Tally, type Turn } from "./limits.ts";
 import { type MinerInConfig, minerInConfig } from "./settings.ts";
 import { Shown } from "./shown.ts";

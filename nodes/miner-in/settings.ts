@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ConfigKind, figure, required } from "../shared/config.ts";
 import { minerFields } from "../shared/miner-choice.ts";
-import { bases, judgedNamed } from "./judged.ts";
+import { bases, judgedNamed } from "./threshold-properties.ts";
 
 export const MinerInConfig = z
   .object({

@@ -8,7 +8,7 @@ import { type Change, changesSince, seenWith } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
 import { type Memory, recalled, remember } from "./memory.ts";
 import type { NotificationInConfig } from "./rigbridge-notification-in.ts";
-import { Telling } from "./telling.ts";
+import { Telling } from "./messages.ts";
 
 /** Events that are kept while the list cannot be read. */
 const mostHeard = 1_000;

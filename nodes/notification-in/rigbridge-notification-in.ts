@@ -3,7 +3,7 @@ import { z } from "zod";
 import { count, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { minerFields } from "../shared/miner-choice.ts";
-import { Looks } from "./looks.ts";
+import { Looks } from "./poller.ts";
 import { Notices } from "./notices.ts";
 
 const NotificationInConfig = z.object({

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { farmToken, type SimulatedRig, startFarm, startTwin, type Twin, type TwinOptions } from "../simulator/index.ts";
 import { counted } from "./config.ts";
 import { failing } from "./failure.ts";
-import { answerLines, linesHelp } from "./farm-lines.ts";
+import { answerLines, linesHelp } from "./simulate-output.ts";
 import {
   farmFrom,
   mostRigs,

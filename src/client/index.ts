@@ -5,7 +5,7 @@ import type { Caller, CallName, MiningService } from "../contract/service.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
 import { Connection } from "./connection.ts";
 import { ForeignService } from "./foreign-service.ts";
-import { HandedOut } from "./handed-out.ts";
+import { HandedOut } from "./last-lists.ts";
 import { checkedReply } from "./own-replies.ts";
 import { oneLine } from "./secrets.ts";
 import { watchServer } from "./watch.ts";

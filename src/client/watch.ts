@@ -7,7 +7,7 @@ import type { Miner } from "../contract/resources.ts";
 import type { Caller, CallName, Input, MiningService } from "../contract/service.ts";
 import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
 import type { Connection } from "./connection.ts";
-import type { Told } from "./handed-out.ts";
+import type { Told } from "./last-lists.ts";
 import type { Server } from "./server.ts";
 import { openEvents } from "./sse.ts";
 

@@ -6,7 +6,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { Supply } from "../contract/supply.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
-import { outletOf } from "../link/supplies/outlet.ts";
+import { outletOf } from "../link/plugs/outlet.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";

@@ -11,7 +11,7 @@ export {
   settingIn,
   settingsIn,
   type Told,
-} from "./orders.ts";
+} from "./intents.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";
 export { RigFaults } from "./rig-faults.ts";

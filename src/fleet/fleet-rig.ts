@@ -7,8 +7,8 @@ import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials, RigAddress } from "../link/link.ts";
-import { openPlug, type Plug } from "../link/supplies/plug.ts";
-import { SuppliedRig } from "../link/supplies/supplied-rig.ts";
+import { openPlug, type Plug } from "../link/plugs/plug.ts";
+import { SuppliedRig } from "../link/plugs/plugged-rig.ts";
 import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,

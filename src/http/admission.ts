@@ -4,7 +4,7 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { bytesPerChange, type ChangeLimits, changeRate } from "./change-rate.ts";
+import { bytesPerChange, type ChangeLimits, changeRate } from "./write-rate-limit.ts";
 import { checkFraming } from "./framing.ts";
 import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
 import { isOpen, isStream, pathOf } from "./paths.ts";

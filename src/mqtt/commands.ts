@@ -13,11 +13,11 @@ import {
 } from "../farm/index.ts";
 import { caller } from "./caller.ts";
 import type { Message } from "./connection.ts";
-import type { Inbox } from "./inbox.ts";
+import type { Inbox } from "./command-inbox.ts";
 import { Lanes } from "./lanes.ts";
 import { minerState } from "./miner-state.ts";
 import type { KnownMiner, Publishing } from "./publishing.ts";
-import { keyOf } from "./repeats.ts";
+import { keyOf } from "./deduplicate.ts";
 import { type CommandTopic, commandTopic, type Topics } from "./topics.ts";
 
 export interface CommandsOptions {

@@ -8,7 +8,7 @@ import { flatInput } from "../farm/index.ts";
 import { isObject, type JsonObject } from "../farm/values.ts";
 import { caller } from "./caller.ts";
 import type { Message } from "./connection.ts";
-import type { Inbox } from "./inbox.ts";
+import type { Inbox } from "./command-inbox.ts";
 import { commandTopic, type Topics } from "./topics.ts";
 
 export interface RequestsOptions {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
-import type { Coins } from "./coins.ts";
+import type { Coins } from "./money/coins.ts";
 
 /**
  * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared

@@ -3,8 +3,8 @@ import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../contrac
 import type { Host, ManagedMiner } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
-import type { AccessBook } from "./access.ts";
-import type { Coins } from "./coins.ts";
+import type { AccessBook } from "./users/access.ts";
+import type { Coins } from "./money/coins.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
 

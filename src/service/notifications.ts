@@ -3,9 +3,9 @@ import type { Notification } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, StoredNotification } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
-import type { Access, AccessBook } from "./access.ts";
+import type { Access, AccessBook } from "./users/access.ts";
 import { done } from "./replies.ts";
-import type { Roster } from "./roster.ts";
+import type { Roster } from "./miners/miner-registry.ts";
 
 type NotificationOperations = Pick<
   MiningService,

@@ -1,4 +1,4 @@
-import { decrypted, frameSeal } from "../link/drivers/whatsminer-crypto.ts";
+import { decrypted, frameSeal } from "../link/drivers/whatsminer/crypto.ts";
 import { shareOfBoard } from "./cgminer-reports.ts";
 import { frameReply } from "./frame.ts";
 import type { Reply } from "./reply.ts";

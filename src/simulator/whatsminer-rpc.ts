@@ -1,4 +1,4 @@
-import { decrypted, encrypted, type RpcSeal, rpcSeal } from "../link/drivers/whatsminer-crypto.ts";
+import { decrypted, encrypted, type RpcSeal, rpcSeal } from "../link/drivers/whatsminer/crypto.ts";
 import { fraction } from "./random.ts";
 import { noHead, type Reply } from "./reply.ts";
 import { logWrite } from "./rig.ts";

@@ -1,5 +1,5 @@
 import type { Connection } from "./connection.ts";
-import { forgetting, unlessFull } from "./forgetting.ts";
+import { forgetting, unlessFull } from "./deferred-delete.ts";
 import type { Tables } from "./tables.ts";
 
 /** A rig that shows ever new pools grows no further than this; its oldest combinations are forgotten. */

@@ -2,7 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
 import type { Connection, Run } from "./connection.ts";
-import { unlessFull } from "./forgetting.ts";
+import { unlessFull } from "./deferred-delete.ts";
 import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
-import type { Reserve } from "./reserve.ts";
+import type { Reserve } from "./disk-reserve.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Written {

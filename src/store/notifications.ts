@@ -1,5 +1,5 @@
 import type { Connection } from "./connection.ts";
-import { unlessFull } from "./forgetting.ts";
+import { unlessFull } from "./deferred-delete.ts";
 import { isOneOf } from "./one-of.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ControlValue } from "../contract/readings.ts";
 import type { Connection } from "./connection.ts";
-import { forgetting, unlessFull } from "./forgetting.ts";
+import { forgetting, unlessFull } from "./deferred-delete.ts";
 
 /** What is remembered of a rig's power over restarts. W, epoch ms. */
 export const PowerMemory = z.object({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity, ReasonCode } from "../contract/readings.ts";
 import type { Connection } from "./connection.ts";
-import { forgetting } from "./forgetting.ts";
+import { forgetting } from "./deferred-delete.ts";
 import type { Tables } from "./tables.ts";
 
 /** The layout of a rig, so that one which is off at start keeps its shape. */

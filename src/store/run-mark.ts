@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import type { Connection, Run } from "./connection.ts";
-import { unlessFull } from "./forgetting.ts";
+import { unlessFull } from "./deferred-delete.ts";
 
 /** Tables whose rows may wait in memory while the store cannot be written. */
 type Waiting = "command" | "notification";

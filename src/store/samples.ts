@@ -1,7 +1,7 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import type { Connection } from "./connection.ts";
 import { isBusy } from "./failures.ts";
-import { forgetting } from "./forgetting.ts";
+import { forgetting } from "./deferred-delete.ts";
 import {
   collecting,
   eachPacked,

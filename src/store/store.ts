@@ -10,7 +10,7 @@ import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
-import { giveUpReserve, noReserve, openReserve, type Reserve } from "./reserve.ts";
+import { giveUpReserve, noReserve, openReserve, type Reserve } from "./disk-reserve.ts";
 import {
   StoredCoin,
   StoredGroup,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { changeRate } from "../../src/http/change-rate.ts";
+import { changeRate } from "../../src/http/write-rate-limit.ts";
 import { serve } from "./wire.ts";
 
 const limits = { changesAtOnce: 3, changesPerSecond: 2 };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RigReadings } from "../../src/contract/readings.ts";
 import type { Driver, Reading } from "../../src/link/driver.ts";
-import { axeos } from "../../src/link/drivers/axeos.ts";
-import { cgminer } from "../../src/link/drivers/cgminer.ts";
-import { xmrig } from "../../src/link/drivers/xmrig.ts";
+import { axeos } from "../../src/link/drivers/axeos/index.ts";
+import { cgminer } from "../../src/link/drivers/cgminer/index.ts";
+import { xmrig } from "../../src/link/drivers/xmrig/index.ts";
 import { type Farm, type FaultName, faults, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
 import { endingOf } from "./fault-endings.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
-import { cgminer } from "../../src/link/drivers/cgminer.ts";
+import { cgminer } from "../../src/link/drivers/cgminer/index.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Identified, identify, UnreadableRig } from "../../src/link/identify.ts";
 import type { Credentials } from "../../src/link/link.ts";

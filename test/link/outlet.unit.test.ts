@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Supply } from "../../src/contract/supply.ts";
 import { isSameAddress, parseAddress } from "../../src/link/address.ts";
-import { outletOf } from "../../src/link/supplies/outlet.ts";
+import { outletOf } from "../../src/link/plugs/outlet.ts";
 
 const plugAt = (address: string, channel = 0, type = "shelly") => outletOf(Supply.parse({ type, address, channel }));
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Notes, parseNumber, printable, Reply } from "../../src/link/reply.ts";
+import { Notes, parseNumber, printable, Reply } from "../../src/link/tolerant-reader.ts";
 
 function reader(value: unknown): { reply: Reply; notes: Notes } {
   const notes = new Notes();

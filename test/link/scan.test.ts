@@ -4,7 +4,7 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { parseNetwork, planSearch } from "../../src/link/networks.ts";
-import { isRecord } from "../../src/link/reply.ts";
+import { isRecord } from "../../src/link/tolerant-reader.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../../src/link/scan.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";

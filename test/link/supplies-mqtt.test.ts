@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MqttSupply } from "../../src/contract/supply.ts";
-import { openPlug, type Plug } from "../../src/link/supplies/plug.ts";
+import { openPlug, type Plug } from "../../src/link/plugs/plug.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem } from "../errors.ts";
 import { messagesAt } from "../mqtt/messages-at.ts";

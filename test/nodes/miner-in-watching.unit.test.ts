@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Every } from "../../nodes/miner-in/every.ts";
-import { bases, judged, judgedNamed, measured } from "../../nodes/miner-in/judged.ts";
+import { bases, judged, judgedNamed, measured } from "../../nodes/miner-in/threshold-properties.ts";
 import { Limits, type Tally, type Turn } from "../../nodes/miner-in/limits.ts";
 import { Statuses } from "../../nodes/miner-in/statuses.ts";
 import { those, Watched } from "../../nodes/miner-in/watched.ts";

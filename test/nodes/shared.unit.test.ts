@@ -5,7 +5,7 @@ import { count, figure, readConfig, required } from "../../nodes/shared/config.t
 import { spoken } from "../../nodes/shared/faults.ts";
 import { chosenMiners, groupPath } from "../../nodes/shared/miner-choice.ts";
 import { NodeStatus } from "../../nodes/shared/node-status.ts";
-import { seldom } from "../../nodes/shared/seldom.ts";
+import { seldom } from "../../nodes/shared/throttled-log.ts";
 import { Slots, Turns } from "../../nodes/shared/turns.ts";
 import { within } from "../until.ts";
 import { english } from "./english.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Follower } from "../../src/service/follow-law.ts";
-import { cool, demandOf, heat } from "../../src/service/heating-law.ts";
-import { settingOf } from "../../src/service/loop-rig.ts";
+import type { Follower } from "../../src/service/power/follow-law.ts";
+import { cool, demandOf, heat } from "../../src/service/power/heating-law.ts";
+import { settingOf } from "../../src/service/power/loop-rig.ts";
 import { stoppedClock } from "../clock.ts";
 import { breaches, type Making, PureRig } from "./power-rigs.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fieldsOfJson } from "../../src/service/json-fields.ts";
+import { fieldsOfJson } from "../../src/service/miners/json-fields.ts";
 
 const plainName = fc.stringMatching(/^[a-zA-Z]{1,6}$/);
 /** As a miner has them: names that we have chosen, and any values. */

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
 import { startService } from "../../src/service/index.ts";
-import type { Repeat } from "../../src/service/loops.ts";
+import type { Repeat } from "../../src/service/power/loops.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";

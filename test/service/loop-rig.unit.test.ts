@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { heldBy, highestWithin, targetValue, wordOf } from "../../src/service/loop-rig.ts";
+import { heldBy, highestWithin, targetValue, wordOf } from "../../src/service/power/loop-rig.ts";
 import type { StoredCommand } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { type Making, PureRig } from "./power-rigs.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { paced } from "../../src/service/paced.ts";
+import { paced } from "../../src/service/commands/run-paced.ts";
 
 /** Lets all that can go on without time go on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));

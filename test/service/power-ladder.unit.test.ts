@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Control, ControlValue } from "../../src/contract/readings.ts";
 import { range, toggle, trigger } from "../../src/link/controls.ts";
-import { ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "../../src/service/power-ladder.ts";
+import { ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "../../src/service/power/power-ladder.ts";
 
 const fast = { lasting: false, restartsMining: false, seconds: 3 };
 const lasting = { lasting: true, restartsMining: true, seconds: 60 };

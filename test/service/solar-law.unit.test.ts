@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { shareOf, within } from "../../src/service/follow.ts";
-import { type Follower, mayRise, rest, share } from "../../src/service/follow-law.ts";
-import { highestWithin, settingOf } from "../../src/service/loop-rig.ts";
+import { shareOf, within } from "../../src/service/power/follow.ts";
+import { type Follower, mayRise, rest, share } from "../../src/service/power/follow-law.ts";
+import { highestWithin, settingOf } from "../../src/service/power/loop-rig.ts";
 import { stoppedClock } from "../clock.ts";
 import { breaches, type Making, PureRig } from "./power-rigs.ts";
 

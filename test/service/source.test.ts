@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { SourceSettings } from "../../src/config/loops.ts";
 import { numberIn } from "../../src/link/quantity.ts";
-import { readSource, roomTemperature, surplus } from "../../src/service/source.ts";
+import { readSource, roomTemperature, surplus } from "../../src/service/power/source.ts";
 import { problem } from "../errors.ts";
 import { closeLoopBenches, openValueServer, type ValueServer } from "./loop-bench.ts";
 

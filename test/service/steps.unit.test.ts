@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { unknownReadings } from "../../src/contract/readings.ts";
 import type { Reading } from "../../src/link/driver.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
-import { hasRestarted } from "../../src/service/steps.ts";
+import { hasRestarted } from "../../src/service/commands/steps.ts";
 
 const reading = (uptime: number | null, rest: Partial<Reading> = {}): Reading => ({
   identity: unknownIdentity,

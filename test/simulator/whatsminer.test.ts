@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { decrypted, encrypted, frameSeal, type RpcSeal, rpcSeal } from "../../src/link/drivers/whatsminer-crypto.ts";
+import { decrypted, encrypted, frameSeal, type RpcSeal, rpcSeal } from "../../src/link/drivers/whatsminer/crypto.ts";
 import { framed, frameTransport } from "../../src/link/transports/frames.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";

@@ -1,7 +1,7 @@
 import { openCommands } from "../../src/store/commands.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
-import { noReserve } from "../../src/store/reserve.ts";
+import { noReserve } from "../../src/store/disk-reserve.ts";
 import { openRunMark } from "../../src/store/run-mark.ts";
 
 /**

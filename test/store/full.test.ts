@@ -9,7 +9,7 @@ import { openCommands } from "../../src/store/commands.ts";
 import { Connection } from "../../src/store/connection.ts";
 import { migrate } from "../../src/store/migrations.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
-import { openReserve, reserveSize } from "../../src/store/reserve.ts";
+import { openReserve, reserveSize } from "../../src/store/disk-reserve.ts";
 import { openRunMark } from "../../src/store/run-mark.ts";
 import { openSamples } from "../../src/store/samples.ts";
 import { openStore } from "../../src/store/store.ts";

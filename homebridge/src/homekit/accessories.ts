@@ -2,7 +2,7 @@ import { properties } from "rigbridge";
 import type { Listed } from "../config/choices.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
-import { shownFarm } from "../shown-farm.ts";
+import { shownFarm } from "../visible-farm.ts";
 import { farmAlarm } from "./alarm.ts";
 import { groupPlan } from "./groups.ts";
 import { isKnown, miningControl } from "./main-switch.ts";

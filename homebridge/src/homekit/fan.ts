@@ -1,5 +1,5 @@
 import type { Control, Miner } from "rigbridge";
-import type { Telling } from "../teller.ts";
+import type { Telling } from "../send-command.ts";
 import { isKnown, isMining, isWhole } from "./main-switch.ts";
 import { type CharacteristicPlan, doubtful, type ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";

@@ -1,6 +1,6 @@
 import type { Miner } from "rigbridge";
 import type { Settings } from "../config/schema.ts";
-import type { ShownGroup } from "../shown-farm.ts";
+import type { ShownGroup } from "../visible-farm.ts";
 import { meterOf } from "./eve.ts";
 import { isHashing, isKnown, isMining, isWhole, miningControl, type SwitchState, switchOf } from "./main-switch.ts";
 import { type AccessoryPlan, doubtful } from "./plan.ts";

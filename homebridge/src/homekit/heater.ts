@@ -1,5 +1,5 @@
 import type { Heating, Miner } from "rigbridge";
-import type { Telling } from "../teller.ts";
+import type { Telling } from "../send-command.ts";
 import { isHashing, isKnown, isMining, switchTold } from "./main-switch.ts";
 import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";

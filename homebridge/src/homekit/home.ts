@@ -2,10 +2,10 @@ import type { API, PlatformAccessory } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
 import type { Farm } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { Tell } from "../teller.ts";
+import type { Tell } from "../send-command.ts";
 import type { HomePlan } from "./accessories.ts";
 import type { AccessoryPlan } from "./plan.ts";
-import { ShownAccessory } from "./shown-accessory.ts";
+import { ShownAccessory } from "./accessory-binding.ts";
 
 export interface HomeLog {
   info(message: string): void;

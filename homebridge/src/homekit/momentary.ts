@@ -1,5 +1,5 @@
 import { type ManualAction, type Miner, properties } from "rigbridge";
-import type { Telling } from "../teller.ts";
+import type { Telling } from "../send-command.ts";
 import { isKnown, isWhole } from "./main-switch.ts";
 import { type AccessoryPlan, doubtful, type ServicePlan } from "./plan.ts";
 import type { ShownRig } from "./rig-parts.ts";

@@ -1,5 +1,5 @@
 import type { CharacteristicValue, HAP } from "homebridge";
-import type { Telling } from "../teller.ts";
+import type { Telling } from "../send-command.ts";
 
 /**
  * Accessories of HomeKit as data: what the pure functions of this folder make of a farm, and what `ShownAccessory`

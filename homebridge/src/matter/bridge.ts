@@ -5,11 +5,11 @@ import type { Farm } from "../farm-view.ts";
 import type { HomeLog } from "../homekit/home.ts";
 import { isKnown, miningControl } from "../homekit/main-switch.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { Tell } from "../teller.ts";
+import type { Tell } from "../send-command.ts";
 import { turnEvery } from "./due.ts";
 import type { DevicePlan } from "./plan.ts";
 import { rememberedPlan } from "./remembered.ts";
-import { ShownDevice, type ShownThrough } from "./shown-device.ts";
+import { ShownDevice, type ShownThrough } from "./device-binding.ts";
 
 export interface MatterBridgeOptions {
   readonly log: HomeLog;

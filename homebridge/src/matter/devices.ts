@@ -9,7 +9,7 @@ import type { Information } from "../homekit/plan.ts";
 import type { ShownRig } from "../homekit/rig-parts.ts";
 import { type ShownTemperature, temperaturesOf } from "../homekit/temperature-sensors.ts";
 import { informationText, versionIn } from "../homekit/texts.ts";
-import { type ShownGroup, shownFarm } from "../shown-farm.ts";
+import { type ShownGroup, shownFarm } from "../visible-farm.ts";
 import type { Clusters, DevicePlan } from "./plan.ts";
 import { matterText, nameBytes } from "./texts.ts";
 import { centidegrees, milliwattHours, milliwatts } from "./units.ts";

@@ -1,5 +1,5 @@
 import type { Information } from "../homekit/plan.ts";
-import type { Telling } from "../teller.ts";
+import type { Telling } from "../send-command.ts";
 
 /**
  * Accessories of Matter as data: what the pure functions of this folder make of a farm, and what `ShownDevice` brings

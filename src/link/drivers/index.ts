@@ -1,13 +1,13 @@
 import type { Driver } from "../driver.ts";
-import { antminer } from "./antminer.ts";
-import { avalon } from "./avalon.ts";
-import { axeos } from "./axeos.ts";
-import { braiins } from "./braiins.ts";
-import { cgminer } from "./cgminer.ts";
-import { luxos } from "./luxos.ts";
-import { vnish } from "./vnish.ts";
-import { whatsminer } from "./whatsminer.ts";
-import { xmrig } from "./xmrig.ts";
+import { antminer } from "./antminer/index.ts";
+import { avalon } from "./avalon/index.ts";
+import { axeos } from "./axeos/index.ts";
+import { braiins } from "./braiins/index.ts";
+import { cgminer } from "./cgminer/index.ts";
+import { luxos } from "./luxos/index.ts";
+import { vnish } from "./vnish/index.ts";
+import { whatsminer } from "./whatsminer/index.ts";
+import { xmrig } from "./xmrig/index.ts";
 
 /** In order of preference: the RPC of cgminer is spoken by nearly everything, so it comes last. */
 export const drivers: readonly Driver[] = [axeos, xmrig, braiins, luxos, vnish, whatsminer, avalon, antminer, cgminer];

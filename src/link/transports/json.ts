@@ -1,4 +1,4 @@
-import { isRecord, printable } from "../reply.ts";
+import { isRecord, printable } from "../tolerant-reader.ts";
 import { limits } from "./limits.ts";
 
 /** A reply's text as a value, with the repairs that it took; or why it is no JSON even after repairs. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Connection, Message } from "../connection.ts";
 import type { DeviceConfig } from "./component.ts";
 import { type Before, nothingBefore } from "./entities.ts";
-import { type Announced, announcedBy, announcedIn } from "./leftovers.ts";
+import { type Announced, announcedBy, announcedIn } from "./retained-discovery.ts";
 
 /** The discovery messages at a broker: what was published for each device, and published again only when it is new. */
 export class Discovery {

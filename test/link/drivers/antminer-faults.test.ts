@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
 import type { Rig } from "../../../src/link/driver.ts";
-import { antminer } from "../../../src/link/drivers/antminer.ts";
+import { antminer } from "../../../src/link/drivers/antminer/index.ts";
 import { openLink } from "../../../src/link/link.ts";
 import type { HttpCall, HttpReply, HttpTransport } from "../../../src/link/transports/http.ts";
 import { jsonOf, refusal } from "../../../src/link/transports/http.ts";

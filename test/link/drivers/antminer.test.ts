@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
-import { antminer } from "../../../src/link/drivers/antminer.ts";
+import { antminer } from "../../../src/link/drivers/antminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";

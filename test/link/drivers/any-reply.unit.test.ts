@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { test } from "vitest";
 import type { Driver } from "../../../src/link/driver.ts";
-import { axeos } from "../../../src/link/drivers/axeos.ts";
-import { cgminer } from "../../../src/link/drivers/cgminer.ts";
-import { xmrig } from "../../../src/link/drivers/xmrig.ts";
+import { axeos } from "../../../src/link/drivers/axeos/index.ts";
+import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
+import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
 import type { Link } from "../../../src/link/link.ts";
 import { expectContractReads } from "./contract-reads.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { numbersIn, parseLine } from "../../../src/link/drivers/avalon-line.ts";
+import { numbersIn, parseLine } from "../../../src/link/drivers/avalon/line.ts";
 
 const fields = (text: string): Record<string, string> => Object.fromEntries(parseLine(text).fields);
 

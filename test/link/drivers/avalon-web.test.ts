@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { AvalonWeb, cookieOf } from "../../../src/link/drivers/avalon-web.ts";
+import { AvalonWeb, cookieOf } from "../../../src/link/drivers/avalon/web.ts";
 import { httpTransport } from "../../../src/link/transports/http.ts";
 import { deadline } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
-import { avalon } from "../../../src/link/drivers/avalon.ts";
+import { avalon } from "../../../src/link/drivers/avalon/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
-import { axeos } from "../../../src/link/drivers/axeos.ts";
+import { axeos } from "../../../src/link/drivers/axeos/index.ts";
 import { type AxeosSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { braiins } from "../../../src/link/drivers/braiins.ts";
+import { braiins } from "../../../src/link/drivers/braiins/index.ts";
 import type { Credentials, Link } from "../../../src/link/link.ts";
 import type { HttpCall } from "../../../src/link/transports/http.ts";
 import { type BraiinsSpec, startFarm } from "../../../src/simulator/index.ts";

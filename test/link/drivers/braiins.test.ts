@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
-import { braiins } from "../../../src/link/drivers/braiins.ts";
+import { braiins } from "../../../src/link/drivers/braiins/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";

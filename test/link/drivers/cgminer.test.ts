@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
-import { cgminer } from "../../../src/link/drivers/cgminer.ts";
+import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
 import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";

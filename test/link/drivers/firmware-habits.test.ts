@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
-import { antminer } from "../../../src/link/drivers/antminer.ts";
-import { vnish } from "../../../src/link/drivers/vnish.ts";
-import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
+import { antminer } from "../../../src/link/drivers/antminer/index.ts";
+import { vnish } from "../../../src/link/drivers/vnish/index.ts";
+import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { type Identified, identify } from "../../../src/link/identify.ts";
 import { type Farm, type RigSpec, startFarm } from "../../../src/simulator/index.ts";
 import { deadline, rigAt } from "../rigs.ts";

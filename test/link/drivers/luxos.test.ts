@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Control, RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
-import { luxos } from "../../../src/link/drivers/luxos.ts";
+import { luxos } from "../../../src/link/drivers/luxos/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { type Farm, type LuxosSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";

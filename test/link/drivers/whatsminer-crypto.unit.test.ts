@@ -1,7 +1,7 @@
 import { createDecipheriv, createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decrypted, encrypted, frameSeal, md5crypt, rpcSeal } from "../../../src/link/drivers/whatsminer-crypto.ts";
+import { decrypted, encrypted, frameSeal, md5crypt, rpcSeal } from "../../../src/link/drivers/whatsminer/crypto.ts";
 
 describe("md5crypt", () => {
   // As `openssl passwd -1 -salt SALT WORD` prints them.

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { whatsminerErrors } from "../../../src/catalogue/whatsminer-errors.ts";
-import { errorsOf, textOf } from "../../../src/link/drivers/whatsminer-errors.ts";
+import { errorsOf, textOf } from "../../../src/link/drivers/whatsminer/errors.ts";
 
 describe("an error of a WhatsMiner is told in words", () => {
   test.each([

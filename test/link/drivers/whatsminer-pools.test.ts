@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
-import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
+import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
 import { deadline, listed, poolAt, rigAt } from "../rigs.ts";
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
-import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
+import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import type { Link } from "../../../src/link/link.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
-import { whatsminer } from "../../../src/link/drivers/whatsminer.ts";
+import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
-import { xmrig } from "../../../src/link/drivers/xmrig.ts";
+import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
 import { type Farm, type SimulatedRig, startFarm, type XmrigSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";

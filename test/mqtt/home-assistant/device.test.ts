@@ -3,7 +3,7 @@ import { type Control, unknownReadings } from "../../../src/contract/readings.ts
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
 import { type DeviceContext, deviceConfig, type KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
 import { type Before, nothingBefore } from "../../../src/mqtt/home-assistant/entities.ts";
-import { announcedBy } from "../../../src/mqtt/home-assistant/leftovers.ts";
+import { announcedBy } from "../../../src/mqtt/home-assistant/retained-discovery.ts";
 import { minerState } from "../../../src/mqtt/miner-state.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevice, checkState } from "../home-assistant-checker.ts";

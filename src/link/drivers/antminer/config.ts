@@ -1,0 +1,182 @@
+import { invalid, RigbridgeError } from "../../../contract/problems.ts";
+import type { PoolLogin, PoolReading } from "../../driver.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+
+/** A pool as the configuration lists it. */
+export interface ConfiguredPool {
+  readonly url: string;
+  readonly user: string;
+  /** null where the rig does not tell it. */
+  readonly pass: string | null;
+}
+
+/** What get_miner_conf.cgi answers, read; the first pool that answers is mined at. */
+export interface MinerConfig {
+  /** Without empty places. */
+  readonly pools: readonly ConfiguredPool[];
+  /** 0 normal, 1 sleep, 2 high, 3 low; null where the rig has no modes. Read as text or number, under either name. */
+  readonly mode: number | null;
+  /** It shows its mode as a text, and takes it as one. */
+  readonly modeIsText: boolean;
+  /** %, null lets the rig decide. */
+  readonly fan: number | null;
+  /** What else is written back as it was. */
+  readonly rest: Reply;
+}
+
+/** Places for pools. */
+export const places = 3;
+
+export const modes: Readonly<Record<number, string>> = { 0: "normal", 1: "sleep", 2: "high", 3: "low" };
+export const asleep = 1;
+
+/** Throws `rig.garbled` when there is no list of pools: such a configuration is never written back. */
+export function configOf(at: string, rest: Reply): MinerConfig {
+  if (!rest.isList("pools")) throw new RigbridgeError("rig.garbled", `${at}: its configuration lists no pools`);
+  const pools = rest.list("pools", places).flatMap((pool) => {
+    const url = pool.text("url", 255);
+    if (url === null) return [];
+    return { url, user: pool.text("user", 255) ?? "", pass: passwordOf(pool) };
+  });
+  const manual = rest.boolean("bitmain-fan-ctrl") ?? false;
+  return {
+    rest,
+    pools,
+    mode: rest.integer("bitmain-work-mode") ?? rest.integer("miner-mode"),
+    modeIsText: rest.isText(rest.has("bitmain-work-mode") ? "bitmain-work-mode" : "miner-mode"),
+    fan: manual ? rest.number("bitmain-fan-pwm", { max: 100 }) : null,
+  };
+}
+
+/** One that is shown as stars is not told. */
+function passwordOf(pool: Reply): string | null {
+  const pass = pool.has("pass") ? (pool.text("pass", 255) ?? "") : null;
+  return pass !== null && /^\*+$/.test(pass) ? null : pass;
+}
+
+/** What set_miner_conf.cgi of newer firmware takes: this and no more, always with every place for a pool. */
+export function documentOf({ pools, mode, fan, rest }: MinerConfig, modeAsText: boolean): Record<string, unknown> {
+  const level = rest.text("bitmain-freq-level") ?? rest.text("freq-level");
+  return {
+    "bitmain-fan-ctrl": fan !== null,
+    "bitmain-fan-pwm": String(fan ?? rest.text("bitmain-fan-pwm") ?? 100),
+    "freq-level": level ?? (rest.has("bitmain-freq-level") || rest.has("freq-level") ? "" : "100"),
+    "miner-mode": modeAsText ? String(mode ?? 0) : (mode ?? 0),
+    pools: inPlaces(pools),
+  };
+}
+
+/**
+ * What set_miner_conf.cgi of older firmware takes: a shell script that reads its fields by their order, and writes the
+ * whole configuration anew from them.
+ */
+export function formOf({ pools, mode, fan, rest }: MinerConfig): Record<string, string> {
+  const form: Record<string, string> = {};
+  for (const [index, { url, user, pass }] of inPlaces(pools).entries()) {
+    form[`_ant_pool${index + 1}url`] = url;
+    form[`_ant_pool${index + 1}user`] = user;
+    form[`_ant_pool${index + 1}pw`] = pass;
+  }
+  form._ant_nobeeper = String(rest.boolean("bitmain-nobeeper") ?? false);
+  form._ant_notempoverctrl = String(rest.boolean("bitmain-notempoverctrl") ?? false);
+  form._ant_fan_customize_switch = String(fan !== null);
+  form._ant_fan_customize_value = fan === null ? "" : String(fan);
+  form._ant_freq = rest.text("bitmain-freq") ?? "";
+  form._ant_voltage = rest.text("bitmain-voltage") ?? "";
+  if (mode !== null) form._ant_work_mode = String(mode);
+  for (const value of Object.values(form)) {
+    if (!survivesScript.test(value))
+      throw invalid(
+        "pool",
+        "this rig's old firmware cannot store such letters; use A-Z, 0-9 and . _ - : / + @ # $ , ; = < > ? [ ] ^ |",
+      );
+  }
+  return form;
+}
+
+/** What the script decodes again; anything else would be stored as %-codes, or end the text. */
+const survivesScript = /^[A-Za-z0-9._*:/+@#$,;=<>?[\]^|-]*$/;
+
+/** Throws where a password is not told: to write the list would wipe it. */
+function inPlaces(pools: readonly ConfiguredPool[]): { url: string; user: string; pass: string }[] {
+  const listed = pools.map(({ url, user, pass }) => {
+    if (pass !== null) return { url, user, pass };
+    throw new RigbridgeError(
+      "not.possible",
+      `The rig takes only whole lists of pools and does not tell the password of ${url}; to write the list would wipe it`,
+    );
+  });
+  const empty = { url: "", user: "", pass: "" };
+  return Array.from({ length: places }, (_, index) => listed[index] ?? empty);
+}
+
+/** Changes of the list; each throws when it cannot be made. */
+export const edit = {
+  add: (pools: readonly ConfiguredPool[], login: PoolLogin): ConfiguredPool[] => {
+    if (pools.length < places) return [...pools, configured(login)];
+    throw new RigbridgeError("not.possible", `This rig holds ${places} pools and all are set; remove one first`);
+  },
+  /** In place of the first. */
+  use: (pools: readonly ConfiguredPool[], login: PoolLogin): ConfiguredPool[] => [configured(login), ...pools.slice(1)],
+  first: (pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool[] => {
+    const found = listed(pools, wanted);
+    return [found, ...pools.filter((pool) => pool !== found)];
+  },
+  remove: (pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool[] => {
+    const found = listed(pools, wanted);
+    if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    return pools.filter((pool) => pool !== found);
+  },
+};
+
+const configured = ({ url, worker, password }: PoolLogin): ConfiguredPool => ({ url, user: worker, pass: password });
+
+function listed(pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool {
+  const isWanted = (pool: ConfiguredPool | undefined): boolean =>
+    pool !== undefined && sameUrl(pool.url, wanted.url) && pool.user === wanted.worker;
+  const there = pools[wanted.index];
+  const found = there !== undefined && isWanted(there) ? there : pools.find(isWanted);
+  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
+  return found;
+}
+
+const bare = (url: string): string =>
+  url
+    .replace(/^[a-z0-9+]+:\/\//i, "")
+    .replace(/\/$/, "")
+    .toLowerCase();
+
+export const sameUrl = (a: string, b: string): boolean => bare(a) === bare(b);
+
+/** Whether a later read shows what was written. */
+export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
+  a.fan === b.fan && JSON.stringify(a.pools) === JSON.stringify(b.pools);
+
+/**
+ * The pools as configured, with what the running program counts of them: what was written is shown at once, although
+ * the program starts anew with it for minutes. Where the program says of none of them that it mines there, that is the
+ * first one that is not dead.
+ */
+export function poolsOf(config: MinerConfig, running: readonly PoolReading[]): PoolReading[] {
+  const left = [...running];
+  const pools = config.pools.map(({ url, user }, index): PoolReading => {
+    const at = left.findIndex((each) => sameUrl(each.url, url) && each.worker === user);
+    const [found] = at === -1 ? [] : left.splice(at, 1);
+    return found === undefined
+      ? { ...uncounted, index, priority: index, url, worker: user }
+      : { ...found, index, priority: index };
+  });
+  if (config.mode === asleep || pools.some(({ active }) => active)) return pools;
+  const first = pools.find(({ status }) => status !== "dead");
+  return pools.map((pool) => ({ ...pool, active: pool === first }));
+}
+
+const uncounted = {
+  status: "enabled",
+  active: false,
+  quota: null,
+  accepted: null,
+  rejected: null,
+  stale: null,
+  devFee: false,
+} as const;

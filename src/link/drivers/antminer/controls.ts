@@ -1,0 +1,75 @@
+import type { ControlKey } from "../../../contract/readings.ts";
+import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { asleep, type MinerConfig, modes } from "./config.ts";
+import type { AntminerWeb } from "./web.ts";
+
+/** What only a login gives. */
+export const webControls: readonly ControlKey[] = ["reboot", "locate", "fan", "mining", "mode"];
+
+/** What a read found that decides on the controls. */
+export interface Found {
+  /** null where it could not be read. */
+  readonly config: MinerConfig | null;
+  /** null where the rig does not say. */
+  readonly blinks: boolean | null;
+  /** Cooled by water, it has none. */
+  readonly hasFans: boolean;
+  /** Mode to wake into: the one it was in before it slept. */
+  readonly awake: number;
+}
+
+/** Saved in the configuration; with every change of it the mining program starts anew, which takes some minutes. */
+export const stored = { lasting: true, restartsMining: true, seconds: 180 } as const;
+
+/** Source: the requests of Bitmain's web page. It has no limit of power, and no restart but the reboot. */
+export function offers(web: AntminerWeb, generation: "new" | "old", found: Found): Steer[] {
+  const steers: Steer[] = [
+    {
+      control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 240 }),
+      set: (_, signal) => web.reboot(signal),
+    },
+  ];
+  if (found.blinks !== null) {
+    steers.push({
+      control: toggle("locate", found.blinks, { lasting: false, restartsMining: false, seconds: 5 }),
+      set: (on, signal) => web.blink(on === true, signal),
+    });
+  }
+  if (found.config !== null && found.hasFans) steers.push(fan(web, found.config));
+  // Only the newer interface has a documented form for these.
+  if (found.config !== null && found.config.mode !== null && generation === "new")
+    steers.push(...modeSteers(web, found.config.mode, found.awake));
+  return steers;
+}
+
+function fan(web: AntminerWeb, { fan }: MinerConfig): Steer {
+  const scale = { unit: "%", min: 0, max: 100, step: 1, value: fan ?? "auto", options: ["auto"] } as const;
+  return {
+    control: range("fan", { ...scale, options: [...scale.options] }, stored),
+    set: (value, signal) =>
+      web.change((config) => ({ ...config, fan: typeof value === "number" ? Math.round(value) : null }), signal),
+  };
+}
+
+/** Asleep it offers no mode: to choose one would wake it. */
+function modeSteers(web: AntminerWeb, mode: number, awake: number): Steer[] {
+  const into =
+    (to: number): ((signal: AbortSignal) => Promise<string>) =>
+    (signal) =>
+      web.change((config) => ({ ...config, mode: to }), signal);
+  const mining: Steer = {
+    control: toggle("mining", mode !== asleep, stored),
+    set: (on, signal) => into(on === true ? awake : asleep)(signal),
+  };
+  if (mode === asleep) return [mining];
+  const offered = [0, 3, mode].filter((each, index, all) => all.indexOf(each) === index);
+  return [
+    mining,
+    {
+      control: choice("mode", offered.map(nameOf), nameOf(mode), stored),
+      set: (name, signal) => into(offered.find((each) => nameOf(each) === name) ?? mode)(signal),
+    },
+  ];
+}
+
+export const nameOf = (mode: number): string => modes[mode] ?? String(mode);

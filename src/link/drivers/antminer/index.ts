@@ -1,0 +1,174 @@
+import type { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import { type Steer, steer } from "../../controls.ts";
+import type { Driver, Login, PoolAction, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
+import type { Link } from "../../link.ts";
+import { checkLogin } from "../../pool-login.ts";
+import { Notes } from "../../tolerant-reader.ts";
+import { digestTransport } from "../../transports/digest.ts";
+import { asleep, edit, type MinerConfig, places, poolsOf } from "./config.ts";
+import { nameOf, offers, stored, webControls } from "./controls.ts";
+import { AntminerReader, type Facts } from "./reader.ts";
+import { AntminerByRpc } from "./rpc.ts";
+import { AntminerWeb } from "./web.ts";
+import { kindOf } from "../cgminer/identity.ts";
+import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
+
+/**
+ * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface behind a digest
+ * login, which steers. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
+ */
+export const antminer: Driver = {
+  id: "antminer",
+  name: "Antminer (Bitmain's firmware)",
+  evidence: { readings: "recorded", controls: "other source" },
+  ports: [80, 4028],
+  login: { keys: ["username", "password"], adds: "rebooted and found, and its pools and fan changed" },
+  makersLogin: { username: "root", password: "root" },
+  recognise: (signs) => recognise(signs),
+  connect: (link) => connect(link),
+};
+
+/** By its RPC where that is open, which names other firmware on the same hardware; else by the name of its login. */
+function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+  const status = statusOf(version);
+  // Some firmware no longer knows `version`, but says in `stats` what it is.
+  if (status !== null && isRefusal(status) && !Object.hasOwn(told, "stats")) return { command: "stats" };
+  const kind = kindOf(version, told.stats ?? null);
+  // MSKMiner names the hardware too.
+  if (kind !== undefined && /rwglr/i.test(JSON.stringify(version))) return undefined;
+  if (kind !== undefined && kind.identity.make !== null) {
+    return kind.identity.make === "Antminer" ? kind.identity : undefined;
+  }
+  const asksLogin = root?.status === 401 && /realm="?antMiner/i.test(root.headers["www-authenticate"] ?? "");
+  return asksLogin ? { make: "Antminer" } : undefined;
+}
+
+function connect(link: Link): Rig {
+  const { username, password } = link.credentials;
+  if (username === undefined && password === undefined) return new AntminerByRpc(link);
+  // Bitmain's firmware has this one user.
+  return new AntminerRig(link, { username: username ?? "root", password: password ?? "" });
+}
+
+class AntminerRig implements Rig {
+  readonly #web: AntminerWeb;
+  readonly #reader: AntminerReader;
+  readonly #link: Link;
+  #steers: readonly Steer[] | undefined;
+  /** Why the web did not answer the last read. */
+  #trouble: RigbridgeError | null = null;
+  /** The last mode in which it was awake. */
+  #awake = 0;
+  /** Whether the last statistics listed fans. */
+  #hasFans = true;
+
+  constructor(link: Link, login: Login) {
+    this.#link = link;
+    this.#web = new AntminerWeb(digestTransport(link.http, login));
+    this.#reader = new AntminerReader(link.rpc, this.#web);
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const notes = new Notes();
+    const facts = await this.#reader.read(signal, notes);
+    this.#trouble = facts.trouble;
+    if (facts.trouble !== null) notes.add(`nothing can be steered now: ${facts.trouble.unquoted}`);
+    const { config, report } = facts;
+    if (config !== null && config.mode !== null && config.mode !== asleep) this.#awake = config.mode;
+    if (report !== null && report.readings.boards.length > 0) this.#hasFans = report.readings.fans.length > 0;
+    const steers = this.#offers(facts);
+    this.#steers = steers;
+    const running = report?.pools ?? [];
+    return {
+      identity: facts.identity,
+      readings: { ...readingsOf(facts), notes: notes.list() },
+      pools: config === null ? running : poolsOf(config, running),
+      devices: report?.devices ?? [],
+      controls: steers.map(({ control }) => control),
+      poolActions: config === null || facts.generation === null ? [] : poolActionsOf(config),
+      ...(facts.trouble?.code === "rig.login" ? { locked: { why: "login wrong", text: facts.trouble.unquoted } } : {}),
+      poolSeconds: stored.seconds,
+      software: null,
+      logInterval: report?.logInterval ?? null,
+      workUtility: report?.workUtility ?? null,
+    };
+  }
+
+  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    if (this.#steers === undefined) await this.read(signal);
+    const steers = this.#steers ?? [];
+    if (webControls.includes(key) && !steers.some(({ control }) => control.key === key)) this.#reachableWeb();
+    return steer(steers, key, value, signal).finally(() => this.#reader.look());
+  }
+
+  /**
+   * The rig holds three pools, mines at the first that answers, and takes only the whole list; its passwords are read
+   * from it to be written back. Mining restarts with each change.
+   */
+  readonly pools: PoolControls = {
+    add: async (login, signal) => {
+      checkLogin(login);
+      return this.#changePools((pools) => edit.add(pools, login), signal);
+    },
+    use: async (login, signal) => {
+      checkLogin(login);
+      return this.#changePools((pools) => edit.use(pools, login), signal);
+    },
+    switch: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
+    prioritize: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
+    remove: (pool, signal) => this.#changePools((pools) => edit.remove(pools, pool), signal),
+  };
+
+  doubt(): void {
+    this.#reader.doubt();
+  }
+
+  close(): void {
+    this.#link.http.close();
+    this.#link.rpc.close();
+  }
+
+  async #changePools(to: (pools: MinerConfig["pools"]) => MinerConfig["pools"], signal: AbortSignal): Promise<string> {
+    return this.#reachableWeb().change((config) => ({ ...config, pools: to(config.pools) }), signal);
+  }
+
+  /** Throws why there is nothing to steer with. */
+  #reachableWeb(): AntminerWeb {
+    if (this.#trouble !== null) throw this.#trouble;
+    return this.#web;
+  }
+
+  #offers({ generation, config, blinks }: Facts): Steer[] {
+    if (generation === null) return [];
+    return offers(this.#web, generation, { config, blinks, hasFans: this.#hasFans, awake: this.#awake });
+  }
+}
+
+function poolActionsOf({ pools }: MinerConfig): PoolAction[] {
+  const many: PoolAction[] = pools.length > 1 ? ["switch", "remove", "prioritize"] : [];
+  return [...(pools.length < places ? (["add"] as const) : []), "use", ...many];
+}
+
+function readingsOf({ report, remarks, config, blinks, foundBlocks, silence, algorithm }: Facts): RigReadings {
+  const readings = report?.readings ?? unknownReadings();
+  const sleeps = config?.mode === asleep;
+  const { hashrate, shares } = readings;
+  return {
+    ...readings,
+    algorithm,
+    hashrate: sleeps ? (hashrate ?? 0) : hashrate,
+    mining: sleeps ? false : hashrate === null ? null : hashrate > 0,
+    mode: config === null || config.mode === null ? null : nameOf(config.mode),
+    locate: blinks,
+    bestShare: readings.bestShare ?? remarks?.bestShare ?? null,
+    foundBlocks: readings.foundBlocks ?? foundBlocks,
+    shares: { ...shares, hardwareErrors: shares.hardwareErrors ?? remarks?.hardwareErrors ?? null },
+    errors: [
+      ...readings.errors,
+      ...(remarks?.errors ?? []),
+      ...(silence === null || sleeps ? [] : [{ code: "miner.silent", text: silence }]),
+    ],
+  };
+}

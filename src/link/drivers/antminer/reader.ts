@@ -1,0 +1,294 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { Identity } from "../../../contract/readings.ts";
+import type { PoolReading } from "../../driver.ts";
+import { normalMac, unknownIdentity } from "../../identity.ts";
+import { Notes, Reply } from "../../tolerant-reader.ts";
+import type { RpcTransport } from "../../transports/rpc.ts";
+import { asleep, type MinerConfig } from "./config.ts";
+import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./stats.ts";
+import type { AntminerWeb, Generation } from "./web.ts";
+import { antminerAlgorithm, type Kind, kindOf } from "../cgminer/identity.ts";
+import { refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
+import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
+
+/** What one read found. */
+export interface Facts {
+  readonly identity: Identity;
+  readonly algorithm: string | null;
+  /** null while the mining program starts anew; `silence` says so in words. */
+  readonly report: Report | null;
+  readonly silence: string | null;
+  readonly generation: Generation;
+  /** null where it cannot be had. */
+  readonly config: MinerConfig | null;
+  readonly blinks: boolean | null;
+  readonly remarks: Remarks | null;
+  readonly foundBlocks: number | null;
+  /** Why the web does not answer. */
+  readonly trouble: RigbridgeError | null;
+}
+
+/** ms that one page may take of a read. */
+const patience = 2_500;
+/** ms for which a way that did not answer is not tried again, while the other answers. */
+const rest = 60_000;
+
+type Tried<T> = { readonly value: T } | { readonly error: RigbridgeError };
+
+/**
+ * Reads over the web, and over RPC what that says better, or when the web does not answer. One request at a time; what
+ * seldom changes is asked in turn, one thing with each read.
+ */
+export class AntminerReader {
+  readonly #rpc: RpcTransport;
+  readonly #web: AntminerWeb;
+  /** undefined until they were asked. */
+  #kind: Kind | null | undefined;
+  #system: Reply | undefined;
+  #blinks: boolean | null | undefined;
+  /** Both are asked again; until they answer, what they said holds. */
+  #askAgain = false;
+  #mac: string | null = null;
+  #remarks: Remarks | null = null;
+  #foundBlocks: number | null = null;
+  #turn = 0;
+  /** Of the monotonic clock. */
+  #webRestsUntil = 0;
+  #rpcRestsUntil = 0;
+  #trouble: RigbridgeError | null = null;
+  #uptime: number | null = null;
+
+  constructor(rpc: RpcTransport, web: AntminerWeb) {
+    this.#rpc = rpc;
+    this.#web = web;
+  }
+
+  /** Asks anew what the rig has once said of itself, and tries both ways. */
+  doubt(): void {
+    this.#kind = undefined;
+    this.#system = undefined;
+    this.#webRestsUntil = 0;
+    this.#rpcRestsUntil = 0;
+  }
+
+  /** The next read asks whether the light blinks. */
+  look(): void {
+    this.#blinks = undefined;
+  }
+
+  async read(signal: AbortSignal, notes: Notes): Promise<Facts> {
+    if (performance.now() >= this.#webRestsUntil) this.#trouble = await this.#meet(signal, notes);
+    const generation = this.#trouble === null ? await this.#web.generation(signal) : null;
+    const config = this.#trouble === null ? await this.#config(signal, notes) : null;
+    const found = await this.#report(generation, config, signal, notes);
+    if ("error" in found && config === null) throw this.#failure(found.error);
+    if (this.#kind === undefined || this.#askAgain) await this.#askVersion(signal);
+    if (this.#trouble === null) await this.#readInTurn(generation, signal, notes);
+    const report = "value" in found ? found.value : null;
+    const identity = this.#identity(report?.model ?? null);
+    const algorithm = this.#kind?.algorithm ?? antminerAlgorithm(identity.model);
+    this.#noticeRestart(report?.readings.uptime ?? null);
+    return {
+      identity,
+      algorithm,
+      report,
+      silence: "error" in found ? `the mining program does not answer: ${found.error.unquoted}` : null,
+      generation: this.#trouble === null ? generation : null,
+      config,
+      blinks: this.#blinks ?? null,
+      remarks: this.#remarks,
+      foundBlocks: this.#foundBlocks,
+      trouble: this.#trouble,
+    };
+  }
+
+  /** Who answers there, and with which pages. The reason when nobody does. */
+  async #meet(signal: AbortSignal, notes: Notes): Promise<RigbridgeError | null> {
+    if (this.#system === undefined || this.#askAgain) {
+      const said = await this.#try(signal, (short) => this.#web.ask("get_system_info", short, notes));
+      if ("error" in said && isClosed(said.error)) return this.#closed(said.error);
+      if ("error" in said) notes.add(`what the rig is cannot be read: ${said.error.unquoted}`);
+      else this.#introduce(new Reply(said.value, notes, "system"));
+    }
+    const pages = await this.#try(signal, (short) => this.#web.generation(short));
+    return "error" in pages ? this.#closed(pages.error) : null;
+  }
+
+  #introduce(system: Reply): void {
+    const mac = normalMac(system.text("macaddr"));
+    if (this.#mac !== null && mac !== this.#mac) this.#web.forget();
+    this.#mac = mac;
+    this.#system = system;
+  }
+
+  #closed(error: RigbridgeError): RigbridgeError {
+    this.#webRestsUntil = performance.now() + rest;
+    return error;
+  }
+
+  async #config(signal: AbortSignal, notes: Notes): Promise<MinerConfig | null> {
+    const config = await this.#try(signal, (short) => this.#web.config(short, notes));
+    if ("value" in config) return config.value;
+    if (isClosed(config.error)) this.#trouble = this.#closed(config.error);
+    else notes.add(`the configuration cannot be read: ${config.error.unquoted}`);
+    return null;
+  }
+
+  async #report(
+    generation: Generation,
+    config: MinerConfig | null,
+    signal: AbortSignal,
+    notes: Notes,
+  ): Promise<Tried<Report>> {
+    if (this.#trouble === null && generation === "new") {
+      const stats = await this.#try(signal, (short) => this.#web.ask("stats", short, notes));
+      if ("value" in stats && (config?.mode === asleep || hasStatistics(stats.value)))
+        return { value: reportOfWeb(stats.value, await this.#pools(signal, notes), notes, this.#identity(null).model) };
+    }
+    const byRpc = await this.#reportOfRpc(signal, notes);
+    if ("value" in byRpc || this.#trouble !== null || generation !== "old") return byRpc;
+    const byPages = await this.#try(signal, (short) => this.#reportOfPages(short, notes));
+    if ("value" in byPages) this.#restRpc(notes);
+    return byPages;
+  }
+
+  /** The RPC says at which pool is mined, which the page does not. */
+  async #pools(signal: AbortSignal, notes: Notes): Promise<PoolReading[]> {
+    const listed = await this.#command("pools", signal, notes);
+    if ("value" in listed) return poolsOf(new Reply(listed.value, notes, "").list("POOLS"));
+    this.#restRpc(notes);
+    const pages = await this.#try(signal, (short) => this.#web.ask("pools", short, notes));
+    if ("value" in pages) return poolsOfWeb(pages.value, notes);
+    notes.add(`what the pools count cannot be read: ${pages.error.unquoted}`);
+    return [];
+  }
+
+  async #reportOfRpc(signal: AbortSignal, notes: Notes): Promise<Tried<Report>> {
+    const summary = await this.#command("summary", signal, notes);
+    if ("error" in summary && summary.error.code !== "rig.refused") return summary;
+    const stats = await this.#command("stats", signal, notes);
+    if ("error" in summary) {
+      if ("error" in stats || !standsInForSummary(stats.value)) return summary;
+      notes.add(refusedSummary);
+    }
+    const pools = await this.#command("pools", signal, notes);
+    for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.unquoted);
+    const said = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
+    return {
+      value: reportOfRpc(
+        { summary: said(summary), pools: said(pools), stats: said(stats) },
+        notes,
+        this.#identity(null).model,
+      ),
+    };
+  }
+
+  /** Older firmware shows on its pages what its RPC says. */
+  async #reportOfPages(signal: AbortSignal, notes: Notes): Promise<Report> {
+    const summary = await this.#web.ask("miner_summary", signal, notes);
+    const pools = await this.#web.ask("miner_pools", signal, notes);
+    const stats = await this.#web.ask("miner_stats", signal, notes);
+    return reportOfRpc({ summary, pools, stats }, notes, this.#identity(null).model);
+  }
+
+  /** One report of the RPC. */
+  #command(
+    name: "summary" | "pools" | "stats" | "version",
+    signal: AbortSignal,
+    notes: Notes,
+  ): Promise<Tried<unknown>> {
+    if (performance.now() < this.#rpcRestsUntil) {
+      const error = new RigbridgeError("rig.unreachable", `${this.#rpc.at}: did not answer before`);
+      return Promise.resolve({ error });
+    }
+    return this.#try(signal, async (short) => {
+      const reply = await this.#rpc.send(name, undefined, short);
+      if (name !== "version") accepted(this.#rpc.at, name, reply.value);
+      for (const note of reply.notes) notes.add(note);
+      return reply.value;
+    });
+  }
+
+  #restRpc(notes: Notes): void {
+    notes.add("the RPC at port 4028 does not answer; the web interface is read alone");
+    this.#rpcRestsUntil = Math.max(this.#rpcRestsUntil, performance.now() + rest);
+  }
+
+  /** Newer firmware no longer answers `version`, but says in its statistics what it is. */
+  async #askVersion(signal: AbortSignal): Promise<void> {
+    const notes = new Notes();
+    const version = await this.#command("version", signal, notes);
+    if ("error" in version) return;
+    const known = kindOf(version.value, null);
+    if (known !== undefined && known.identity.model === null) {
+      const stats = await this.#command("stats", signal, notes);
+      this.#kind = ("value" in stats ? kindOf(version.value, stats.value) : undefined) ?? known;
+    } else this.#kind = known ?? null;
+  }
+
+  /** All of it with the first read, then one thing with each. None of it fails a read. */
+  async #readInTurn(generation: Generation, signal: AbortSignal, notes: Notes): Promise<void> {
+    const first = this.#turn === 0;
+    this.#turn = (this.#turn % 3) + 1;
+    if (generation === null) return;
+    if (first || this.#turn === 1 || this.#blinks === undefined) {
+      const blinks = await this.#try(signal, (short) => this.#web.blinks(short, notes));
+      this.#blinks = "value" in blinks ? blinks.value : null;
+      if ("error" in blinks) notes.add(blinks.error.unquoted);
+    }
+    // The reports of older firmware hold all that follows.
+    if (generation === "old") return;
+    if (first || this.#turn === 2) {
+      const summary = await this.#try(signal, (short) => this.#web.ask("summary", short, notes));
+      this.#remarks = "value" in summary ? remarksOf(summary.value, notes) : null;
+      if ("error" in summary) notes.add(summary.error.unquoted);
+    }
+    if (first || this.#turn === 3) {
+      const summary = await this.#command("summary", signal, notes);
+      const [said] = "value" in summary ? new Reply(summary.value, notes, "").list("SUMMARY") : [];
+      this.#foundBlocks = said?.integer("Found Blocks") ?? null;
+    }
+  }
+
+  /** Neither way gave anything: the web's reason where it is more than silence, since a login can be mended. */
+  #failure(byRpc: RigbridgeError): RigbridgeError {
+    this.#webRestsUntil = 0;
+    this.#rpcRestsUntil = 0;
+    return this.#trouble === null || this.#trouble.code === "rig.unreachable" ? byRpc : this.#trouble;
+  }
+
+  /** Runs with a time of its own, so that one page cannot cost the read; the caller's deadline ends all. */
+  async #try<T>(signal: AbortSignal, work: (short: AbortSignal) => Promise<T>): Promise<Tried<T>> {
+    try {
+      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(patience)])) };
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
+      return { error };
+    }
+  }
+
+  /** What mines there now may be another firmware. */
+  #noticeRestart(uptime: number | null): void {
+    this.#askAgain = uptime !== null && this.#uptime !== null && uptime < this.#uptime;
+    this.#uptime = uptime ?? this.#uptime;
+  }
+
+  #identity(model: string | null): Identity {
+    const system = this.#system;
+    const kind = this.#kind?.identity ?? unknownIdentity;
+    return {
+      make: "Antminer",
+      model: kind.model ?? system?.text("minertype") ?? model,
+      firmware: system?.text("system_filesystem_version") ?? kind.firmware,
+      mac: normalMac(system?.text("macaddr") ?? null),
+      hostname: system?.text("hostname") ?? null,
+      serial: system?.text("serinum") ?? system?.text("serial_no") ?? null,
+    };
+  }
+}
+
+/** The whole web is meant, not one page of it. */
+const isClosed = ({ code }: RigbridgeError): boolean =>
+  code === "rig.login" || code === "rig.unreachable" || code === "rig.timeout";
+
+const hasStatistics = (stats: unknown): boolean => new Reply(stats, new Notes(), "").list("STATS").length > 0;

@@ -1,0 +1,162 @@
+import type { Board, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
+import { isLiquidCooled } from "../../identity.ts";
+import type { Notes } from "../../tolerant-reader.ts";
+import { Reply } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/bitmain-stats.ts";
+import { antminerAlgorithm } from "../cgminer/identity.ts";
+import { partsOf, readingsOf, type Sections } from "../cgminer/readings.ts";
+import { rateUnit } from "../shared/cgminer-replies.ts";
+
+/** What one way to the rig says of its work. */
+export interface Report {
+  readonly readings: RigReadings;
+  readonly devices: DeviceReading[];
+  readonly pools: PoolReading[];
+  /** What it says that it is. */
+  readonly model: string | null;
+  /** Seconds over which the hash rate is averaged. */
+  readonly logInterval: number | null;
+  readonly workUtility: number | null;
+}
+
+/**
+ * From `summary`, `pools` and `stats` as the RPC answers them, and older firmware its web pages. `known`: the model, as
+ * far as it is known without them.
+ */
+export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
+  const parts = partsOf({ ...sections, devs: null }, notes, known);
+  return {
+    readings: readingsOf(parts),
+    devices: parts.devices,
+    pools: parts.pools,
+    model: new Reply(sections.stats, notes, "").list("STATS")[0]?.text("Type") ?? null,
+    logInterval: parts.rates.seconds,
+    workUtility: parts.summary.number("Work Utility"),
+  };
+}
+
+/** From stats.cgi of newer firmware. A rig that sleeps lists no statistics there. */
+export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, known: string | null): Report {
+  const page = new Reply(stats, notes, "");
+  const [said] = page.list("STATS");
+  const reply = said ?? new Reply(undefined, notes, "STATS[0]");
+  const model = page.object("INFO").text("type") ?? known;
+  const unit = rateUnit(reply, antminerAlgorithm(model));
+  const chains = reply.list("chain", 16);
+  const boards = chains.map((chain, position) => boardOf(chain, position, unit));
+  const errors = chains.map((chain) => chain.integer("hw"));
+  const power = reply.number("watt", { absent: 0 });
+  return {
+    readings: {
+      ...unknownReadings(),
+      hashrate: reply.number("rate_5s", { times: unit }),
+      hashrateAverage: reply.number("rate_avg", { times: unit }),
+      hashrateExpected: reply.number("rate_ideal", { times: unit, absent: 0 }),
+      power,
+      powerSource: power === null ? null : "reported",
+      temperature: highest(boards.map(({ temperature }) => temperature)),
+      ...(reply.integer("fan_num") === 0 || isLiquidCooled(model) ? coolant(chains) : {}),
+      boards,
+      fans: fansOf(reply),
+      uptime: reply.number("elapsed"),
+      shares: { ...sharesOf(pools), hardwareErrors: total(errors) },
+    },
+    devices: boards.map((board, index) => boardDevice(board, errors[index] ?? null)),
+    pools,
+    model,
+    logInterval: 5,
+    workUtility: null,
+  };
+}
+
+/** Numbered from 1, as the RPC numbers the same boards. */
+function boardOf(chain: Reply, position: number, unit: number): Board {
+  const found = chain.integer("asic_num") ?? 0;
+  const broken = Math.min(chain.text("asic", 1000)?.replace(/[^xX]/g, "").length ?? 0, found);
+  return {
+    slot: (chain.integer("index", { max: 98 }) ?? position) + 1,
+    hashrate: chain.number("rate_real", { times: unit }),
+    temperature: highest(sensors(chain, "temp_pcb")),
+    chipTemperature: highest(sensors(chain, "temp_chip")),
+    chips: found - broken,
+    chipsExpected: broken > 0 ? found : null,
+    frequency: chain.number("freq_avg", { times: 1e6, absent: 0 }),
+    voltage: null,
+    serial: chain.text("sn"),
+  };
+}
+
+/** 0 and 255 stand for a sensor that does not answer. */
+const sensors = (chain: Reply, key: string): number[] =>
+  chain.numbers(key, { min: -60, max: 255 }).flatMap((each) => (each !== null && each > 0 && each < 255 ? each : []));
+
+/** In a rig that is cooled by water these sensors sit where it comes in and goes out. */
+function coolant(chains: readonly Reply[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
+  const water = chains.flatMap((chain) => sensors(chain, "temp_pic"));
+  return { temperatureIn: water.length === 0 ? null : Math.min(...water), temperatureOut: highest(water) };
+}
+
+function fansOf(reply: Reply): RigReadings["fans"] {
+  const count = reply.integer("fan_num") ?? 16;
+  return reply
+    .numbers("fan", {}, 16)
+    .slice(0, count)
+    .map((rpm) => ({ rpm, percent: null }));
+}
+
+/** The pools of pools.cgi; it does not say at which of them is mined. */
+export const poolsOfWeb = (pools: unknown, notes: Notes): PoolReading[] =>
+  new Reply(pools, notes, "").list("POOLS").map((pool, position) => ({
+    index: pool.integer("index") ?? position,
+    url: pool.text("url", 255) ?? "",
+    worker: pool.text("user", 255) ?? "",
+    status: /^dead$/i.test(pool.text("status") ?? "") ? "dead" : "enabled",
+    active: false,
+    priority: pool.integer("priority") ?? position,
+    quota: null,
+    accepted: pool.integer("accepted"),
+    rejected: pool.integer("rejected"),
+    stale: pool.integer("stale"),
+    devFee: false,
+  }));
+
+export const sharesOf = (pools: readonly PoolReading[]): Pick<RigReadings["shares"], "accepted" | "rejected"> => ({
+  accepted: total(pools.map(({ accepted }) => accepted)),
+  rejected: total(pools.map(({ rejected }) => rejected)),
+});
+
+export interface Remarks {
+  readonly errors: RigReadings["errors"];
+  readonly bestShare: number | null;
+  readonly hardwareErrors: number | null;
+}
+
+/** An empty status stands where nothing is there to go wrong, "running" where nothing is. */
+const healthy: readonly (string | null)[] = [null, "s", "running"];
+
+/** What summary.cgi adds: what is wrong, and the best share. */
+export function remarksOf(summary: unknown, notes: Notes): Remarks {
+  const [reply] = new Reply(summary, notes, "").list("SUMMARY");
+  const states = reply?.list("status", 32) ?? [];
+  return {
+    bestShare: reply?.number("bestshare") ?? null,
+    hardwareErrors: reply?.integer("hw_all") ?? null,
+    errors: states.flatMap((state) => {
+      if (healthy.includes(state.text("status")?.toLowerCase() ?? null)) return [];
+      const what = state.text("type") ?? "status";
+      const code = state.text("code");
+      return {
+        code: what,
+        text: state.text("msg") ?? `${what} is reported as faulty${code === null ? "" : ` (${code})`}`,
+      };
+    }),
+  };
+}
+
+const total = (values: readonly (number | null)[]): number | null =>
+  values.every((value) => value === null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+
+const highest = (values: readonly (number | null)[]): number | null =>
+  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);

@@ -1,0 +1,170 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import { Notes, Reply } from "../../tolerant-reader.ts";
+import { type HttpCall, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
+import { parseReply } from "../../transports/json.ts";
+import { configOf, documentOf, formOf, type MinerConfig, sameConfig } from "./config.ts";
+
+/**
+ * Which web interface: `new` takes JSON, `old` (S9, S17 and their time) forms that its shell scripts read.
+ * null: neither was recognised, and nothing is written, for the wrong form wipes the configuration.
+ */
+export type Generation = "new" | "old" | null;
+
+const page = (name: string): string => `/cgi-bin/${name}.cgi`;
+
+/** ms; older firmware keeps the answer back for as long as it blinks. */
+const blinkPatience = 4_000;
+
+/** The web interface of Bitmain's firmware, behind its login. */
+export class AntminerWeb {
+  readonly #http: HttpTransport;
+  /** undefined until it was found out. */
+  #generation: Generation | undefined;
+  /** Some firmware takes the mode in the other form than it shows it, and passes over that one. */
+  #modeOtherwise = false;
+
+  constructor(http: HttpTransport) {
+    this.#http = http;
+  }
+
+  get at(): string {
+    return this.#http.at;
+  }
+
+  /** Another rig has this address. */
+  forget(): void {
+    this.#generation = undefined;
+    this.#modeOtherwise = false;
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+
+  /** By the pages that only the one or the other has. */
+  async generation(signal: AbortSignal): Promise<Generation> {
+    this.#generation ??= (await this.#has("summary", signal))
+      ? "new"
+      : (await this.#has("miner_summary", signal))
+        ? "old"
+        : null;
+    return this.#generation;
+  }
+
+  async #has(name: string, signal: AbortSignal): Promise<boolean> {
+    const call = { method: "GET", path: page(name) } as const;
+    const reply = await this.#http.call(call, signal);
+    if (reply.status === 404) return false;
+    if (reply.status >= 300) throw refusal(this.at, call, reply);
+    return true;
+  }
+
+  /** A page that reports. */
+  ask(name: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
+    return this.#ask({ method: "GET", path: page(name) }, signal, notes);
+  }
+
+  async #ask(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<unknown> {
+    const reply = jsonOf(this.at, call, await this.#http.send(call, signal));
+    for (const note of reply.notes) notes.add(note);
+    return reply.value;
+  }
+
+  config(signal: AbortSignal, notes = new Notes()): Promise<MinerConfig> {
+    return this.#config({ method: "GET", path: page("get_miner_conf") }, signal, notes);
+  }
+
+  async #config(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<MinerConfig> {
+    return configOf(this.at, new Reply(await this.#ask(call, signal, notes), notes, "configuration"));
+  }
+
+  /** Reads the configuration, changes it and writes the whole: the rig takes nothing less. Mining restarts with it. */
+  async change(to: (config: MinerConfig) => MinerConfig, signal: AbortSignal): Promise<string> {
+    const generation = await this.#known(signal);
+    const read: HttpCall = { method: "GET", path: page("get_miner_conf"), ofCommand: true };
+    const wanted = to(await this.#config(read, signal, new Notes()));
+    const said = await this.#write(generation, wanted, signal);
+    const after = await this.#reread(signal);
+    if (after === null) return said || "stored";
+    if (generation === "old" && said === "" && !sameConfig(after, wanted)) {
+      throw new RigbridgeError("rig.busy", `${this.at} is carrying out another change, and did not take this one`);
+    }
+    if (generation === "new" && after.mode !== wanted.mode && !this.#modeOtherwise) {
+      this.#modeOtherwise = true;
+      return this.#write(generation, wanted, signal);
+    }
+    return said || "stored";
+  }
+
+  /** null when it does not say: it may be restarting. */
+  async #reread(signal: AbortSignal): Promise<MinerConfig | null> {
+    try {
+      return await this.config(signal);
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code !== "rig.timeout") return null;
+      throw error;
+    }
+  }
+
+  async #write(generation: "new" | "old", config: MinerConfig, signal: AbortSignal): Promise<string> {
+    const call: HttpCall =
+      generation === "old"
+        ? { method: "POST", path: page("set_miner_conf"), form: formOf(config), ofCommand: true }
+        : {
+            method: "POST",
+            path: page("set_miner_conf"),
+            body: documentOf(config, config.modeIsText !== this.#modeOtherwise),
+            ofCommand: true,
+          };
+    const reply = await this.#http.send(call, signal);
+    return generation === "old" ? reply.body.trim().slice(0, 200) : this.#taken(call, reply.body, "M000");
+  }
+
+  /** `{stats, code, msg}`; any other code than the one for success is a refusal. */
+  #taken({ method, path }: HttpCall, body: string, success: string): string {
+    const parsed = parseReply(body);
+    const reply = new Reply("value" in parsed ? parsed.value : undefined, new Notes(), "");
+    const code = reply.text("code", 20);
+    const said = reply.text("msg") ?? reply.text("stats") ?? "";
+    if (code === success) return `${said || "stored"} (${code})`;
+    const answer = code === null ? words(body) || "an answer without a code" : `${code} ${said}`.trim();
+    throw new RigbridgeError("rig.refused", `${this.at} refused ${method} ${path}: ${answer}`);
+  }
+
+  /** Whether its light blinks; null where it does not say. */
+  async blinks(signal: AbortSignal, notes: Notes): Promise<boolean | null> {
+    if ((await this.generation(signal)) === "old") {
+      const call = { method: "POST", path: page("blink"), form: { action: "onPageLoaded" } } as const;
+      const { value } = jsonOf(this.at, call, await this.#http.send(call, signal));
+      return new Reply(value, notes, "blink").boolean("isBlinking");
+    }
+    return new Reply(await this.ask("get_blink_status", signal, notes), notes, "blink").boolean("blink");
+  }
+
+  async blink(on: boolean, signal: AbortSignal): Promise<string> {
+    if ((await this.#known(signal)) === "new") {
+      const call = { method: "POST", path: page("blink"), body: { blink: on }, ofCommand: true } as const;
+      return this.#taken(call, (await this.#http.send(call, signal)).body, on ? "B000" : "B100");
+    }
+    const form = { action: on ? "startBlink" : "stopBlink" };
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(blinkPatience)]);
+    try {
+      await this.#http.send({ method: "POST", path: page("blink"), form, ofCommand: true }, patience);
+    } catch (error) {
+      const late = error instanceof RigbridgeError && error.code === "rig.timeout" && !signal.aborted;
+      if (!late) throw error;
+    }
+    return on ? "blinking" : "no longer blinking";
+  }
+
+  async reboot(signal: AbortSignal): Promise<string> {
+    const reply = await this.#http.send({ method: "GET", path: page("reboot"), ofCommand: true }, signal);
+    return words(reply.body) || "rebooting";
+  }
+
+  async #known(signal: AbortSignal): Promise<"new" | "old"> {
+    const generation = await this.generation(signal);
+    if (generation !== null) return generation;
+    throw new RigbridgeError("control.absent", `${this.at} has a web interface of a kind that is not known here`);
+  }
+}

@@ -1,0 +1,254 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { type Steer, steer } from "../../controls.ts";
+import type { Driver, Reading, Rig } from "../../driver.ts";
+import { normalMac } from "../../identity.ts";
+import type { Link } from "../../link.ts";
+import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import type { RpcTransport } from "../../transports/rpc.ts";
+import { clockOf, optionsOf, takes } from "./commands.ts";
+import { offers, rebootSeconds } from "./controls.ts";
+import { type Generation, generationOf, identityOf } from "./generation.ts";
+import { type Line, parseLine } from "./line.ts";
+import { AvalonPools, poolCommands } from "./pools.ts";
+import { devicesOf, haltOf, type Picture, pictureOf, readingsOf } from "./readings.ts";
+import { AvalonWeb } from "./web.ts";
+import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
+
+/**
+ * Canaan's Avalon: A-series, Nano 3 and 3S, Mini 3, Q. RPC without a login, one question at a time; pools are kept with
+ * the password of the web page. Source: asic.md 3.6; A10 API manual; firmware of the Nano 3S.
+ */
+export const avalon: Driver = {
+  id: "avalon",
+  name: "Avalon (A-series, Nano 3, Nano 3S, Mini 3, Q)",
+  ports: [4028, 80],
+  login: { keys: ["password"], adds: "given pools that it keeps over a restart" },
+  makersLogin: { username: "root", password: "root" },
+  evidence: { readings: "recorded", controls: "vendor document" },
+  recognise: ({ version, root }) => {
+    if (version !== null) return recognised(version);
+    return root !== null && root.status < 400 && /\bAvalon/.test(root.body) ? { make: "Avalon" } : undefined;
+  },
+  connect: (link) => new AvalonRig(link),
+};
+
+function recognised(version: unknown): Partial<Identity> | undefined {
+  const said = JSON.stringify(version)?.toUpperCase() ?? "";
+  if (statusOf(version) === null || !said.includes("AVALON") || others.test(said)) return undefined;
+  const fields = versionOf(version);
+  return identityOf(fields, generationOf(fields, undefined), new Map());
+}
+
+/** Firmware by others that may run on such hardware, or that names it. */
+const others = /BOSMINER|BOSER|BTMINER|LUXMINER|VNISH|HIVEON|ANTMINER/;
+
+const versionOf = (value: unknown): Reply =>
+  new Reply(value, new Notes(), "").list("VERSION")[0] ?? new Reply(undefined, new Notes(), "VERSION[0]");
+
+/** By how much they say. Some firmware leaves `stats` empty. */
+const reports = ["stats", "estats", "litestats"] as const;
+
+/** Reads until a rig that leaves a fuller report empty, as some do while they start, is asked for it again. */
+const settledReads = 20;
+
+/** ms of a read that may go into what is asked once; the rest is asked with the next read. */
+const questionTime = 1_500;
+
+/** What a rig has said of itself; holds until another firmware, or another rig, may answer. */
+interface Self {
+  readonly generation: Generation;
+  readonly identity: Identity;
+}
+
+class AvalonRig implements Rig {
+  readonly pools: AvalonPools;
+  readonly #rpc: RpcTransport;
+  readonly #link: Link;
+  readonly #web: AvalonWeb;
+  /** The report that last had a line, and for how many reads it is asked alone. */
+  #report: (typeof reports)[number] = "stats";
+  #settled = 0;
+  #self: Self | undefined;
+  /** undefined until it was asked for, null where the firmware has no such list. */
+  #options: ReadonlySet<string> | null | undefined;
+  readonly #taken = new Map<string, boolean>();
+  #firmware: string | null = null;
+  #uptime: number | null = null;
+  /** By how many seconds the rig's clock is ahead of this computer's. */
+  #ahead = 0;
+  readonly #light: { before: string | null } = { before: null };
+  #steers: readonly Steer[] | undefined;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#rpc = link.rpc;
+    this.#web = new AvalonWeb(link.http, link.credentials);
+    this.pools = new AvalonPools(link.rpc, this.#web, link.credentials, () => ({
+      generation: this.#self?.generation ?? { name: "a-series", series: null },
+      options: this.#options ?? null,
+      taken: new Set([...this.#taken].filter(([, takesIt]) => takesIt).map(([command]) => command)),
+    }));
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const notes = new Notes();
+    const summary = await this.#summary(signal, notes);
+    const pools = poolsOf(new Reply(await this.#optional("pools", signal, notes), notes, "").list("POOLS"));
+    const line = await this.#line(signal, notes);
+    const { generation, identity } = await this.#ask(line, signal, notes);
+    const picture = pictureOf(generation, summary, line, notes);
+    const steers = this.#offers(picture);
+    this.#steers = steers;
+    const readings = readingsOf(picture);
+    return {
+      identity,
+      readings,
+      pools,
+      devices: devicesOf(readings.boards, picture),
+      controls: steers.map(({ control }) => control),
+      poolActions: this.pools.actions(pools),
+      ...(this.pools.reboot ? { poolSeconds: rebootSeconds } : {}),
+      software: null,
+      logInterval: picture.line.has("GHSspd") ? null : picture.rates.seconds,
+      workUtility: picture.line.number("WU") ?? summary.number("Work Utility"),
+      starting: picture.work === "init",
+      halt: haltOf(picture, pools),
+    };
+  }
+
+  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    if (this.#steers === undefined) await this.read(signal);
+    try {
+      return await steer(this.#steers ?? [], key, value, signal);
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code === "control.absent") this.#options = undefined;
+      throw error;
+    }
+  }
+
+  doubt(): void {
+    this.#self = undefined;
+    // Firmware that once gave no list may have been too busy for it.
+    this.#options ??= undefined;
+  }
+
+  close(): void {
+    this.#rpc.close();
+    this.#link.http.close();
+  }
+
+  async #summary(signal: AbortSignal, notes: Notes): Promise<Reply> {
+    const { value, notes: repairs } = await this.#rpc.send("summary", undefined, signal);
+    accepted(this.#rpc.at, "summary", value);
+    for (const repair of repairs) notes.add(repair);
+    const clock = clockOf(value);
+    if (clock !== null) this.#ahead = clock - Date.now() / 1_000;
+    const summary = new Reply(value, notes, "").list("SUMMARY")[0] ?? new Reply(undefined, notes, "SUMMARY[0]");
+    if (summary.keys().length === 0) notes.add("the rig's summary is empty");
+    const uptime = summary.number("Elapsed");
+    // What answers now may be other firmware.
+    if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) this.doubt();
+    this.#uptime = uptime ?? this.#uptime;
+    return summary;
+  }
+
+  /** undefined, and a note, when this one report cannot be read; the others can. */
+  async #optional(command: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
+    try {
+      const { value, notes: repairs } = await this.#rpc.send(command, undefined, signal);
+      for (const repair of repairs) notes.add(repair);
+      return value;
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || error.code !== "rig.garbled") throw error;
+      notes.add(`the rig's answer to "${command}" cannot be read`);
+      return undefined;
+    }
+  }
+
+  /** The line of the first module, by the report that last had one. */
+  async #line(signal: AbortSignal, notes: Notes): Promise<Line> {
+    const alone = this.#settled > 0;
+    if (alone) this.#settled -= 1;
+    for (const report of alone ? [this.#report] : reports) {
+      const line = parseLine(textOf(await this.#optional(report, signal, notes)));
+      if (line.fields.size === 0) continue;
+      this.#report = report;
+      if (!alone && report !== "stats") this.#settled = settledReads;
+      return line;
+    }
+    if (!alone) this.#settled = settledReads;
+    return parseLine("");
+  }
+
+  /** What is asked once; the read does not fail for it. */
+  async #ask(line: Line, signal: AbortSignal, notes: Notes): Promise<Self> {
+    const until = performance.now() + questionTime;
+    try {
+      this.#self ??= await this.#introduction(line, signal);
+      this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;
+      for (const command of Object.values(poolCommands)) {
+        if (performance.now() >= until) break;
+        if (!this.#taken.has(command)) this.#taken.set(command, await takes(this.#rpc, command, signal));
+      }
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      notes.add("the rig did not answer what it is and what it can be told");
+    }
+    return this.#self ?? selfOf(new Reply(undefined, new Notes(), ""), line);
+  }
+
+  async #introduction(line: Line, signal: AbortSignal): Promise<Self> {
+    const self = selfOf(versionOf((await this.#rpc.send("version", undefined, signal)).value), line);
+    if (self.identity.firmware !== this.#firmware) {
+      this.#firmware = self.identity.firmware;
+      this.#options = undefined;
+      this.#taken.clear();
+    }
+    if (self.generation.name !== "nano3" || self.identity.mac !== null) return self;
+    // Two of them could not be told apart otherwise: they say neither MAC nor number.
+    return { ...self, identity: { ...self.identity, mac: await this.#macOfPage(signal) } };
+  }
+
+  async #macOfPage(signal: AbortSignal): Promise<string | null> {
+    for (const path of ["/get_minerinfo.cgi", "/get_miner_info.cgi"]) {
+      try {
+        const mac = (await this.#web.report(path, signal))?.mac;
+        if (typeof mac === "string") return normalMac(mac);
+      } catch (error) {
+        if (!(error instanceof RigbridgeError)) throw error;
+        return null;
+      }
+    }
+    return null;
+  }
+
+  #offers(picture: Picture): Steer[] {
+    if (this.#options === undefined) return [];
+    const now = (): number => Date.now() / 1_000 + this.#ahead;
+    return offers({ rpc: this.#rpc, picture, options: this.#options, now, light: this.#light });
+  }
+}
+
+function selfOf(version: Reply, { fields }: Line): Self {
+  const generation = generationOf(version, fields.get("Ver"));
+  return { generation, identity: identityOf(version, generation, fields) };
+}
+
+/** `MM ID0`, or the summary and the boards apart as the Q has them; other modules are not looked at. */
+function textOf(value: unknown): string {
+  const list: unknown = isRecord(value) ? value.STATS : undefined;
+  if (!Array.isArray(list)) return "";
+  const found: unknown = list.slice(0, 64).find((each: unknown) => isRecord(each) && lineOf(each) !== "");
+  if (!isRecord(found)) return "";
+  const boards = Object.hasOwn(found, "HBinfo") && typeof found.HBinfo === "string" ? found.HBinfo : "";
+  return `${lineOf(found)} ${boards}`;
+}
+
+function lineOf(stats: Readonly<Record<string, unknown>>): string {
+  for (const key of ["MM ID0:Summary", "MM ID0", "MM ID1", "MM ID1:Summary"]) {
+    const text = Object.hasOwn(stats, key) ? stats[key] : undefined;
+    if (typeof text === "string" && text !== "") return text;
+  }
+  return "";
+}

@@ -1,0 +1,220 @@
+import { type Board, type RigReadings, unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
+import { poolHalt } from "../../reason.ts";
+import { type Notes, Reply } from "../../tolerant-reader.ts";
+import { type Generation, modeWord } from "./generation.ts";
+import { type Line, numbersIn } from "./line.ts";
+import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+
+/** What a read has brought: the summary, and the lines of the statistics as one. */
+export interface Picture {
+  readonly generation: Generation;
+  readonly summary: Reply;
+  readonly fields: ReadonlyMap<string, string>;
+  /** The fields, for tolerant reading. */
+  readonly line: Reply;
+  readonly rates: Rates;
+  readonly work: Work;
+  readonly notes: Notes;
+}
+
+/** What the firmware says it does. */
+export type Work = "init" | "work" | "idle" | "fault" | null;
+
+export function pictureOf(generation: Generation, summary: Reply, { fields, odd }: Line, notes: Notes): Picture {
+  if (fields.size === 0) notes.add("the rig's statistics have no fields; temperatures, fans and power are unknown");
+  if (odd) notes.add("the rig's statistics are damaged; what could be read of them was");
+  const line = new Reply(Object.fromEntries(fields), notes, "MM");
+  return { generation, summary, fields, line, rates: ratesOf(summary, 1e9), work: workOf(fields, line), notes };
+}
+
+const states = ["init", "work", "idle", "fault"] as const;
+
+/** `SYSTEMSTATU[Work: In Idle, Hash Board: 1]`, or the short report's `STATE[2]`. */
+function workOf(fields: ReadonlyMap<string, string>, line: Reply): Work {
+  const said = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
+  return states.find((state) => state === said) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
+}
+
+/** One that idles with a `SoftOFF` of 0 was not told to. */
+export function haltOf({ work, line }: Picture, pools: readonly PoolReading[]): Halt | undefined {
+  if (work !== "idle" || line.integer("SoftOFF") !== 0) return undefined;
+  return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
+}
+
+const celsius = { absent: -273, min: -60, max: 250 };
+/** A chip that does not work says 0. */
+const chipCelsius = { ...celsius, absent: 0 };
+const giga = { times: 1e9 };
+
+export function readingsOf(picture: Picture): RigReadings {
+  const { summary, line, rates, work, notes } = picture;
+  const boards = boardsOf(picture);
+  const power = powerOf(picture);
+  return {
+    ...unknownReadings(),
+    hashrate: line.number("GHSspd", giga) ?? rates.now,
+    hashrateAverage: line.number("GHSavg", giga) ?? rates.average,
+    hashrateExpected: line.number("GHSmm", { ...giga, absent: 0 }),
+    algorithm: "sha256",
+    power,
+    powerLimit: line.number("MPO", { absent: 0 }),
+    powerSource: power === null ? null : "reported",
+    temperature: highest(boards.map(({ temperature }) => temperature)) ?? line.number("TAvg", chipCelsius),
+    temperatureIn: line.number("ITemp", celsius) ?? line.number("Temp", celsius),
+    temperatureOut: line.number("OTemp", celsius) ?? line.number("HBOTemp", celsius),
+    boards,
+    fans: fansOf(line),
+    psu: psuOf(picture, power),
+    uptime: summary.number("Elapsed") ?? line.number("Elapsed"),
+    mining: work === null ? (rates.now === null ? null : rates.now > 0) : work === "work",
+    mode: modeOf(picture),
+    // The lamps of the others light a room.
+    locate: picture.generation.name === "a-series" ? line.boolean("Led") : null,
+    bestShare: summary.number("Best Share"),
+    foundBlocks: summary.integer("Found Blocks"),
+    shares: {
+      accepted: summary.integer("Accepted"),
+      rejected: summary.integer("Rejected"),
+      hardwareErrors: line.integer("HW") ?? summary.integer("Hardware Errors"),
+    },
+    errors: errorsOf(picture),
+    notes: notes.list(),
+  };
+}
+
+/** The number of the work mode; of a Nano 3, which has levels alone, that of its level. */
+export function modeNumber({ line }: Picture): number | null {
+  const mode = line.integer("WORKMODE", { max: 99 }) ?? line.integer("MODE", { max: 99 });
+  return mode ?? levelNumber(line);
+}
+
+const levelNumber = (line: Reply): number | null =>
+  line.integer("WORKLEVEL", { min: -99, max: 99 }) ?? line.integer("LEVEL", { min: -99, max: 99 });
+
+/** With the level within the mode, where it is another than the usual one: "eco, level 1". */
+function modeOf(picture: Picture): string | null {
+  const { generation, line } = picture;
+  const mode = modeNumber(picture);
+  if (mode === null) return null;
+  const word = modeWord(generation.name, mode);
+  const level = line.has("WORKMODE") || line.has("MODE") ? levelNumber(line) : null;
+  return level === null || level === 0 ? word : `${word}, level ${level}`;
+}
+
+/**
+ * W. `WALLPOWER` where there is one; of `PS[error volts volts amperes watts volts watts]` the fifth on A10 to A13 (to
+ * the boards), the last on what came later. What a Nano 3 says there is no power.
+ */
+function powerOf({ generation: { name, series }, fields, line }: Picture): number | null {
+  const wall = line.number("WALLPOWER");
+  if (wall !== null) return wall;
+  const supply = numbersIn(fields.get("PS"));
+  if (name === "nano3" || supply.length < 5) return null;
+  if (name === "nano3s") return plausible(supply[6]);
+  if (name === "a-series" && (series === null || series < 10)) return null;
+  return plausible(name === "a-series" && series !== null && series < 14 ? supply[4] : supply.at(-1));
+}
+
+const plausible = (watts: number | null | undefined): number | null =>
+  watts !== null && watts !== undefined && watts >= 0 && watts < 20_000 ? watts : null;
+
+/** What the power supply gives the boards: hundredths of a volt, thousandths on a Nano 3S. */
+function psuOf({ generation: { name }, fields }: Picture, power: number | null): RigReadings["psu"] {
+  const supply = numbersIn(fields.get("PS"));
+  if (supply.length < 5 || name === "nano3") return null;
+  const volts = supply[2] ?? null;
+  return {
+    power,
+    voltage: volts === null || volts < 0 ? null : volts / (name === "nano3s" ? 1_000 : 100),
+    temperature: null,
+    model: null,
+    serial: null,
+  };
+}
+
+function boardsOf({ fields, line, work }: Picture): Board[] {
+  const rates = numbersIn(fields.get("MGHS"));
+  const said = /Hash Board:\s*(\d{1,2})/.exec(fields.get("SYSTEMSTATU") ?? "")?.[1];
+  const count = Math.min(16, Math.max(rates.length, said === undefined ? 0 : Number(said)));
+  const chips = line.integer("TA", { absent: 0 });
+  const [hottest, average] = [numbersIn(fields.get("MTmax")), numbersIn(fields.get("MTavg"))];
+  const only = count === 1;
+  // Averages stay where they were when it stops, so they say nothing of the present.
+  const works = work === null || work === "work";
+  return Array.from({ length: count }, (_, slot) => {
+    const temperatures = numbersIn(fields.get(`PVT_T${slot}`));
+    return {
+      slot,
+      hashrate: works ? times(rates[slot], 1e9) : 0,
+      temperature: warm(average[slot]) ?? (only ? line.number("TAvg", chipCelsius) : null),
+      chipTemperature: warm(hottest[slot]) ?? (only ? line.number("TMax", chipCelsius) : null),
+      chips: works && temperatures.length > 0 ? temperatures.filter((each) => warm(each) !== null).length : null,
+      chipsExpected: chips === null || chips % count !== 0 ? temperatures.length || null : chips / count,
+      frequency: works ? line.number("Freq", { times: 1e6 }) : null,
+      // Chips are in series, and only the voltage of single ones and of the supply is told.
+      voltage: null,
+      serial: null,
+    };
+  });
+}
+
+const times = (value: number | null | undefined, factor: number): number | null =>
+  value === null || value === undefined || value < 0 ? null : Math.round(value * factor);
+
+const warm = (value: number | null | undefined): number | null =>
+  value === null || value === undefined || value === 0 || value < -60 || value > 250 ? null : value;
+
+function fansOf(line: Reply): RigReadings["fans"] {
+  const percent = line.number("FanR", { max: 100 });
+  return Array.from({ length: 8 }, (_, index) => `Fan${index + 1}`)
+    .filter((key) => line.has(key))
+    .map((key) => ({ rpm: line.number(key, { max: 60_000 }), percent }));
+}
+
+/** Bit 512 stands on boards that work. Source: the replies printed in the A10 manual. */
+const healthyBits = 512;
+
+function errorsOf({ generation, fields, line, work }: Picture): RigReadings["errors"] {
+  const errors: RigReadings["errors"] = [];
+  const add = (code: string, text: string): void => {
+    errors.push({ code, text });
+  };
+  if (work === "fault") add("system.fault", "the rig reports a fault");
+  for (const [slot, bits] of numbersIn(fields.get("ECHU")).slice(0, 16).entries()) {
+    if (bits !== null && bits !== 0 && bits !== healthyBits) add(`board.${slot}`, `board ${slot}: error bits ${bits}`);
+  }
+  const control = line.integer("ECMM") ?? 0;
+  if (control !== 0) add("control-board", `control board: error bits ${control}`);
+  const fan = line.integer("FanErr") ?? 0;
+  if (fan !== 0) add("fan", `fans: error ${fan}`);
+  const supply = generation.name === "nano3" ? 0 : (numbersIn(fields.get("PS"))[0] ?? 0);
+  if (supply !== 0) add("psu", `power supply: error ${supply}`);
+  return errors;
+}
+
+/** A board as the device that it is; what is counted, is counted for all together. */
+export const devicesOf = (boards: readonly Board[], { fields, work }: Picture): DeviceReading[] =>
+  boards.map((board) => ({
+    kind: "asic",
+    name: `Board ${board.slot}`,
+    status: work === "fault" ? "sick" : "enabled",
+    hashrate: board.hashrate,
+    hashrateAverage: times(numbersIn(fields.get("MGHS"))[board.slot], 1e9),
+    temperature: board.temperature,
+    fanRpm: null,
+    fanPercent: null,
+    clock: board.frequency,
+    memoryClock: null,
+    voltage: null,
+    activity: null,
+    powertune: null,
+    intensity: null,
+    accepted: null,
+    rejected: null,
+    hardwareErrors: numbersIn(fields.get("MH"))[board.slot] ?? null,
+    workUtility: null,
+  }));
+
+const highest = (values: readonly (number | null)[]): number | null =>
+  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);

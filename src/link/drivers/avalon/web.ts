@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { PoolLogin } from "../../driver.ts";
+import type { Credentials } from "../../link.ts";
+import { isRecord } from "../../tolerant-reader.ts";
+import { SessionEnded } from "../../session-ended.ts";
+import { type HttpCall, type HttpReply, type HttpTransport, words } from "../../transports/http.ts";
+import { parseReply } from "../../transports/json.ts";
+
+/** A page that is called as a function of what it reports: `minerinfoCallback({...});`. undefined when it is none. */
+export function jsonpOf(body: string): Readonly<Record<string, unknown>> | undefined {
+  const [open, close] = [body.indexOf("("), body.lastIndexOf(")")];
+  if (!/^\s*[A-Za-z]\w*\s*$/.test(body.slice(0, Math.max(0, open))) || close < open) return undefined;
+  const parsed = parseReply(body.slice(open + 1, close));
+  return "value" in parsed && isRecord(parsed.value) ? parsed.value : undefined;
+}
+
+/** What the browser makes of salt and password. Source: the login page of the Nano 3S; asic.md 3.6. */
+export const cookieOf = (salt: string, password: string): string =>
+  salt + createHash("sha256").update(password).digest("hex").slice(0, 24);
+
+/** Older firmware has no page for the salt, and always this one. */
+const oldSalt = "ff0000ff";
+
+/** How many pools the firmware keeps. */
+export const poolSlots = 3;
+
+/**
+ * The web pages of a rig, with its password. The session is in the cookie alone: nothing is opened, nothing to be
+ * logged off. Throws `rig.login` when there is no password, or it is wrong.
+ */
+export class AvalonWeb {
+  readonly #http: HttpTransport;
+  readonly #password: string | undefined;
+  #salt: string | null = null;
+
+  constructor(http: HttpTransport, { password }: Credentials) {
+    this.#http = http;
+    this.#password = password;
+  }
+
+  get hasPassword(): boolean {
+    return this.#password !== undefined;
+  }
+
+  /** A page that may be open; the password goes along where there is one. null when it is no such page. */
+  async report(path: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null> {
+    const reply = await this.#call({ method: "GET", path }, signal);
+    return (reply.status < 300 && jsonpOf(reply.body)) || null;
+  }
+
+  /**
+   * The pools as they are kept, with their passwords; empty places are left out. Never partial. `before` a change, or
+   * `after` it.
+   */
+  async pools(when: "before" | "after", signal: AbortSignal): Promise<PoolLogin[]> {
+    const path = "/get_dashboard.cgi";
+    const call: HttpCall = when === "before" ? { method: "GET", path, ofCommand: true } : { method: "GET", path };
+    const page = jsonpOf((await this.#closed(call, signal)).body);
+    const kept: PoolLogin[] = [];
+    for (let slot = 1; slot <= poolSlots; slot += 1) {
+      const [url, worker, password] = ["pool", "worker", "passwd"].map((name) => page?.[`${name}${slot}`]);
+      if (typeof url !== "string" || typeof worker !== "string" || typeof password !== "string")
+        throw new RigbridgeError("rig.garbled", `${this.#http.at} does not say which pools it keeps; none was changed`);
+      if (url !== "") kept.push({ url, worker, password });
+    }
+    return kept;
+  }
+
+  /** Writes all places: what is not sent is wiped. Only a later `pools` shows whether it was taken. */
+  async keep(pools: readonly PoolLogin[], signal: AbortSignal): Promise<void> {
+    const form: Record<string, string> = {};
+    for (let slot = 1; slot <= poolSlots; slot += 1) {
+      const pool = pools[slot - 1];
+      form[`pool${slot}`] = pool?.url ?? "";
+      form[`worker${slot}`] = pool?.worker ?? "";
+      form[`passwd${slot}`] = pool?.password ?? "";
+    }
+    await this.#closed({ method: "POST", path: "/cgpools.cgi", form, ofCommand: true }, signal);
+  }
+
+  /** A refused call did nothing, so it is sent once more with a salt just read, unless it belongs to a command. */
+  async #closed(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
+    if (this.#password === undefined)
+      throw new RigbridgeError("rig.login", `${this.#http.at} wants the password of its web page, and none was given`);
+    const fresh = this.#salt === null;
+    let reply = await this.#call(call, signal);
+    if (isLoginPage(reply) && !fresh) {
+      this.#salt = null;
+      if (call.ofCommand) throw new SessionEnded(this.#wrongPassword());
+      reply = await this.#call(call, signal);
+    }
+    if (isLoginPage(reply)) {
+      this.#salt = null;
+      throw this.#wrongPassword();
+    }
+    if (reply.status >= 300) {
+      const said = `${reply.status} ${words(reply.body)}`.trimEnd();
+      throw new RigbridgeError("rig.refused", `${this.#http.at} refused ${call.method} ${call.path}: ${said}`);
+    }
+    return reply;
+  }
+
+  #wrongPassword(): RigbridgeError {
+    return new RigbridgeError("rig.login", `${this.#http.at} does not take this password for its web page`);
+  }
+
+  async #call(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
+    if (this.#password === undefined) return this.#http.call(call, signal);
+    const salt = this.#salt ?? (await this.#readSalt(signal));
+    this.#salt = salt;
+    const cookie = `auth=${cookieOf(salt, this.#password)}`;
+    return this.#http.call({ ...call, headers: { cookie } }, signal);
+  }
+
+  async #readSalt(signal: AbortSignal): Promise<string> {
+    const { body } = await this.#http.call({ method: "GET", path: "/get_auth.cgi" }, signal);
+    const salt = jsonpOf(body)?.auth;
+    return typeof salt === "string" && /^[0-9A-Za-z]{1,64}$/.test(salt) ? salt : oldSalt;
+  }
+}
+
+/** Whatever is asked for without the right cookie is answered with the login page, as if all were well. */
+const isLoginPage = ({ status, body }: HttpReply): boolean =>
+  status === 401 || status === 403 || /<form[^>]{0,200}login|name="?loginform|id="?login/i.test(body);

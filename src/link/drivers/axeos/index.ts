@@ -1,0 +1,178 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { type Steer, steer } from "../../controls.ts";
+import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
+import { checkLogin } from "../../pool-login.ts";
+import { Notes, Reply } from "../../tolerant-reader.ts";
+import { type HttpTransport, words } from "../../transports/http.ts";
+import { parseReply } from "../../transports/json.ts";
+import { type ChipOptions, chipOptions, offers } from "./controls.ts";
+import { fresh, isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
+import { deviceOf, identityOf, overheated, readingsOf } from "./readings.ts";
+
+/**
+ * AxeOS, the web interface of ESP-Miner: Bitaxe and its forks NerdAxe and LuckyMiner. HTTP, no credentials.
+ * Source: ESP-Miner's openapi.yaml.
+ */
+export const axeos: Driver = {
+  id: "axeos",
+  name: "AxeOS (Bitaxe, NerdAxe, LuckyMiner)",
+  evidence: { readings: "recorded", controls: "vendor document" },
+  ports: [80],
+  recognise: (signs) => recognise(signs),
+  connect: ({ http }) => new AxeosRig(http),
+};
+
+const infoPath = "/api/system/info";
+
+/** Its page is compressed and says little, so its information is asked for, of whatever speaks HTTP there. */
+function recognise({ root, asked }: Signs): Partial<Identity> | Question | undefined {
+  if (root === null) return undefined;
+  if (!Object.hasOwn(asked, infoPath)) return { ask: infoPath };
+  const parsed = parseReply(asked[infoPath]?.body ?? "");
+  if ("problem" in parsed) return undefined;
+  const info = new Reply(parsed.value, new Notes(), "");
+  return info.has("ASICModel") || (info.has("stratumURL") && info.has("hashRate"))
+    ? identityOf(info, root.body)
+    : undefined;
+}
+
+class AxeosRig implements Rig {
+  readonly quick = true;
+  readonly #http: HttpTransport;
+  /** undefined until it was asked; null on firmware without that page. */
+  #asic: Reply | null | undefined;
+  #steers: readonly Steer[] | undefined;
+
+  constructor(http: HttpTransport) {
+    this.#http = http;
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const notes = new Notes();
+    const info = await this.#info(signal, notes);
+    await this.#askAsic(signal);
+    const chip: ChipOptions | null = chipOptions(this.#asic ?? null, info.text("ASICModel"));
+    const steers = offers(this.#http, info, chip);
+    this.#steers = steers;
+    const pools = poolsOf(info);
+    const readings = readingsOf(info, this.#asic?.integer("asicCount") ?? null);
+    return {
+      identity: identityOf(info, ""),
+      readings: { ...readings, notes: notes.list() },
+      pools,
+      devices: [deviceOf(info, readings)],
+      controls: steers.map(({ control }) => control),
+      poolActions: poolActionsOf(info, pools),
+      software: null,
+      logInterval: null,
+      workUtility: null,
+      halt: info.boolean("overheat_mode") === true ? overheated : undefined,
+    };
+  }
+
+  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    if (this.#steers === undefined) await this.read(signal);
+    return steer(this.#steers ?? [], key, value, signal);
+  }
+
+  /**
+   * AxeOS has two pools, a primary and a fallback, takes changes of them at its next start, and never tells their
+   * passwords; so they are not swapped, but chosen between where the firmware can (`useFallbackStratum`).
+   */
+  readonly pools: PoolControls = {
+    add: async (login, signal) => {
+      checkLogin(login);
+      const info = await this.#info(signal, new Notes());
+      const slot = slots.find((each) => !isSet(info, each));
+      if (slot === undefined) {
+        throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
+      }
+      const said = await this.#patch(slotFields(slot, login, info), signal);
+      return `${said}; stored as the ${slot.name} pool, used after the next restart`;
+    },
+    use: async (login, signal) => {
+      checkLogin(login);
+      const info = await this.#info(signal, new Notes());
+      const [primary] = slots;
+      const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
+      const said = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
+      return `${said}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
+    },
+    switch: (pool, signal) => this.#choose(pool, signal),
+    prioritize: (pool, signal) => this.#choose(pool, signal),
+    remove: async (pool, signal) => {
+      const info = await this.#info(signal, new Notes());
+      const pools = poolsOf(info);
+      const wanted = fresh(pools, pool);
+      if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+      if (wanted.index === 0) {
+        throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
+      }
+      const fallback = slots[1];
+      const said = await this.#patch(
+        { [fallback.url]: "", ...(info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {}) },
+        signal,
+      );
+      if (!wanted.active) return said;
+      return `${said}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
+    },
+  };
+
+  close(): void {
+    this.#http.close();
+  }
+
+  async #choose(pool: PoolReading, signal: AbortSignal): Promise<string> {
+    const info = await this.#info(signal, new Notes());
+    if (!info.has("useFallbackStratum")) {
+      throw new RigbridgeError(
+        "control.absent",
+        "This version of AxeOS cannot choose between its pools, and does not tell the passwords needed to swap them",
+      );
+    }
+    const { index } = fresh(poolsOf(info), pool);
+    const said = await this.#patch({ useFallbackStratum: index }, signal);
+    return `${said}; the device restarts to use the ${slots[index]?.name} pool: ${await this.#restart(signal)}`;
+  }
+
+  async #info(signal: AbortSignal, notes: Notes): Promise<Reply> {
+    const reply = await this.#http.getJson(infoPath, signal);
+    for (const note of reply.notes) notes.add(note);
+    return new Reply(reply.value, notes, "");
+  }
+
+  async #askAsic(signal: AbortSignal): Promise<void> {
+    if (this.#asic !== undefined) return;
+    try {
+      const { value } = await this.#http.getJson("/api/system/asic", signal);
+      this.#asic = new Reply(value, new Notes(), "asic");
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      // A missing page stays missing; anything else is asked again with the next read.
+      if (error.code === "rig.refused" || error.code === "rig.garbled") this.#asic = null;
+    }
+  }
+
+  async #patch(body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string> {
+    const reply = await this.#http.send({ method: "PATCH", path: "/api/system", body }, signal);
+    return words(reply.body) || "AxeOS took the settings";
+  }
+
+  async #restart(signal: AbortSignal): Promise<string> {
+    const reply = await this.#http.send({ method: "POST", path: "/api/system/restart" }, signal);
+    return words(reply.body) || "restarting";
+  }
+}
+
+/** The settings that make a slot hold this login. */
+function slotFields(slot: (typeof slots)[number], login: PoolLogin, info: Reply): Record<string, string | number> {
+  const { host, port, tls } = checkLogin(login);
+  return {
+    [slot.url]: host,
+    [slot.port]: port,
+    [slot.user]: login.worker,
+    [slot.password]: login.password,
+    ...(tls || info.has(slot.tls) ? { [slot.tls]: tls ? 1 : 0 } : {}),
+  };
+}

@@ -1,0 +1,69 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { PoolAction, PoolReading } from "../../driver.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+
+/** Where each pool stands in the settings. */
+export const slots = [
+  {
+    name: "primary",
+    url: "stratumURL",
+    port: "stratumPort",
+    user: "stratumUser",
+    password: "stratumPassword",
+    tls: "stratumTLS",
+  },
+  {
+    name: "fallback",
+    url: "fallbackStratumURL",
+    port: "fallbackStratumPort",
+    user: "fallbackStratumUser",
+    password: "fallbackStratumPassword",
+    tls: "fallbackStratumTLS",
+  },
+] as const;
+
+/** A NerdQAxe shows an address for a pool that nobody has set, but no worker. The one in use is shown in any case. */
+export function isSet(info: Reply, slot: (typeof slots)[number]): boolean {
+  const inUse = slots[info.boolean("isUsingFallbackStratum") === true ? 1 : 0];
+  return info.text(slot.url, 255) !== null && (slot === inUse || info.text(slot.user, 255) !== null);
+}
+
+export function poolsOf(info: Reply): PoolReading[] {
+  const onFallback = info.boolean("isUsingFallbackStratum") ?? false;
+  const preferred = info.boolean("useFallbackStratum") === true ? 1 : 0;
+  return slots.flatMap((slot, index) => {
+    const host = info.text(slot.url, 255);
+    if (host === null || !isSet(info, slot)) return [];
+    const scheme = host.includes("://") ? "" : info.boolean(slot.tls) === true ? "stratum+ssl://" : "stratum+tcp://";
+    const port = info.integer(slot.port, { max: 65_535, absent: 0 });
+    return {
+      index,
+      url: `${scheme}${host}${port === null ? "" : `:${port}`}`,
+      worker: info.text(slot.user, 255) ?? "",
+      status: "enabled" as const,
+      active: index === (onFallback ? 1 : 0),
+      priority: index === preferred ? 0 : 1,
+      quota: null,
+      accepted: null,
+      rejected: null,
+      stale: null,
+      devFee: false,
+      ...(index === 0 ? { fixed: true } : {}),
+    };
+  });
+}
+
+/** The pool as it stands there now; throws `not.possible` when it is another. */
+export function fresh(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
+  const found = pools.find(({ index }) => index === wanted.index);
+  if (found === undefined || found.url !== wanted.url || found.worker !== wanted.worker) {
+    throw new RigbridgeError("not.possible", `The device no longer lists the pool ${wanted.url}`);
+  }
+  return found;
+}
+
+export function poolActionsOf(info: Reply, pools: readonly PoolReading[]): PoolAction[] {
+  const both = pools.length === slots.length;
+  const actions: PoolAction[] = both ? ["use", "remove"] : ["use", "add"];
+  return both && info.has("useFallbackStratum") ? [...actions, "switch", "prioritize"] : actions;
+}

@@ -1,0 +1,149 @@
+import type { Identity, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, Halt } from "../../driver.ts";
+import { normalMac } from "../../identity.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+
+/** From GET /api/system/info, and the page where that says more. */
+export function identityOf(info: Reply, page: string): Identity {
+  const model = info.text("deviceModel") ?? info.text("minerModel");
+  const lucky = info.has("minerModel") || /Lucky ?miner/i.test(page);
+  const nerd = /nerd/i.test(model ?? "") || /Nerd/.test(page);
+  const make = lucky ? "LuckyMiner" : nerd ? "NerdAxe" : "Bitaxe";
+  return {
+    make,
+    model: model ?? (make === "Bitaxe" ? bitaxeModel(info) : null) ?? chipAndBoard(info),
+    firmware: info.text("version"),
+    mac: normalMac(info.text("macAddr")),
+    hostname: info.text("hostname"),
+    serial: null,
+  };
+}
+
+/** By `boardVersion`. Source: ESP-Miner's table of its boards. */
+const bitaxes: readonly (readonly [RegExp, string])[] = [
+  [/^10\d$/, "Max"],
+  [/^20\d$/, "Ultra"],
+  [/^30\d$/, "Hex"],
+  [/^40\d$/, "Supra"],
+  [/^60\d$/, "Gamma"],
+  [/^65\d$/, "Gamma Duo"],
+  [/^70\d$/, "Supra Hex"],
+  [/^80\d$/, "Gamma Turbo"],
+];
+
+/** "Gamma 601"; null for a board that is not known. */
+function bitaxeModel(info: Reply): string | null {
+  const version = info.text("boardVersion");
+  const name = bitaxes.find(([boards]) => boards.test(version ?? ""))?.[1];
+  return name === undefined ? null : `${name} ${version}`;
+}
+
+const chipAndBoard = (info: Reply): string | null =>
+  [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ") || null;
+
+/** A sensor that is not there says -1. */
+const celsius = { absent: -1, min: -60, max: 250 };
+const giga = { times: 1e9 };
+const milli = { times: 1e-3 };
+
+export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
+  const hashrate = info.number("hashRate", giga);
+  const temperatures = [info.number("temp", celsius), info.number("temp2", celsius)].filter((each) => each !== null);
+  const temperature = temperatures.length === 0 ? null : Math.max(...temperatures);
+  const isTooHot = info.boolean("overheat_mode") ?? false;
+  const paused = info.boolean("miningPaused");
+  const power = info.number("power");
+  const asics = info.object("hashrateMonitor").list("asics");
+  const chips = info.integer("asicCount") ?? asicCount ?? (asics.length > 0 ? asics.length : null);
+  return {
+    ...unknownReadings(),
+    hashrate,
+    // The longest average that it keeps.
+    hashrateAverage: info.number("hashRate_1h", giga),
+    hashrateExpected: info.number("expectedHashrate", { ...giga, absent: 0 }),
+    // All its chips, BM1366 to BM1397, hash this one.
+    algorithm: "sha256",
+    power,
+    powerSource: power === null ? null : "reported",
+    temperature,
+    boards: [
+      {
+        slot: 0,
+        hashrate,
+        temperature,
+        chipTemperature: temperature,
+        chips,
+        chipsExpected: null,
+        frequency: info.number("frequency", { times: 1e6 }),
+        voltage: info.number("coreVoltageActual", milli),
+        serial: null,
+      },
+    ],
+    fans: fansOf(info),
+    psu: {
+      power: null,
+      voltage: info.number("voltage", milli),
+      temperature: info.number("vrTemp", { ...celsius, absent: 0 }),
+      model: null,
+      serial: null,
+    },
+    uptime: info.number("uptimeSeconds"),
+    mining: isMining(isTooHot, paused, hashrate),
+    bestShare: info.number("bestDiff"),
+    foundBlocks: info.integer("blockFound"),
+    shares: {
+      accepted: info.integer("sharesAccepted"),
+      rejected: info.integer("sharesRejected"),
+      hardwareErrors:
+        asics.length === 0 ? null : asics.reduce((sum, asic) => sum + (asic.integer("errorCount") ?? 0), 0),
+    },
+    errors: errorsOf(info, isTooHot),
+  };
+}
+
+function fansOf(info: Reply): RigReadings["fans"] {
+  const percent = info.number("fanspeed", { absent: -1, max: 100 });
+  const rpm = info.number("fanrpm");
+  const second = info.number("fan2rpm", { absent: 0 }) ?? info.number("fanrpm2", { absent: 0 });
+  const fans = rpm === null && percent === null ? [] : [{ rpm, percent }];
+  return second === null ? fans : [...fans, { rpm: second, percent }];
+}
+
+/** What it is told to do, where it says that: without a pool it hashes nothing, and is not stopped. */
+function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | null): boolean | null {
+  if (isTooHot) return false;
+  if (paused !== null) return !paused;
+  return hashrate === null ? null : hashrate > 0;
+}
+
+/** Its switch then says that it is stopped. */
+export const overheated: Halt = { code: "hot", text: "It was too hot and has stopped mining" };
+
+function errorsOf(info: Reply, isTooHot: boolean): RigReadings["errors"] {
+  const errors = isTooHot ? [{ code: "overheat", text: overheated.text }] : [];
+  const fault = info.text("power_fault");
+  return fault === null ? errors : [...errors, { code: "power_fault", text: fault }];
+}
+
+export const deviceOf = (
+  info: Reply,
+  { hashrate, hashrateAverage, temperature, boards, fans, shares }: RigReadings,
+): DeviceReading => ({
+  kind: "asic",
+  name: info.text("ASICModel") ?? "ASIC",
+  status: "enabled",
+  hashrate,
+  hashrateAverage,
+  temperature,
+  fanRpm: fans[0]?.rpm ?? null,
+  fanPercent: fans[0]?.percent ?? null,
+  clock: boards[0]?.frequency ?? null,
+  memoryClock: null,
+  voltage: boards[0]?.voltage ?? null,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  ...shares,
+  workUtility: null,
+});

@@ -1,0 +1,330 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { type Steer, steer, toggle } from "../../controls.ts";
+import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
+import type { Link } from "../../link.ts";
+import { isRecord, Notes } from "../../tolerant-reader.ts";
+import { parseStrict } from "../../transports/json.ts";
+import { type Answer, BraiinsGraphql } from "./graphql.ts";
+import { legacySteers, mutations } from "./graphql-controls.ts";
+import { legacyPicture, legacySettings, settingsQuery, statusQuery } from "./graphql-readings.ts";
+import { devicesOf, nothingSeen, type Picture, together } from "./snapshot.ts";
+import { BraiinsRest, root } from "./rest.ts";
+import { restSteers } from "./rest-controls.ts";
+import { PageBook } from "./rest-pages.ts";
+import { restPools } from "./rest-pools.ts";
+import { restPicture } from "./rest-readings.ts";
+import { askReports, command, pictureOf, softwareOf } from "./rpc.ts";
+import { Allowed, absent, rpcPools } from "./rpc-controls.ts";
+
+/**
+ * Braiins OS on ASICs. Without a login it is read over RPC (4028) and can be paused; with one the REST API (25.07 and
+ * later) or the GraphQL of the web interface (before) is used. Its gRPC API (50051) says nothing that these do not.
+ * Source: Braiins' OpenAPI 1.7, "BOSminer API" and configuration guide; GraphQL as its own web interface uses it.
+ */
+export const braiins: Driver = {
+  id: "braiins",
+  name: "Braiins OS",
+  ports: [80, 4028],
+  login: { keys: ["password"], adds: "read in full and steered" },
+  makersLogin: { username: "root", password: "" },
+  evidence: { readings: "recorded", controls: "vendor document" },
+  recognise: (signs) => recognise(signs),
+  connect: (link) => new BraiinsRig(link),
+};
+
+function recognise({ root: page, version }: Signs): Partial<Identity> | undefined {
+  const software = softwareOf(version);
+  if (software !== null) return { make: "Braiins", firmware: software };
+  if (page === null) return undefined;
+  const shown = /braiins ?os/i.test(page.body) || /cgi-bin\/luci\/admin\/[\s\S]*\bbos/i.test(page.body);
+  return shown ? { make: "Braiins" } : undefined;
+}
+
+/** What one way to the rig gave. */
+interface View {
+  readonly picture: Picture;
+  readonly steers: readonly Steer[];
+  readonly poolActions: readonly PoolAction[];
+  readonly pools: PoolControls;
+}
+
+const restPoolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const;
+/** What takes a login on either generation. */
+const afterLogin = new Set<string>(["restart", "reboot", "locate", "power_limit", "fan", "temperature_target"]);
+/** ms before a web interface that gave no answer is tried again, and settings are asked for again. */
+const askAgainAfter = 60_000;
+/** ms of one read for questions that are asked once. */
+const patience = 1_500;
+
+class BraiinsRig implements Rig {
+  readonly #link: Link;
+  readonly #rest: BraiinsRest;
+  readonly #graphql: BraiinsGraphql;
+  readonly #book: PageBook;
+  readonly #allowed = new Allowed();
+  /** Which interface takes the login; null while the web does not answer. */
+  #web: { readonly kind: "rest" | "graphql" | null; readonly at: number } | undefined;
+  #software: string | undefined;
+  #mac: string | null = null;
+  #settings: { readonly at: number; readonly answer: Answer | null } | undefined;
+  /** When something was set last: settings are not taken from memory until it has shown. */
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #view: View | undefined;
+  #loginTrouble: RigbridgeError | null = null;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#rest = new BraiinsRest(link.http, link.credentials);
+    this.#graphql = new BraiinsGraphql(link.http, link.credentials);
+    this.#book = new PageBook(this.#rest);
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const notes = new Notes();
+    this.#loginTrouble = this.#hasLogin ? null : this.#loginMissing();
+    const view = await this.#look(signal, notes);
+    this.#view = view;
+    const locked = this.#locked;
+    if (locked !== null) notes.add(locked.text);
+    const { picture } = view;
+    return {
+      identity: picture.identity,
+      readings: { ...picture.readings, notes: notes.list() },
+      pools: picture.pools,
+      devices: devicesOf(picture),
+      controls: view.steers.map(({ control }) => control),
+      poolActions: view.poolActions,
+      software: null,
+      logInterval: picture.logInterval,
+      starting: picture.starting,
+      halt: picture.halt,
+      workUtility: null,
+      ...(locked === null ? {} : { locked }),
+    };
+  }
+
+  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    if (this.#view === undefined) await this.read(signal);
+    const steers = this.#view?.steers ?? [];
+    const offered = steers.some(({ control }) => control.key === key);
+    const closed = !offered && (afterLogin.has(key) || key.startsWith("board_"));
+    if (closed && this.#loginTrouble !== null) throw this.#loginTrouble;
+    this.#changedAt = performance.now();
+    return steer(steers, key, value, signal);
+  }
+
+  readonly pools: PoolControls = {
+    add: (login, signal) => this.#now.add?.(login, signal) ?? Promise.reject(absent("add")),
+    switch: (pool, signal) => this.#now.switch?.(pool, signal) ?? Promise.reject(absent("switch")),
+    enable: (pool, signal) => this.#now.enable?.(pool, signal) ?? Promise.reject(absent("enable")),
+    disable: (pool, signal) => this.#now.disable?.(pool, signal) ?? Promise.reject(absent("disable")),
+    remove: (pool, signal) => this.#now.remove?.(pool, signal) ?? Promise.reject(absent("remove")),
+    prioritize: (pool, signal) => this.#now.prioritize?.(pool, signal) ?? Promise.reject(absent("prioritize")),
+  };
+
+  doubt(): void {
+    this.#web = undefined;
+    this.#software = undefined;
+    this.#mac = null;
+    this.#settings = undefined;
+    this.#allowed.forget();
+    this.#book.doubt();
+  }
+
+  close(): void {
+    this.#link.http.close();
+    this.#link.rpc.close();
+  }
+
+  get #hasLogin(): boolean {
+    const { username, password } = this.#link.credentials;
+    return username !== undefined || password !== undefined;
+  }
+
+  get #locked(): Locked | null {
+    if (this.#loginTrouble === null) return null;
+    return this.#hasLogin
+      ? { why: "login wrong", text: this.#loginTrouble.unquoted }
+      : { why: "login missing", text: withoutLogin };
+  }
+
+  get #now(): PoolControls {
+    return this.#view?.pools ?? {};
+  }
+
+  #loginMissing(): RigbridgeError {
+    return new RigbridgeError("rig.login", `${this.#link.http.at} wants its password for that, and none was given`);
+  }
+
+  async #look(signal: AbortSignal, notes: Notes): Promise<View> {
+    const kind = this.#hasLogin ? await this.#webKind(signal) : null;
+    if (kind === "graphql") return this.#legacyView(signal, notes);
+    if (kind === null) return this.#rpcView(signal, notes);
+    try {
+      return await this.#restView(signal, notes);
+    } catch (error) {
+      return this.#withoutWeb(error, signal, notes);
+    }
+  }
+
+  /** RPC goes on to answer whoever cannot log in; what keeps the web from answering is the error if it does not. */
+  async #withoutWeb(error: unknown, signal: AbortSignal, notes: Notes): Promise<View> {
+    if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
+    const view = await this.#rpcView(signal, notes).catch((rpcError: unknown) => {
+      throw rpcError instanceof RigbridgeError ? error : rpcError;
+    });
+    this.#complain(error, notes);
+    return view;
+  }
+
+  #complain(error: RigbridgeError, notes: Notes): void {
+    if (error.code === "rig.login") this.#loginTrouble = error;
+    else notes.add("its web interface did not answer, so there is no more than RPC says");
+  }
+
+  /** Asked for without the login: the page of the API's version is enough to know it by. */
+  async #webKind(signal: AbortSignal): Promise<"rest" | "graphql" | null> {
+    const last = this.#web;
+    if (last !== undefined && (last.kind !== null || performance.now() - last.at < askAgainAfter)) return last.kind;
+    const kind = await this.#askWebKind(signal);
+    this.#web = { kind, at: performance.now() };
+    return kind;
+  }
+
+  async #askWebKind(signal: AbortSignal): Promise<"rest" | "graphql" | null> {
+    try {
+      for (const path of [`${root}/version/`, `${root}/version`]) if (await this.#isRest(path, signal)) return "rest";
+      return "graphql";
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
+      return null;
+    }
+  }
+
+  /** Older web interfaces have a page of their own for whatever is asked for. */
+  async #isRest(path: string, signal: AbortSignal): Promise<boolean> {
+    const { status, body } = await this.#link.http.call({ method: "GET", path }, signal);
+    if (status === 401 || status === 403) return true;
+    const parsed = parseStrict(body);
+    return status < 300 && "value" in parsed && isRecord(parsed.value) && "major" in parsed.value;
+  }
+
+  async #restView(signal: AbortSignal, notes: Notes): Promise<View> {
+    const pages = await this.#book.read(signal, notes);
+    return {
+      picture: restPicture(pages, notes),
+      steers: restSteers(this.#rest, pages, (paths, seconds) => this.#book.await(paths, seconds)),
+      poolActions: pages.has("pools/") ? restPoolActions : [],
+      pools: restPools(this.#rest, () => this.#book.await(["pools/", "configuration/miner"], 45)),
+    };
+  }
+
+  async #rpcView(signal: AbortSignal, notes: Notes): Promise<View> {
+    return this.#rpcOnly(await this.#rpcPicture(signal, notes));
+  }
+
+  #rpcOnly(picture: Picture): View {
+    return {
+      picture,
+      steers: this.#allowed.has("pause") && this.#allowed.has("resume") ? [this.#rpcMining(picture)] : [],
+      poolActions: this.#allowed.poolActions,
+      pools: rpcPools(this.#link.rpc),
+    };
+  }
+
+  async #rpcPicture(signal: AbortSignal, notes: Notes): Promise<Picture> {
+    const { rpc } = this.#link;
+    this.#software ??= await this.#askSoftware(signal);
+    const seen = pictureOf(await askReports(rpc, signal, notes), notes);
+    await this.#allowed.refresh(rpc, performance.now() + patience, signal);
+    return together(seen, { ...nothingSeen, identity: { ...nothingSeen.identity, firmware: this.#software } });
+  }
+
+  async #askSoftware(signal: AbortSignal): Promise<string> {
+    const { value } = await this.#link.rpc.send("version", undefined, signal);
+    const software = softwareOf(value);
+    if (software === null) throw new RigbridgeError("rig.garbled", `${this.#link.rpc.at} is no Braiins OS`);
+    return software;
+  }
+
+  /**
+   * RPC pauses and resumes, with boards without power and fans off. Where it does not, and where BOSminer does not run
+   * at all, the web interface stops and starts BOSminer.
+   */
+  async #legacyView(signal: AbortSignal, notes: Notes): Promise<View> {
+    const rpc = await settled(this.#rpcPicture(signal, notes), signal);
+    const web = await settled(this.#askGraphql(signal, notes), signal);
+    if (web instanceof RigbridgeError) {
+      if (rpc instanceof RigbridgeError) throw web.code === "rig.login" ? web : rpc;
+      this.#complain(web, notes);
+      return this.#rpcOnly(rpc);
+    }
+    const { status, settings } = web;
+    if (rpc instanceof RigbridgeError) notes.add("RPC did not answer: its miner has stopped, or RPC is switched off");
+    const seen = legacyPicture(status, settings, notes);
+    const both = rpc instanceof RigbridgeError ? seen : together(rpc, seen);
+    // The version of the whole system says more than that of its miner; the MAC stands on a page of its own.
+    const identity = { ...both.identity, firmware: seen.identity.firmware ?? both.identity.firmware, mac: this.#mac };
+    const picture = { ...both, identity };
+    const running = !(rpc instanceof RigbridgeError);
+    return {
+      picture,
+      steers: [
+        this.#legacyMining(picture, running),
+        ...legacySteers(this.#graphql, legacySettings(status, settings, notes), { locate: seen.readings.locate }),
+      ],
+      poolActions: running ? this.#allowed.poolActions : [],
+      pools: rpcPools(this.#link.rpc),
+    };
+  }
+
+  async #askGraphql(signal: AbortSignal, notes: Notes): Promise<{ status: Answer; settings: Answer | null }> {
+    const status = await this.#graphql.ask(statusQuery, signal);
+    for (const complaint of status.complaints) notes.add(`its web interface says: ${complaint}`);
+    const last = this.#settings;
+    const now = performance.now();
+    const remembered =
+      last !== undefined && now - last.at < askAgainAfter && now - this.#changedAt >= askAgainAfter * 2;
+    if (last !== undefined && remembered) return { status, settings: last.answer };
+    const settings = await settled(this.#graphql.ask(settingsQuery, signal), signal);
+    const answer = settings instanceof RigbridgeError ? null : settings;
+    if (last === undefined) {
+      const mac = await settled(this.#graphql.mac(signal), signal);
+      this.#mac = mac instanceof RigbridgeError ? null : mac;
+    }
+    this.#settings = { at: performance.now(), answer };
+    return { status, settings: answer };
+  }
+
+  #rpcMining({ wanted }: Picture): Steer {
+    return {
+      control: toggle("mining", wanted, { lasting: false, restartsMining: false, seconds: 60 }),
+      set: (on, signal) => command(this.#link.rpc, on === true ? "resume" : "pause", undefined, signal),
+    };
+  }
+
+  #legacyMining(picture: Picture, running: boolean): Steer {
+    const pausing = this.#allowed.has("pause") && this.#allowed.has("resume");
+    if (running && pausing) return this.#rpcMining(picture);
+    return {
+      control: toggle("mining", picture.wanted, { lasting: false, restartsMining: true, seconds: 120 }),
+      set: (on, signal) =>
+        on === true
+          ? this.#graphql.tell("start", mutations.start, {}, signal)
+          : this.#graphql.tell("stop", mutations.stop, {}, signal),
+    };
+  }
+}
+
+const withoutLogin = "without the password of its web interface it can be read, paused and resumed, and no more";
+
+/** What came of it, unless there is no time left. */
+async function settled<T>(work: Promise<T>, signal: AbortSignal): Promise<T | RigbridgeError> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RigbridgeError && !signal.aborted) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { Notes } from "../../tolerant-reader.ts";
+import type { BraiinsRest } from "./rest.ts";
+
+/** With each read. */
+const always = ["miner/details", "miner/stats", "miner/hw/hashboards", "cooling/state"] as const;
+/** What changes by hand only; two of them at most with a read once all are there. */
+const seldom = [
+  "performance/tuner-state",
+  "pools/",
+  "configuration/miner",
+  "actions/locate",
+  "miner/errors",
+  "configuration/constraints",
+] as const;
+
+export type PagePath = (typeof always)[number] | (typeof seldom)[number];
+
+/** Each page as it was read last; undefined where there is none. */
+export type RestPages = ReadonlyMap<PagePath, unknown>;
+
+const askAgainAfter = 60_000;
+const seldomAtOnce = 2;
+
+/** The pages of a rig: those that measure are read each time, settings now and then, or while a change is awaited. */
+export class PageBook {
+  readonly #rest: BraiinsRest;
+  readonly #pages = new Map<PagePath, unknown>();
+  readonly #readAt = new Map<PagePath, number>();
+  /** Pages that should soon show a change, and until when. */
+  readonly #awaited = new Map<PagePath, number>();
+
+  constructor(rest: BraiinsRest) {
+    this.#rest = rest;
+  }
+
+  /** All pages are asked for with the next read. */
+  doubt(): void {
+    this.#readAt.clear();
+  }
+
+  /** These pages are asked for with each read for so many seconds. */
+  await(paths: readonly PagePath[], seconds: number): void {
+    for (const path of paths) this.#awaited.set(path, performance.now() + seconds * 1000);
+  }
+
+  /** Throws when the rig's details cannot be read; any other page that is missing is a note. */
+  async read(signal: AbortSignal, notes: Notes): Promise<RestPages> {
+    for (const path of [...always, ...this.#due()]) await this.#page(path, signal, notes);
+    return this.#pages;
+  }
+
+  #due(): PagePath[] {
+    const now = performance.now();
+    const age = (path: PagePath): number => now - (this.#readAt.get(path) ?? Number.NEGATIVE_INFINITY);
+    const pressing = seldom.filter((path) => !this.#readAt.has(path) || (this.#awaited.get(path) ?? 0) > now);
+    const old = seldom.filter((path) => !pressing.includes(path) && age(path) >= askAgainAfter);
+    return [...pressing, ...old.toSorted((a, b) => age(b) - age(a)).slice(0, seldomAtOnce)];
+  }
+
+  async #page(path: PagePath, signal: AbortSignal, notes: Notes): Promise<void> {
+    try {
+      const { value, notes: repairs } = await this.#rest.page(path, signal);
+      for (const repair of repairs) notes.add(repair);
+      this.#pages.set(path, value);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || path === "miner/details" || signal.aborted) throw error;
+      if (error.code === "rig.login") throw error;
+      this.#pages.delete(path);
+      notes.add(`${path} could not be read: ${error.code === "rig.refused" ? "the rig refused it" : "no good answer"}`);
+    }
+    this.#readAt.set(path, performance.now());
+  }
+}

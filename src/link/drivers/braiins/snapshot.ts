@@ -1,0 +1,156 @@
+import type { Board, Identity, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
+import { unknownIdentity } from "../../identity.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+
+/** What one of a rig's protocols tells of it. */
+export interface Picture {
+  readonly identity: Identity;
+  readonly readings: RigReadings;
+  readonly pools: readonly PoolReading[];
+  /** Told to mine; null where it does not say. */
+  readonly wanted: boolean | null;
+  /** It says that it is starting to mine. */
+  readonly starting: boolean;
+  /** Why it stands still, where nobody told it to. */
+  readonly halt?: Halt | undefined;
+  /** Boards that are switched off. */
+  readonly off: ReadonlySet<number>;
+  /** Seconds over which the hash rate is averaged. */
+  readonly logInterval: number | null;
+}
+
+export const nothingSeen: Picture = {
+  identity: unknownIdentity,
+  readings: unknownReadings(),
+  pools: [],
+  wanted: null,
+  starting: false,
+  off: new Set(),
+  logInterval: null,
+};
+
+/** Two views of one rig; where both say something the first is believed. */
+export function together(first: Picture, second: Picture): Picture {
+  const { identity, readings: one } = first;
+  const two = second.readings;
+  return {
+    identity: {
+      make: identity.make ?? second.identity.make,
+      model: identity.model ?? second.identity.model,
+      firmware: identity.firmware ?? second.identity.firmware,
+      mac: identity.mac ?? second.identity.mac,
+      hostname: identity.hostname ?? second.identity.hostname,
+      serial: identity.serial ?? second.identity.serial,
+    },
+    readings: {
+      hashrate: one.hashrate ?? two.hashrate,
+      hashrateAverage: one.hashrateAverage ?? two.hashrateAverage,
+      hashrateExpected: one.hashrateExpected ?? two.hashrateExpected,
+      algorithm: one.algorithm ?? two.algorithm,
+      power: one.power ?? two.power,
+      powerLimit: one.powerLimit ?? two.powerLimit,
+      powerSource: one.powerSource ?? two.powerSource,
+      temperature: one.temperature ?? two.temperature,
+      temperatureIn: one.temperatureIn ?? two.temperatureIn,
+      temperatureOut: one.temperatureOut ?? two.temperatureOut,
+      boards: boardsTogether(one.boards, two.boards),
+      fans: one.fans.length > 0 ? one.fans : two.fans,
+      psu: one.psu ?? two.psu,
+      uptime: one.uptime ?? two.uptime,
+      mining: one.mining ?? two.mining,
+      mode: one.mode ?? two.mode,
+      locate: one.locate ?? two.locate,
+      bestShare: one.bestShare ?? two.bestShare,
+      foundBlocks: one.foundBlocks ?? two.foundBlocks,
+      shares: {
+        accepted: one.shares.accepted ?? two.shares.accepted,
+        rejected: one.shares.rejected ?? two.shares.rejected,
+        hardwareErrors: one.shares.hardwareErrors ?? two.shares.hardwareErrors,
+      },
+      errors: one.errors.length > 0 ? one.errors : two.errors,
+      notes: [],
+    },
+    pools: first.pools.length > 0 ? first.pools : second.pools,
+    wanted: first.wanted ?? second.wanted,
+    starting: first.starting || second.starting,
+    halt: first.halt ?? second.halt,
+    off: new Set([...first.off, ...second.off]),
+    logInterval: first.readings.hashrate === null ? second.logInterval : first.logInterval,
+  };
+}
+
+function boardsTogether(first: readonly Board[], second: readonly Board[]): Board[] {
+  if (first.length === 0) return [...second];
+  return first.map((one) => {
+    const two = second.find(({ slot }) => slot === one.slot);
+    return two === undefined ? one : filled(one, two);
+  });
+}
+
+const filled = (one: Board, two: Board): Board => ({
+  slot: one.slot,
+  hashrate: one.hashrate ?? two.hashrate,
+  temperature: one.temperature ?? two.temperature,
+  chipTemperature: one.chipTemperature ?? two.chipTemperature,
+  chips: one.chips ?? two.chips,
+  chipsExpected: one.chipsExpected ?? two.chipsExpected,
+  frequency: one.frequency ?? two.frequency,
+  voltage: one.voltage ?? two.voltage,
+  serial: one.serial ?? two.serial,
+});
+
+export const devicesOf = ({ readings, off }: Picture): DeviceReading[] =>
+  readings.boards.map((board) => ({
+    kind: "asic",
+    name: `Board ${board.slot}`,
+    status: off.has(board.slot) ? "disabled" : "enabled",
+    hashrate: board.hashrate,
+    hashrateAverage: null,
+    temperature: board.temperature ?? board.chipTemperature,
+    fanRpm: null,
+    fanPercent: null,
+    clock: board.frequency,
+    memoryClock: null,
+    voltage: board.voltage,
+    activity: null,
+    powertune: null,
+    intensity: null,
+    accepted: null,
+    rejected: null,
+    hardwareErrors: null,
+    workUtility: null,
+  }));
+
+/** Each group of pools mines at one of its own; of these the first group's is the one that is called active. */
+export const oneActive = (pools: readonly PoolReading[]): PoolReading[] => {
+  const first = pools.find(({ active }) => active);
+  return pools.map((pool) => (pool.active && pool !== first ? { ...pool, active: false } : pool));
+};
+
+/** Slots are numbers behind whatever each protocol calls them: "6", 6; null for what names none. */
+export function slotOf(reply: Reply, key: string): number | null {
+  const slot = reply.integer(key);
+  return slot !== null && slot <= 99 ? slot : null;
+}
+
+/** Braiins OS lists connectors without a fan too, at 0 rpm; where none turns, all of them are shown. */
+export const turning = (fans: RigReadings["fans"]): RigReadings["fans"] => {
+  const some = fans.filter(({ rpm }) => rpm !== null && rpm > 0);
+  return some.length > 0 ? some : fans;
+};
+
+export const highest = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
+};
+
+export const lowest = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.min(...known);
+};
+
+export const celsius = { min: -60, max: 250 };
+/** A sensor that is not there says 0. */
+export const sensor = { ...celsius, absent: 0 };

@@ -1,0 +1,114 @@
+import type { Board, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
+import { Notes, Reply } from "../../tolerant-reader.ts";
+import { type BitmainStats, bitmainStats, boardDevice } from "../shared/bitmain-stats.ts";
+import { antminerAlgorithm } from "./identity.ts";
+import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+
+/** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
+export interface Sections {
+  readonly summary: unknown;
+  readonly pools: unknown;
+  readonly devs: unknown;
+  readonly stats: unknown;
+}
+
+/** The four reports, read. */
+export interface Parts {
+  readonly summary: Reply;
+  readonly rates: Rates;
+  readonly pools: PoolReading[];
+  readonly numbered: readonly NumberedDevice[];
+  readonly devices: DeviceReading[];
+  readonly boards: Board[];
+  readonly bitmain: BitmainStats | null;
+}
+
+/** `model`: what the rig is, where its statistics do not say. Where there is no summary, these stand in for it. */
+export function partsOf(sections: Sections, notes: Notes, model: string | null = null): Parts {
+  const list = (name: keyof Sections): Reply[] => new Reply(sections[name], notes, "").list(name.toUpperCase());
+  const stats = list("stats");
+  const algorithm = antminerAlgorithm(stats[0]?.text("Type") ?? model);
+  const bitmain = bitmainStats(stats, algorithm);
+  const giga = bitmain?.giga ?? gigaOf(algorithm);
+  const numbered = devicesOf(list("devs"), giga);
+  const summary = list("summary")[0] ?? bitmain?.summary ?? new Reply(undefined, notes, "SUMMARY[0]");
+  if (summary.keys().length === 0) notes.add("the rig's summary is empty");
+  const rates = ratesOf(summary, giga);
+  return {
+    summary,
+    bitmain,
+    numbered,
+    rates: { ...rates, average: rates.average ?? (bitmain === null ? null : ratesOf(bitmain.summary, giga).average) },
+    pools: poolsOf(list("pools")),
+    devices:
+      bitmain === null
+        ? numbered.map(({ reading }) => reading)
+        : bitmain.boards.map((board, index) => boardDevice(board, bitmain.hardwareErrors[index] ?? null)),
+    boards: bitmain?.boards ?? numbered.map(boardOf),
+  };
+}
+
+const boardOf = ({ reading, number, chipTemperature, chips, serial }: NumberedDevice): Board => ({
+  slot: number,
+  hashrate: reading.hashrate,
+  temperature: reading.temperature,
+  chipTemperature,
+  chips,
+  chipsExpected: null,
+  frequency: reading.clock,
+  voltage: reading.voltage,
+  serial,
+});
+
+export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }: Parts): RigReadings {
+  const own = pools.filter(({ devFee }) => !devFee);
+  const power = summary.number("Power", { absent: 0 }) ?? bitmain?.power ?? null;
+  return {
+    ...unknownReadings(),
+    hashrate: rates.now,
+    hashrateAverage: rates.average,
+    hashrateExpected: bitmain?.hashrateExpected ?? null,
+    power,
+    powerLimit: summary.number("Power Limit", { absent: 0 }),
+    powerSource: power === null ? null : "reported",
+    temperature: highest(boards.map(({ temperature }) => temperature)),
+    boards,
+    fans:
+      bitmain?.fans ??
+      numbered.flatMap(({ reading: { fanRpm, fanPercent } }) =>
+        fanRpm === null && fanPercent === null ? [] : [{ rpm: fanRpm, percent: fanPercent }],
+      ),
+    uptime: summary.number("Elapsed") ?? bitmain?.summary.number("Elapsed") ?? null,
+    mining: rates.now === null ? null : rates.now > 0,
+    bestShare: summary.number("Best Share"),
+    foundBlocks: summary.integer("Found Blocks"),
+    shares: {
+      accepted: summary.integer("Accepted") ?? total(own.map(({ accepted }) => accepted)),
+      rejected: summary.integer("Rejected") ?? total(own.map(({ rejected }) => rejected)),
+      hardwareErrors:
+        summary.integer("Hardware Errors") ??
+        total(bitmain?.hardwareErrors ?? []) ??
+        bitmain?.summary.integer("no_matching_work") ??
+        null,
+    },
+    errors: numbered.flatMap(({ reading: { name, status } }) =>
+      status === "sick" || status === "dead" ? [{ code: `device.${status}`, text: `${name} is ${status}` }] : [],
+    ),
+  };
+}
+
+const total = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
+};
+
+const highest = (values: readonly (number | null)[]): number | null =>
+  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
+
+/** Whether statistics say what a summary would, as Bitmain's do. */
+export const standsInForSummary = (stats: unknown): boolean =>
+  bitmainStats(new Reply(stats, new Notes(), "").list("STATS"), null) !== null;
+
+export const refusedSummary = "the rig refuses its summary; its statistics were read in place of it";

@@ -1,0 +1,155 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlValue } from "../../../contract/readings.ts";
+import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+import { limitNow, type Profiles } from "./profiles.ts";
+import { awakeOf, locateOf, type Picture } from "./readings.ts";
+import type { Work, Write } from "./session.ts";
+import { highestWithin, limitScale } from "../shared/watt-levels.ts";
+
+/** Does something within one session. */
+export type InSession = (signal: AbortSignal, work: Work<string>) => Promise<string>;
+
+/** What the controls are made of. */
+export interface Offered {
+  readonly picture: Picture;
+  readonly profiles: Profiles;
+  /** The record of `tempctrl`. */
+  readonly temperatures: Reply;
+  /** W last asked for; null before. */
+  readonly askedLimit: number | null;
+  readonly limitAsked: (watts: number) => void;
+}
+
+/** Boards ramp up slowly, to do no harm: minutes until full speed. */
+const ramping = { lasting: true, restartsMining: false, seconds: 120 };
+const setting = { lasting: true, restartsMining: false, seconds: 10 };
+
+/** All that can be told it. Source: Luxor's "LUXminer commands". */
+export function offers(session: InSession, offered: Offered): Steer[] {
+  const { config } = offered.picture;
+  const send =
+    (command: string, ...parameters: readonly string[]) =>
+    (_: ControlValue, signal: AbortSignal): Promise<string> =>
+      session(signal, (write) => write(command, ...parameters));
+  const awake = awakeOf(config);
+  const locate = locateOf(config);
+  const steers: Steer[] = [
+    {
+      control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
+      set: send("resetminer"),
+    },
+    {
+      control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 180 }),
+      set: send("rebootdevice"),
+    },
+  ];
+  if (awake !== null) {
+    steers.push({
+      // Sleep outlasts a restart; before 2024 a restart ended it.
+      control: toggle("mining", awake, ramping),
+      set: (on, signal) => send("curtail", on === true ? "wakeup" : "sleep")(on, signal),
+    });
+  }
+  if (locate !== null) {
+    steers.push({
+      control: toggle("locate", locate, { lasting: false, restartsMining: false, seconds: 5 }),
+      set: (on, signal) => send("ledset", "red", on === true ? "blink" : "auto")(on, signal),
+    });
+  }
+  return [
+    ...steers,
+    ...profileSteers(session, offered),
+    ...fanSteer(session, offered),
+    ...temperatureSteer(session, offered.temperatures),
+    ...boardSteers(session, offered.picture),
+  ];
+}
+
+function profileSteers(session: InSession, { profiles, askedLimit, limitAsked }: Offered): Steer[] {
+  const { levels, others, present } = profiles;
+  const steers: Steer[] = [];
+  if (levels.length + others.length > 0) {
+    steers.push({
+      control: choice("mode", [...levels, ...others], present, ramping),
+      set: (name, signal) => session(signal, (write, undo) => useProfile(write, undo, profiles, String(name))),
+    });
+  }
+  if (levels.length > 0) {
+    steers.push({
+      control: range("power_limit", limitScale(levels, limitNow(profiles), askedLimit), ramping),
+      set: async (watts, signal) => {
+        const level = highestWithin(levels, Number(watts));
+        if (level === null) throw new RigbridgeError("control.absent", `No profile takes ${watts} W or less`);
+        const said = await session(signal, (write, undo) => useProfile(write, undo, profiles, level.label));
+        limitAsked(Number(watts));
+        return `${said}; ${level.label} takes ${level.watts} W`;
+      },
+    });
+  }
+  return steers;
+}
+
+/**
+ * Thermal management chooses profiles itself, up to a highest one. So it is switched off for the change, as Luxor's
+ * own tools do, and gets this profile as its highest with which it comes back: heat may still lower it, nothing raises
+ * it. Whatever happens in between, it is switched on again.
+ */
+async function useProfile(write: Write, undo: Write, { managed }: Profiles, name: string): Promise<string> {
+  if (managed !== true) return write("profileset", name);
+  await write("atmset", "enabled=false");
+  try {
+    const said = await write("profileset", name);
+    await write("atmset", `max_profile=${name}`);
+    return `${said}; thermal management stays on, with ${name} as its highest profile`;
+  } finally {
+    await undo("atmset", "enabled=true").catch((error: unknown) => {
+      if (!(error instanceof RigbridgeError)) throw error;
+      throw new RigbridgeError(error.code, `${error.message}; its thermal management is switched off now`);
+    });
+  }
+}
+
+/** Rigs in water or oil have no fans, and refuse. */
+function fanSteer(session: InSession, { picture: { fans, config }, temperatures }: Offered): Steer[] {
+  if (fans.length === 0 || config.boolean("ImmersionMode") === true) return [];
+  const mode = temperatures.text("Mode")?.toLowerCase() ?? null;
+  const value = mode === "manual" ? (fans[0]?.percent ?? null) : mode === "automatic" ? "auto" : null;
+  return [
+    {
+      control: range("fan", { unit: "%", min: 0, max: 100, step: 1, value, options: ["auto"] }, setting),
+      set: (wanted, signal) => session(signal, (write) => write("fanset", `speed=${wanted === "auto" ? -1 : wanted}`)),
+    },
+  ];
+}
+
+/** The three thresholds go together, none below the one before. Luxor names no lowest target; the rig knows its own. */
+function temperatureSteer(session: InSession, temperatures: Reply): Steer[] {
+  const [target, hot, dangerous] = ["Target", "Hot", "Dangerous"].map((key) =>
+    temperatures.number(key, { absent: 0, max: 250 }),
+  );
+  if (target == null || hot == null || dangerous == null || hot < 1) return [];
+  const control = range("temperature_target", { unit: "°C", min: 1, max: hot, step: 1, value: target }, setting);
+  return [
+    {
+      control,
+      set: (wanted, signal) =>
+        session(signal, (write) => write("tempctrlset", String(wanted), String(hot), String(dangerous))),
+    },
+  ];
+}
+
+function boardSteers(session: InSession, { boards }: Picture): Steer[] {
+  const numbers = boards.map(({ number }) => number);
+  return boards.flatMap(({ board: { slot }, enabled, number }): Steer[] =>
+    number !== slot || slot > 99 || numbers.indexOf(number) !== numbers.lastIndexOf(number)
+      ? []
+      : [
+          {
+            control: toggle(`board_${slot}`, enabled, { ...ramping, seconds: 60 }),
+            set: (on, signal) =>
+              session(signal, (write) => write(on === true ? "enableboard" : "disableboard", String(slot))),
+          },
+        ],
+  );
+}

@@ -1,0 +1,191 @@
+import type { Board, Fan, Identity, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, Halt } from "../../driver.ts";
+import { normalMac } from "../../identity.ts";
+import type { Notes, Reply } from "../../tolerant-reader.ts";
+import { type BitmainStats, bitmainStats } from "../shared/bitmain-stats.ts";
+import { devicesOf, type NumberedDevice, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { limitNow, type Profiles } from "./profiles.ts";
+import { type Reports, recordOf, recordsOf } from "./reports.ts";
+
+/** What one read makes of the reports. */
+export interface Picture {
+  readonly config: Reply;
+  readonly summary: Reply;
+  readonly rates: Rates;
+  readonly boards: readonly LuxosBoard[];
+  readonly fans: readonly Fan[];
+}
+
+export interface LuxosBoard {
+  readonly reading: DeviceReading;
+  readonly board: Board;
+  /** Not switched off by its owner. */
+  readonly enabled: boolean;
+  /** What the rig itself calls it; null when it does not say, and then it is not steered. */
+  readonly number: number | null;
+}
+
+/** °C; a sensor that is not there says 0. */
+const celsius = { absent: 0, min: -60, max: 250 };
+
+export function pictureOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): Picture {
+  const summary = recordOf(live, "summary", "SUMMARY", notes);
+  if (summary.keys().length === 0) notes.add("the rig's summary is empty");
+  return {
+    summary,
+    config: recordOf(live, "config", "CONFIG", notes),
+    rates: ratesOf(summary),
+    boards: boardsOf(live, voltages, notes),
+    fans: recordsOf(live, "fans", "FANS", notes).map((fan) => ({
+      rpm: fan.number("RPM"),
+      percent: fan.number("Speed", { max: 100 }),
+    })),
+  };
+}
+
+/** `devs` numbers boards from 0 and in any order; the chains of `stats` are numbered from 1. */
+function boardsOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): LuxosBoard[] {
+  const devices = recordsOf(live, "devs", "DEVS", notes);
+  const stats = bitmainStats(recordsOf(live, "stats", "STATS", notes), "sha256");
+  return devicesOf(devices, 1e9)
+    .map((device, index) => boardOf(device, devices[index], stats, voltages))
+    .sort((a, b) => a.board.slot - b.board.slot);
+}
+
+function boardOf(
+  { number, reading }: NumberedDevice,
+  device: Reply | undefined,
+  stats: BitmainStats | null,
+  voltages: ReadonlyMap<number, number>,
+): LuxosBoard {
+  const chain = stats?.boards.find(({ slot }) => slot === number + 1);
+  const voltage = voltages.get(number) ?? null;
+  const enabled = reading.status !== "disabled" && device?.boolean("IsUserShutdown") !== true;
+  return {
+    enabled,
+    number: device?.integer("ASC") ?? null,
+    reading: {
+      ...reading,
+      name: `Board ${number}`,
+      status: enabled ? reading.status : "disabled",
+      clock: chain?.frequency ?? null,
+      voltage,
+    },
+    board: {
+      slot: number,
+      hashrate: reading.hashrate,
+      temperature: reading.temperature,
+      // What `stats` gives as temperatures of chips are those of the board again.
+      chipTemperature: null,
+      chips: chain?.chips ?? null,
+      chipsExpected: chain?.chipsExpected ?? null,
+      frequency: chain?.frequency ?? null,
+      voltage,
+      serial: device?.text("SerialNumber") ?? null,
+    },
+  };
+}
+
+export function identityOf(live: Reports, version: Reply, notes: Notes): Identity {
+  const config = recordOf(live, "config", "CONFIG", notes);
+  return {
+    make: "LuxOS",
+    model: config.text("Model") ?? version.text("Type"),
+    firmware: firmwareOf(version),
+    mac: normalMac(config.text("MACAddr")),
+    hostname: config.text("Hostname"),
+    serial: config.text("SerialNumber"),
+  };
+}
+
+/** "2025.4.8.220305-57b389c7" without the mark of its sources; `Miner` may play stock firmware. */
+export const firmwareOf = (version: Reply): string | null =>
+  version.text("LUXminer")?.replace(/-[0-9a-f]+$/, "") ?? version.text("Miner");
+
+export function readingsOf(live: Reports, seldom: Reports, picture: Picture, profiles: Profiles): RigReadings {
+  const { summary, config, rates, fans } = picture;
+  const { notes } = summary;
+  const boards = picture.boards.map(({ board }) => board);
+  const power = recordOf(live, "power", "POWER", notes);
+  const watts = power.number("Watts");
+  const awake = awakeOf(config);
+  const expected = recordsOf(live, "devs", "DEVS", notes).flatMap(
+    (device) => device.number("Nominal MHS", { times: 1e6, absent: 0 }) ?? [],
+  );
+  const temperatures = boards.flatMap(({ temperature }) => temperature ?? []);
+  return {
+    ...unknownReadings(),
+    hashrate: rates.now,
+    hashrateAverage: rates.average,
+    hashrateExpected: expected.length === 0 ? null : expected.reduce((sum, rate) => sum + rate, 0),
+    // LuxOS runs on Bitmain's SHA-256 rigs only.
+    algorithm: "sha256",
+    power: watts,
+    powerLimit: limitNow(profiles),
+    powerSource: watts === null ? null : "reported",
+    temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    temperatureIn: water(live, notes, "Water Inlet"),
+    temperatureOut: water(live, notes, "Water Outlet"),
+    boards,
+    fans: [...fans],
+    psu: psuOf(config, power, watts),
+    uptime: summary.number("Elapsed"),
+    mining: awake ?? (rates.now === null ? null : rates.now > 0),
+    mode: profiles.present,
+    locate: locateOf(config),
+    bestShare: summary.number("Best Share"),
+    foundBlocks: summary.integer("Found Blocks"),
+    shares: {
+      accepted: summary.integer("Accepted"),
+      rejected: summary.integer("Rejected"),
+      hardwareErrors: summary.integer("Hardware Errors"),
+    },
+    errors: recordsOf(seldom, "events", "EVENTS", notes).map(errorOf),
+  };
+}
+
+/** Whether it is told to mine: not curtailed. null when the rig does not say. */
+export function awakeOf(config: Reply): boolean | null {
+  const mode = config.text("CurtailMode")?.toLowerCase();
+  if (mode === "none") return true;
+  return mode === "sleep" || mode === "idle" ? false : null;
+}
+
+/** Its tuner may stop it for a while. */
+export function haltOf(config: Reply): Halt | undefined {
+  const isTuning = awakeOf(config) !== false && config.boolean("IsTuning") === true;
+  return isTuning ? { code: "tuning", text: "It is tuning itself" } : undefined;
+}
+
+/** Whether the red LED blinks because somebody said so. */
+export function locateOf(config: Reply): boolean | null {
+  const led = config.text("RedLed");
+  return led === null ? null : led.toLowerCase() === "blink";
+}
+
+/** LuxOS says what each of the four sensors is; those in the water stand in for its own. */
+function water(live: Reports, notes: Notes, label: string): number | null {
+  const labels = recordOf(live, "temps", "METADATA", notes);
+  const keys = labels.keys().filter((key) => labels.object(key).text("Label") === label);
+  const values = recordsOf(live, "temps", "TEMPS", notes).flatMap((board) =>
+    keys.flatMap((key) => board.number(key, celsius) ?? []),
+  );
+  return values.length === 0 ? null : Math.max(...values);
+}
+
+/** `PSU` says whether the power comes from the supply's own meter. */
+function psuOf(config: Reply, power: Reply, watts: number | null): RigReadings["psu"] {
+  const model = config.text("PSULabel");
+  const metered = power.boolean("PSU") === true ? watts : null;
+  return model === null && metered === null
+    ? null
+    : { power: metered, voltage: null, temperature: null, model, serial: null };
+}
+
+function errorOf(event: Reply): RigReadings["errors"][number] {
+  const code = event.text("Code", 60) ?? "event";
+  const board = event.text("Target") === "BOARD" ? event.integer("ID") : null;
+  const text = event.text("Description") ?? code;
+  return { code, text: board === null ? text : `Board ${board}: ${text}` };
+}

@@ -1,0 +1,114 @@
+import type { Board, Fan } from "../../../contract/readings.ts";
+import type { DeviceReading } from "../../driver.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+import { rateUnit } from "./cgminer-replies.ts";
+
+/** What Bitmain's `stats` adds to plain cgminer: boards, fans and the rated speed. */
+export interface BitmainStats {
+  readonly boards: Board[];
+  readonly fans: Fan[];
+  /** H/s. */
+  readonly hashrateExpected: number | null;
+  /** W; only firmware of other makers says it here. */
+  readonly power: number | null;
+  /** What a G of this rig stands for, H/s. */
+  readonly giga: number;
+  /** By board. */
+  readonly hardwareErrors: readonly (number | null)[];
+  /** What else stands there as a summary has it: `GHS 5s`, `GHS av`, `Elapsed`. */
+  readonly summary: Reply;
+}
+
+/** Slots are numbered from 1, or from 6 on an S9; nothing has more. */
+const slots = Array.from({ length: 16 }, (_, index) => index + 1);
+
+/** null when no element of `stats` describes chains of chips. */
+export function bitmainStats(stats: readonly Reply[], algorithm: string | null): BitmainStats | null {
+  const chains = stats.find((reply) => reply.has("chain_acn1") || reply.has("chain_acn6"));
+  if (chains === undefined) return null;
+  const giga = rateUnit(chains, algorithm);
+  // Rigs for Scrypt by others say `MHS 5s` there, and count their boards alike.
+  const unit = chains.has("MHS 5s") || chains.has("MHS av") ? 1e6 : giga;
+  const present = slots.filter((slot) => (chains.integer(`chain_acn${slot}`) ?? 0) > 0);
+  return {
+    boards: present.map((slot) => board(chains, slot, unit)),
+    fans: fans(chains),
+    hashrateExpected: chains.number("total_rateideal", { times: unit, absent: 0 }),
+    power: chains.number("total_power", { absent: 0 }) ?? chains.number("power", { absent: 0 }),
+    giga,
+    hardwareErrors: present.map((slot) => chains.integer(`chain_hw${slot}`)),
+    summary: chains,
+  };
+}
+
+function board(chains: Reply, slot: number, unit: number): Board {
+  const found = chains.integer(`chain_acn${slot}`) ?? 0;
+  const broken = chains.text(`chain_acs${slot}`, 1000)?.replace(/[^xX]/g, "").length ?? 0;
+  return {
+    slot,
+    hashrate: chains.number(`chain_rate${slot}`, { times: unit }),
+    temperature: hottest(chains, `temp_pcb${slot}`) ?? temperature(chains, `temp${slot}`),
+    chipTemperature: hottest(chains, `temp_chip${slot}`) ?? temperature(chains, `temp2_${slot}`),
+    chips: found - Math.min(broken, found),
+    chipsExpected: broken > 0 ? found : null,
+    frequency: frequency(chains, slot),
+    voltage: chains.number(`chain_vol${slot}`, { times: 1e-3, absent: 0, max: 100 }),
+    serial: null,
+  };
+}
+
+const frequency = (chains: Reply, slot: number): number | null => {
+  const mega = { times: 1e6, absent: 0 };
+  return (
+    chains.number(`freq${slot}`, mega) ?? chains.number(`freq_avg${slot}`, mega) ?? chains.number("frequency", mega)
+  );
+};
+
+/** 0 and 255 stand for a sensor that does not answer. */
+const isTemperature = (celsius: number): boolean => celsius > 0 && celsius < 255;
+
+/** A board without sensors may say 0, or a word. */
+function temperature(chains: Reply, key: string): number | null {
+  const celsius = chains.number(key, { min: -60, max: 255 });
+  return celsius !== null && isTemperature(celsius) ? celsius : null;
+}
+
+/** The highest of "44-43-52-51". */
+function hottest(chains: Reply, key: string): number | null {
+  const written = chains.text(key) ?? "";
+  const sensors = written.split("-").map(Number).filter(isTemperature);
+  return sensors.length === 0 ? null : Math.max(...sensors);
+}
+
+/**
+ * Sockets are numbered with gaps (3 and 6 on an S9) and empty ones say 0, so of those at 0 only as many count as
+ * `fan_num` says are there. A liquid-cooled rig has none, and that is no alarm.
+ */
+function fans(chains: Reply): Fan[] {
+  const percent = chains.number("fan_pwm", { max: 100 });
+  const turning = slots.flatMap((slot) => chains.number(`fan${slot}`, { absent: 0 }) ?? []);
+  const standing = Math.min(Math.max((chains.integer("fan_num") ?? 0) - turning.length, 0), slots.length);
+  return [...turning, ...Array<number>(standing).fill(0)].map((rpm) => ({ rpm, percent }));
+}
+
+/** Bitmain lists one device for the whole rig in `devs`; its boards say more. */
+export const boardDevice = (each: Board, hardwareErrors: number | null): DeviceReading => ({
+  kind: "asic",
+  name: `Board ${each.slot}`,
+  status: each.chips === 0 ? "dead" : "enabled",
+  hashrate: each.hashrate,
+  hashrateAverage: null,
+  temperature: each.temperature,
+  fanRpm: null,
+  fanPercent: null,
+  clock: each.frequency,
+  memoryClock: null,
+  voltage: each.voltage,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  accepted: null,
+  rejected: null,
+  hardwareErrors,
+  workUtility: null,
+});

@@ -1,0 +1,187 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
+import { isRecord, printable, type Reply } from "../../tolerant-reader.ts";
+import { refusedWith } from "../../transports/limits.ts";
+
+/** What an answer says of itself: the letter and words of its STATUS. */
+export interface Status {
+  /** S, I, W, E, F; or a whole word such as RESTART. */
+  readonly letter: string;
+  readonly code: number | null;
+  readonly words: string;
+}
+
+/** cgminer lists its STATUS, WhatsMiner's is flat, and that of `restart` is one word. null when there is none. */
+export function statusOf(value: unknown): Status | null {
+  if (!isRecord(value)) return null;
+  const listed: unknown = Array.isArray(value.STATUS) ? value.STATUS[0] : value;
+  if (!isRecord(listed) || typeof listed.STATUS !== "string") return null;
+  const letter = printable(listed.STATUS.slice(0, 200)).slice(0, 20);
+  const words = typeof listed.Msg === "string" ? printable(listed.Msg.slice(0, 1_000)).slice(0, 200) : letter;
+  return { letter, code: typeof listed.Code === "number" ? listed.Code : null, words };
+}
+
+export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
+
+/** Whether an answer says that it is an error; one without a STATUS says nothing. */
+export function isRefused(answer: unknown): boolean {
+  const status = statusOf(answer);
+  return status !== null && isRefusal(status);
+}
+
+/** The answer's own words. Throws `rig.refused` with them when it is an error. */
+export function accepted(at: string, command: string, value: unknown): string {
+  const status = statusOf(value);
+  if (status === null) throw new RigbridgeError("rig.garbled", `${at} answered "${command}" without a STATUS`);
+  if (isRefusal(status)) throw refusedWith("rig.refused", `${at} refused "${command}"`, status.words);
+  return status.words;
+}
+
+const rateKey = /^([KMGTP]?)HS (?:(\d+)s|(av)|RT)$/;
+const longestRateKey = "MHS 3600s".length;
+const factors: Readonly<Record<string, number>> = { "": 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
+
+export interface Rates {
+  /** H/s. */
+  readonly now: number | null;
+  readonly average: number | null;
+  /** Seconds over which `now` is averaged. */
+  readonly seconds: number | null;
+}
+
+/**
+ * Hash rates as every dialect names them: `MHS 5s`, `GHS 5s`, `KHS 30s`, `MHS 20s`, `MHS av`, and WhatsMiner's
+ * `HS RT`, which is in MH/s. `giga` is what a G stands for (Bitmain's Ethash rigs say GHS and mean MH/s).
+ */
+export function ratesOf(reply: Reply, giga = 1e9): Rates {
+  let now: number | null = null;
+  let seconds: number | null = null;
+  let average: number | null = null;
+  for (const key of reply.keys()) {
+    const match = key.length <= longestRateKey && key.includes("HS ") ? rateKey.exec(key) : null;
+    if (match === null) continue;
+    const [, prefix = "", over, av] = match;
+    if (over === undefined && av === undefined) {
+      now ??= reply.number(key, { times: 1e6 });
+      continue;
+    }
+    const rate = reply.number(key, { times: prefix === "G" ? giga : (factors[prefix] ?? 1) });
+    if (rate === null) continue;
+    if (over === undefined) {
+      average ??= rate;
+    } else if (seconds === null || Number(over) < seconds) {
+      now = rate;
+      seconds = Number(over);
+    }
+  }
+  return { now: now ?? average, average, seconds };
+}
+
+/** What a G stands for: Bitmain's rigs for Ethash count MH/s under the same names. */
+export const gigaOf = (algorithm: string | null): number => (algorithm === "ethash" ? 1e6 : 1e9);
+
+/** What `rate_unit` in the statistics says that rates are counted in: "GH", "MH". Not all of Bitmain's rigs say it. */
+export function rateUnit(reply: Reply, algorithm: string | null): number {
+  const prefix = reply.text("rate_unit")?.charAt(0).toUpperCase();
+  return prefix === undefined ? gigaOf(algorithm) : (factors[prefix] ?? 1e9);
+}
+
+/** The pools in their own order; at most one is active. */
+export function poolsOf(replies: readonly Reply[]): PoolReading[] {
+  const pools = replies.map((reply, position) => poolOf(reply, position));
+  const live = pools.filter(({ active }) => active);
+  const first = live.reduce<PoolReading | undefined>(
+    (best, pool) => (best === undefined || pool.priority < best.priority ? pool : best),
+    undefined,
+  );
+  return live.length < 2 ? pools : pools.map((pool) => ({ ...pool, active: pool === first }));
+}
+
+function poolOf(reply: Reply, position: number): PoolReading {
+  const url = reply.text("URL", 255) ?? "";
+  const worker = reply.text("User", 255) ?? "";
+  return {
+    index: reply.integer("POOL") ?? position,
+    url,
+    worker,
+    status: poolStatus(reply.text("Status")),
+    active: reply.boolean("Stratum Active") ?? false,
+    priority: reply.integer("Priority") ?? position,
+    quota: reply.integer("Quota"),
+    accepted: reply.integer("Accepted"),
+    rejected: reply.integer("Rejected"),
+    stale: reply.integer("Stale"),
+    devFee: /devfee/i.test(url) || /devfee/i.test(worker),
+  };
+}
+
+function poolStatus(status: string | null): PoolReading["status"] {
+  if (status === "Disabled") return "disabled";
+  return status === null || status === "Alive" || status === "Enabled" ? "enabled" : "dead";
+}
+
+/** How devices of each kind are numbered in `devs`, and named in commands. */
+export const deviceKinds = [
+  { key: "ASC", kind: "asic", command: "asc" },
+  { key: "PGA", kind: "pga", command: "pga" },
+  { key: "GPU", kind: "gpu", command: "gpu" },
+] as const;
+
+export interface NumberedDevice {
+  readonly reading: DeviceReading;
+  /** Its number among those of its kind. */
+  readonly number: number;
+  readonly command: "asc" | "pga" | "gpu";
+  /** °C, of its hottest chip. */
+  readonly chipTemperature: number | null;
+  readonly chips: number | null;
+  readonly serial: string | null;
+}
+
+export function devicesOf(replies: readonly Reply[], giga: number): NumberedDevice[] {
+  return replies.map((reply, position) => {
+    const { key, kind, command } = deviceKinds.find((each) => reply.has(each.key)) ?? deviceKinds[0];
+    const number = reply.integer(key) ?? position;
+    const { now, average } = ratesOf(reply, giga);
+    return {
+      number,
+      command,
+      chipTemperature: reply.number("Chip Temp Max", celsius),
+      chips: reply.integer("Effective Chips"),
+      serial: reply.text("PCB SN"),
+      reading: {
+        kind,
+        name: `${reply.text("Name") ?? key} ${reply.integer("ID") ?? number}`,
+        status: deviceStatus(reply),
+        hashrate: now,
+        hashrateAverage: average,
+        // Bitmain's rigs really spell it so.
+        temperature: reply.number("Temperature", celsius) ?? reply.number("Tenperature", celsius),
+        fanRpm: reply.number("Fan Speed"),
+        fanPercent: reply.number("Fan Percent"),
+        clock:
+          reply.number("GPU Clock", mega) ?? reply.number("Chip Frequency", mega) ?? reply.number("Frequency", mega),
+        memoryClock: reply.number("Memory Clock", mega),
+        voltage: reply.number("GPU Voltage", { max: 100 }),
+        activity: reply.number("GPU Activity"),
+        powertune: reply.number("Powertune", { min: -100 }),
+        intensity: reply.text("Intensity"),
+        accepted: reply.integer("Accepted"),
+        rejected: reply.integer("Rejected"),
+        hardwareErrors: reply.integer("Hardware Errors"),
+        workUtility: reply.number("Work Utility"),
+      },
+    };
+  });
+}
+
+/** A device that measures no temperature says 0. */
+const celsius = { absent: 0, min: -60, max: 250 };
+const mega = { times: 1e6 };
+
+function deviceStatus(reply: Reply): DeviceReading["status"] {
+  if (reply.boolean("Enabled") === false) return "disabled";
+  const status = reply.text("Status")?.toLowerCase() ?? "alive";
+  if (status === "sick" || status === "dead" || status === "disabled") return status;
+  return status === "nostart" ? "dead" : "enabled";
+}

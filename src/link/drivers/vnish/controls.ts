@@ -1,0 +1,176 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlValue } from "../../../contract/readings.ts";
+import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { isRecord, type Reply } from "../../tolerant-reader.ts";
+import type { Presets } from "./presets.ts";
+import { type Pages, stateOf, toldToMine } from "./readings.ts";
+import { minerSettings, store } from "./settings.ts";
+import type { VnishWeb } from "./web.ts";
+import { highestWithin, limitScale } from "../shared/watt-levels.ts";
+
+/** What the controls are made of. */
+export interface Offered {
+  readonly pages: Pages;
+  readonly presets: Presets;
+  /** W last asked for; null before. */
+  readonly askedLimit: number | null;
+  readonly limitAsked: (watts: number) => void;
+  /** °C that the fans last worked for; null when that was never seen. */
+  readonly autoTarget: number | null;
+}
+
+/** Boards are initialised and ramp up, which takes minutes. */
+const starting = { lasting: false, restartsMining: true, seconds: 180 };
+const preset = { lasting: true, restartsMining: true, seconds: 180 };
+const cooling = { lasting: true, restartsMining: false, seconds: 10 };
+
+/** All that can be told it, by who has its password. */
+export function offers(web: VnishWeb, offered: Offered): Steer[] {
+  const { pages } = offered;
+  const post =
+    (path: string, done: string) =>
+    async (_: ControlValue, signal: AbortSignal): Promise<string> => {
+      await web.post(path, undefined, signal);
+      return done;
+    };
+  return [
+    { control: trigger("restart", starting), set: post("mining/restart", "VNish restarts mining") },
+    { control: trigger("reboot", starting), set: post("system/reboot", "VNish reboots the rig") },
+    miningSwitch(pages, post),
+    ...locateSwitch(web, pages),
+    ...throttle(web, pages),
+    ...presetSteers(web, offered),
+    ...coolingSteers(web, offered),
+  ];
+}
+
+type Post = (path: string, done: string) => Steer["set"];
+
+/** A stop ends with a reboot, unless the owner has set that the rig remains stopped. */
+function miningSwitch(pages: Pages, post: Post): Steer {
+  const start = stateOf(pages) === "paused" ? "mining/resume" : "mining/start";
+  return {
+    control: toggle("mining", toldToMine(pages), { ...starting, restartsMining: false }),
+    set: (on, signal) =>
+      on === true
+        ? post(start, "VNish starts mining")(on, signal)
+        : post("mining/stop", "VNish stops mining")(on, signal),
+  };
+}
+
+/**
+ * `find-miner` goes over to the other state, so it is called only when the rig is not as wanted; newer firmware
+ * calls it `locate-miner`.
+ */
+function locateSwitch(web: VnishWeb, { status }: Pages): Steer[] {
+  const now = status.boolean("find_miner");
+  if (now === null) return [];
+  return [
+    {
+      control: toggle("locate", now, { lasting: false, restartsMining: false, seconds: 5 }),
+      set: async (wanted, signal) => {
+        const { value } = await web.get("status", signal);
+        const on = isRecord(value) ? value.find_miner : null;
+        if (on === wanted) return wanted === true ? "The rig blinks already" : "The rig does not blink";
+        await web.post("find-miner", undefined, signal, { otherwise: "locate-miner" });
+        return wanted === true ? "VNish blinks" : "VNish stops blinking";
+      },
+    },
+  ];
+}
+
+/** Takes hold at once and is forgotten with the next restart. Came with 1.3.3. */
+function throttle(web: VnishWeb, { miner, info }: Pages): Steer[] {
+  if (!isSince(info.text("fw_version"), [1, 3, 3])) return [];
+  const value = miner.object("miner_status").number("throttled", { min: 0, max: 100 });
+  const scale = { unit: "%", min: 20, max: 100, step: 1, value } as const;
+  return [
+    {
+      control: range("throttle", scale, { lasting: false, restartsMining: false, seconds: 30 }),
+      set: async (percent, signal) => {
+        await web.post("mining/throttle", { percent }, signal);
+        return `VNish works at ${percent} %`;
+      },
+    },
+  ];
+}
+
+/** "1.3.4", "1.2.0-rc1". */
+export function isSince(version: string | null, wanted: readonly number[]): boolean {
+  const parts = /^v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?/.exec(version ?? "");
+  if (parts === null) return false;
+  for (const [index, least] of wanted.entries()) {
+    const part = Number(parts[index + 1] ?? 0);
+    if (part !== least) return part > least;
+  }
+  return true;
+}
+
+/** Only the name is sent: with the rest of `overclock` the tuning of that preset would be written over. */
+function presetSteers(web: VnishWeb, { presets, askedLimit, limitAsked }: Offered): Steer[] {
+  const { tuned, others, present, presentWatts, switches } = presets;
+  const use = (name: string, signal: AbortSignal): Promise<string> =>
+    store(web, { overclock: { preset: name } }, "restart", signal);
+  const steers: Steer[] = [];
+  if (tuned.length + others.length > 0) {
+    steers.push({
+      control: choice("mode", [...tuned, ...others], present, preset),
+      set: (name, signal) => use(String(name), signal),
+    });
+  }
+  // While the firmware moves between presets by itself, none of them is a limit.
+  if (tuned.length > 0 && !switches) {
+    steers.push({
+      control: range("power_limit", limitScale(tuned, presentWatts, askedLimit), preset),
+      set: async (watts, signal) => {
+        const level = highestWithin(tuned, Number(watts));
+        if (level === null) throw new RigbridgeError("control.absent", `No tuned preset takes ${watts} W or less`);
+        const said = await use(level.label, signal);
+        limitAsked(Number(watts));
+        return `${said}; preset ${level.label}`;
+      },
+    });
+  }
+  return steers;
+}
+
+/**
+ * Cooling has one mode: `auto` with the temperature that it works for, or `manual` with the speed. Rigs in oil or
+ * water say `immersion`, and are left alone.
+ */
+function coolingSteers(web: VnishWeb, { pages: { miner, model }, autoTarget }: Offered): Steer[] {
+  const mode = miner.object("cooling").object("settings").object("mode");
+  const name = mode.text("name");
+  if (name !== "auto" && name !== "manual") return [];
+  const consts = model.object("cooling");
+  const steers: Steer[] = [fan(web, name === "auto" ? "auto" : mode.number("param", { max: 100 }), consts, autoTarget)];
+  const min = consts.number("min_target_temp");
+  const max = consts.number("max_target_temp");
+  const target = mode.number("param", { absent: 0 });
+  if (name === "auto" && min !== null && max !== null && min < max && target !== null) {
+    steers.push({
+      control: range("temperature_target", { unit: "°C", min, max, step: 1, value: target }, cooling),
+      set: (wanted, signal) => setCooling(web, { name: "auto", param: wanted }, signal),
+    });
+  }
+  return steers;
+}
+
+function fan(web: VnishWeb, value: "auto" | number | null, consts: Reply, autoTarget: number | null): Steer {
+  const min = consts.number("min_fan_pwm", { max: 100 }) ?? 0;
+  const auto = autoTarget === null ? { name: "auto" } : { name: "auto", param: autoTarget };
+  return {
+    control: range("fan", { unit: "%", min, max: 100, step: 1, value, options: ["auto"] }, cooling),
+    set: (wanted, signal) => setCooling(web, wanted === "auto" ? auto : { name: "manual", param: wanted }, signal),
+  };
+}
+
+/** The rest of the cooling settings goes back as it is. */
+async function setCooling(
+  web: VnishWeb,
+  mode: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { cooling: stored } = await minerSettings(web, signal);
+  return store(web, { cooling: { ...(isRecord(stored) ? stored : {}), mode } }, "later", signal);
+}

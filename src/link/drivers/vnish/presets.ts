@@ -1,0 +1,48 @@
+import { parseNumber, type Reply } from "../../tolerant-reader.ts";
+import type { WattLevel } from "../shared/watt-levels.ts";
+
+/** What the rig was tuned for, and what it runs at. */
+export interface Presets {
+  /** Those that are tuned: choosing another starts hours of tuning. By their names, with their power. */
+  readonly tuned: readonly WattLevel[];
+  /** Names without a power: `disabled`, which is the stock setting, and what it runs at untuned. */
+  readonly others: readonly string[];
+  readonly present: string | null;
+  readonly presentWatts: number | null;
+  /** Moves between presets by itself. */
+  readonly switches: boolean;
+}
+
+/** The stock setting, which every rig has. */
+const stock = "disabled";
+
+/** `listed` is null where the rig does not show its presets without a login. */
+export function presetsOf(listed: readonly Reply[] | null, performance: Reply): Presets {
+  const current = performance.object("current_preset");
+  const present = current.text("name", 60);
+  const named = (listed ?? []).flatMap((preset) => {
+    const name = preset.text("name", 60);
+    return name === null ? [] : [{ name, watts: wattsOf(preset, name), tuned: preset.text("status") === "tuned" }];
+  });
+  const tuned = named.flatMap(({ name, watts, tuned }) =>
+    tuned && name !== stock && watts !== null ? [{ watts, label: name }] : [],
+  );
+  const others = new Set(named.some(({ name }) => name === stock) ? [stock] : []);
+  if (listed !== null && present !== null && !tuned.some(({ label }) => label === present)) others.add(present);
+  const presentPreset = named.find(({ name }) => name === present);
+  return {
+    tuned,
+    others: [...others],
+    present,
+    presentWatts: presentPreset?.watts ?? (present === null ? null : wattsOf(current, present)),
+    switches: performance.object("preset_switcher").boolean("enabled") === true,
+  };
+}
+
+/** Presets are named by their power, and say it in words: "1100 watt ~ 53 TH". */
+function wattsOf(preset: Reply, name: string): number | null {
+  if (name === stock) return null;
+  const written = /^\s*(\d{2,5})\s*w(?:att)?s?\b/i.exec(preset.text("pretty") ?? "")?.[1] ?? name;
+  const watts = /^\d{2,5}$/.test(written) ? parseNumber(written) : null;
+  return watts === 0 ? null : watts;
+}

@@ -1,0 +1,243 @@
+import type { Board, Identity, RigReadings } from "../../../contract/readings.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
+import { normalMac } from "../../identity.ts";
+import { haltBy, stopped } from "../../reason.ts";
+import type { Reply } from "../../tolerant-reader.ts";
+import type { Presets } from "./presets.ts";
+
+/** The pages of one read; those that change seldom may be of an earlier one. */
+export interface Pages {
+  /** The part `miner` of `summary`. */
+  readonly miner: Reply;
+  readonly status: Reply;
+  readonly info: Reply;
+  readonly model: Reply;
+  readonly factory: Reply;
+  /** `chains`, by their ids: how many chips hash. */
+  readonly chips: ReadonlyMap<number, number>;
+}
+
+/** A sensor that is not there says 0. */
+const celsius = { absent: 0, min: -60, max: 250 };
+
+/** "Antminer S19 XP (Vnish 1.2.0-rc1)"; null when it is no VNish. */
+export function typeOf(type: string | null): Pick<Identity, "make" | "model" | "firmware"> | null {
+  const match = /^([^()]*)\(vnish\s*([^()\s]*)\s*\)/i.exec(type ?? "");
+  if (match === null) return null;
+  const [, model = "", version = ""] = match;
+  return { make: "VNish", model: model.trim() || null, firmware: version || null };
+}
+
+export function identityOf({ info, miner }: Pages): Identity {
+  const type = typeOf(miner.text("miner_type"));
+  const network = info.object("system").object("network_status");
+  const serial = info.text("serial");
+  return {
+    make: "VNish",
+    model: info.text("miner") ?? type?.model ?? null,
+    firmware: info.text("fw_version") ?? type?.firmware ?? null,
+    mac: normalMac(network.text("mac")),
+    hostname: network.text("hostname"),
+    serial: serial === "N/A" ? null : serial,
+  };
+}
+
+/** "mining", "auto-tuning", "stopped", ...; `status` has it where the summary does not. */
+export const stateOf = ({ miner, status }: Pages): string | null =>
+  miner.object("miner_status").text("miner_state") ?? status.text("miner_state");
+
+const onTheWay = new Set(["initializing", "starting", "restarting"]);
+const atWork = new Set(["mining", "auto-tuning", ...onTheWay]);
+const atRest = new Set(["stopped", "shutting-down", "paused", "idle"]);
+
+/** Whether it is told to mine; null when it has failed, for then both may be wanted, and when it does not say. */
+export function toldToMine(pages: Pages): boolean | null {
+  const state = dashed(pages);
+  return atWork.has(state) ? true : atRest.has(state) ? false : null;
+}
+
+/** What its state says of why it does not hash; its tuner may stop it for a while. */
+export function haltOf(pages: Pages): Halt | undefined {
+  const state = dashed(pages);
+  if (state === "failure") return haltBy(failureOf(pages), "hardware");
+  if (state === "auto-tuning") return { code: "tuning", text: "It is tuning itself" };
+  return atRest.has(state) ? stopped : undefined;
+}
+
+const failureOf = ({ miner }: Pages): string => miner.object("miner_status").text("description") ?? "It has failed";
+
+export const isStarting = (pages: Pages): boolean => onTheWay.has(dashed(pages));
+
+const dashed = (pages: Pages): string => stateOf(pages)?.replaceAll("_", "-") ?? "";
+
+export function readingsOf(pages: Pages, presets: Presets): RigReadings {
+  const { miner, info, status } = pages;
+  const rate = { times: rateUnit(info) };
+  const state = stateOf(pages);
+  const power = miner.number("power_consumption", { absent: 0 });
+  const boards = boardsOf(pages);
+  const chains = miner.list("chains", 16);
+  const user = miner.list("pools", 16).filter((pool) => !isFee(pool));
+  const cooling = miner.object("cooling");
+  const percent = cooling.number("fan_duty", { max: 100 });
+  return {
+    ...unknownReadings(),
+    hashrate: miner.number("hr_realtime", rate) ?? miner.number("instant_hashrate", { times: 1e12 }),
+    hashrateAverage: miner.number("hr_average", rate),
+    hashrateExpected: miner.number("hr_nominal", { ...rate, absent: 0 }),
+    algorithm: info.text("algorithm")?.replace(/^sha256d$/, "sha256") ?? null,
+    power,
+    powerLimit: presets.presentWatts,
+    powerSource: power === null ? null : "reported",
+    temperature: miner.object("pcb_temp").number("max", celsius) ?? highest(boards.map((board) => board.temperature)),
+    temperatureIn: highest(chains.map((chain) => chain.number("inlet_water_temp", celsius))),
+    temperatureOut: highest(chains.map((chain) => chain.number("outlet_water_temp", celsius))),
+    boards,
+    fans: cooling.list("fans", 16).map((fan) => ({ rpm: fan.number("rpm"), percent })),
+    psu: psuOf(pages),
+    // Counted for this state only.
+    uptime: state === "mining" ? miner.object("miner_status").number("miner_state_time") : null,
+    mining: state === "failure" ? false : toldToMine(pages),
+    mode: presets.present,
+    locate: status.boolean("find_miner"),
+    bestShare: miner.number("best_share", { absent: 0 }),
+    foundBlocks: miner.integer("found_blocks"),
+    shares: {
+      accepted: sum(user.map((pool) => pool.integer("accepted"))),
+      rejected: sum(user.map((pool) => pool.integer("rejected"))),
+      hardwareErrors: miner.integer("hw_errors"),
+    },
+    errors: errorsOf(pages),
+  };
+}
+
+/** What its rates are counted in: GH/s, on rigs for scrypt MH/s. */
+export const rateUnit = (info: Reply): number => (info.text("hr_measure") === "MH/s" ? 1e6 : 1e9);
+
+function boardsOf({ miner, info, model, chips, factory }: Pages): Board[] {
+  const expected = model.object("chain").integer("chips_per_chain");
+  const serials = factory.list("chains", 16);
+  return miner.list("chains", 16).map((chain, position) => {
+    const slot = chain.integer("id") ?? position;
+    return {
+      slot,
+      hashrate: chain.number("hashrate_rt", { times: rateUnit(info) }),
+      temperature: chain.object("pcb_temp").number("max", celsius),
+      chipTemperature: chain.object("chip_temp").number("max", celsius),
+      chips: chips.get(slot) ?? null,
+      chipsExpected: expected,
+      frequency: chain.number("frequency", { times: 1e6, absent: 0 }),
+      voltage: chain.number("voltage", { times: 1e-3, absent: 0, max: 100 }),
+      serial: serials.find((each) => each.integer("id") === slot)?.text("serial") ?? null,
+    };
+  });
+}
+
+export function devicesOf(pages: Pages, boards: readonly Board[]): DeviceReading[] {
+  const chains = pages.miner.list("chains", 16);
+  return boards.map((board, position) => ({
+    kind: "asic",
+    name: `Board ${board.slot}`,
+    status: deviceStatus(chains[position]?.object("status").text("state") ?? null),
+    hashrate: board.hashrate,
+    hashrateAverage: null,
+    temperature: board.temperature,
+    fanRpm: null,
+    fanPercent: null,
+    clock: board.frequency,
+    memoryClock: null,
+    voltage: board.voltage,
+    activity: null,
+    powertune: null,
+    intensity: null,
+    accepted: null,
+    rejected: null,
+    hardwareErrors: chains[position]?.integer("hw_errors") ?? null,
+    workUtility: null,
+  }));
+}
+
+function deviceStatus(state: string | null): DeviceReading["status"] {
+  if (state === "failure" || state === "disconnected") return "dead";
+  return state === "disabled" ? "disabled" : "enabled";
+}
+
+function psuOf({ miner, factory }: Pages): RigReadings["psu"] {
+  const temps = miner.object("psu").object("temps");
+  const temperature = highest(temps.keys().map((key) => temps.number(key, celsius)));
+  const model = factory.text("psu_model");
+  const serial = factory.text("psu_serial");
+  const known = [temperature, model, serial].some((part) => part !== null);
+  return known ? { power: null, voltage: null, temperature, model, serial } : null;
+}
+
+function errorsOf(pages: Pages): RigReadings["errors"] {
+  const { miner } = pages;
+  const status = miner.object("miner_status");
+  const failed = status.text("miner_state") === "failure";
+  const lost = miner
+    .object("cooling")
+    .list("fans", 16)
+    .filter((fan) => fan.text("status") === "lost");
+  return [
+    ...(failed
+      ? [
+          {
+            code: String(status.integer("failure_code") ?? "failure"),
+            text: failureOf(pages),
+          },
+        ]
+      : []),
+    ...miner.list("chains", 16).flatMap((chain, position) => {
+      const state = chain.object("status");
+      if (state.text("state") !== "failure") return [];
+      const board = `Board ${chain.integer("id") ?? position}`;
+      return [{ code: "board.failure", text: `${board}: ${state.text("description") ?? "has failed"}` }];
+    }),
+    ...lost.map((fan) => ({ code: "fan.lost", text: `Fan ${fan.integer("id") ?? "?"} does not turn` })),
+  ];
+}
+
+/** Its maker's, and what it pays back to. */
+const isFee = (pool: Reply): boolean => {
+  const type = pool.text("pool_type") ?? "UserPool";
+  return type !== "UserPool" || /devfee/i.test(pool.text("url") ?? "");
+};
+
+export function poolsOf({ miner }: Pages): PoolReading[] {
+  const pools = miner.list("pools", 16);
+  const active = pools.find((pool) => pool.text("status") === "active" && !isFee(pool));
+  return pools.map((pool, position) => {
+    const url = pool.text("url", 255) ?? "";
+    const devFee = isFee(pool);
+    return {
+      index: pool.integer("id") ?? position,
+      url: devFee || url.includes("://") ? url : `stratum+tcp://${url}`,
+      worker: pool.text("user", 255) ?? "",
+      status: poolStatus(pool.text("status")),
+      active: pool === active,
+      priority: position,
+      quota: null,
+      accepted: pool.integer("accepted"),
+      rejected: pool.integer("rejected"),
+      stale: pool.integer("stale"),
+      devFee,
+    };
+  });
+}
+
+function poolStatus(status: string | null): PoolReading["status"] {
+  if (status === "disabled") return "disabled";
+  return status === "offline" || status === "rejecting" ? "dead" : "enabled";
+}
+
+const highest = (values: readonly (number | null)[]): number | null => {
+  const known = values.flatMap((value) => value ?? []);
+  return known.length === 0 ? null : Math.max(...known);
+};
+
+const sum = (values: readonly (number | null)[]): number | null => {
+  const known = values.flatMap((value) => value ?? []);
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+};

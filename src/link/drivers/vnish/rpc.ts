@@ -1,0 +1,65 @@
+import type { Identity } from "../../../contract/readings.ts";
+import type { Reading } from "../../driver.ts";
+import { unknownIdentity } from "../../identity.ts";
+import { Notes, Reply } from "../../tolerant-reader.ts";
+import type { RpcTransport } from "../../transports/rpc.ts";
+import { antminerAlgorithm } from "../cgminer/identity.ts";
+import { partsOf, readingsOf, refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
+import { accepted, isRefused } from "../shared/cgminer-replies.ts";
+import { typeOf } from "./readings.ts";
+
+/** From the first record of `stats` or of `version`. */
+export const identityFrom = (answer: unknown, section: "STATS" | "VERSION"): Partial<Identity> | undefined =>
+  typeOf(new Reply(answer, new Notes(), "").list(section)[0]?.text("Type") ?? null) ?? undefined;
+
+/**
+ * What VNish says over the RPC of stock firmware, for rigs whose web does not answer. Newer firmware no longer knows
+ * all of its commands. Nothing can be told it that way.
+ */
+export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise<Reading> {
+  const notes = new Notes();
+  notes.add("its web does not answer, so this was read over its RPC, which steers nothing");
+  const ask = async (command: string): Promise<unknown> => {
+    const { value, notes: repairs } = await rpc.send(command, undefined, signal);
+    for (const repair of repairs) notes.add(repair);
+    return value;
+  };
+  const summary = await ask("summary");
+  const stats = await ask("stats");
+  if (isRefused(summary) && standsInForSummary(stats)) notes.add(refusedSummary);
+  else accepted(rpc.at, "summary", summary);
+  const parts = partsOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
+  const chains = new Reply(stats, new Notes(), "").list("STATS")[1] ?? new Reply(undefined, notes, "");
+  const power = consumption(chains);
+  const state = chains.text("state");
+  const readings = readingsOf(parts);
+  const identity = { ...unknownIdentity, make: "VNish", ...identityFrom(stats, "STATS") };
+  return {
+    identity,
+    readings: {
+      ...readings,
+      algorithm: antminerAlgorithm(identity.model),
+      power: readings.power ?? power,
+      powerSource: (readings.power ?? power) === null ? null : "reported",
+      uptime: chains.number("Elapsed") ?? readings.uptime,
+      mining: state === null ? readings.mining : state === "mining" || state === "auto-tuning",
+      notes: notes.list(),
+    },
+    pools: parts.pools,
+    devices: parts.devices,
+    controls: [],
+    poolActions: [],
+    software: null,
+    logInterval: parts.rates.seconds,
+    workUtility: parts.summary.number("Work Utility"),
+  };
+}
+
+/** W of all chains; where they say 0 it is not measured. */
+function consumption(chains: Reply): number | null {
+  const each = chains
+    .keys()
+    .filter((key) => /^chain_consumption\d{1,2}$/.test(key))
+    .flatMap((key) => chains.number(key, { absent: 0 }) ?? []);
+  return each.length === 0 ? null : each.reduce((sum, watts) => sum + watts, 0);
+}

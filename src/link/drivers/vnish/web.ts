@@ -1,0 +1,189 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { Locked } from "../../driver.ts";
+import type { Link } from "../../link.ts";
+import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { SessionEnded } from "../../session-ended.ts";
+import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../../transports/http.ts";
+import { parseStrict } from "../../transports/json.ts";
+import type { DeviceReply } from "../../transports/rpc.ts";
+
+const base = "/api/v1/";
+/** ms after a refused password before a read tries it again: who tries too often is locked out. */
+const tryAgainAfter = 600_000;
+
+interface PostOptions {
+  readonly secrets?: readonly string[];
+  readonly otherwise?: string;
+}
+
+/**
+ * The web API of VNish. A password is changed for a token, which runs out and is renewed then; a key of its `apikeys`,
+ * given as the rig's token, stands for itself. Source: its OpenAPI document (`/docs` on the rig).
+ */
+export class VnishWeb {
+  readonly #link: Link;
+  #token: string | null = null;
+  #refusedAt = Number.NEGATIVE_INFINITY;
+  #refusal: RigbridgeError | null = null;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  get at(): string {
+    return this.#link.http.at;
+  }
+
+  /** Why nothing can be changed; null when the rig takes what was given, as far as is known. */
+  get locked(): Locked | null {
+    const { password, token } = this.#link.credentials;
+    if (password === undefined && token === undefined)
+      return { why: "login missing", text: "to steer this rig, give the password of its web interface" };
+    if (this.#refusal === null) return null;
+    return { why: "login wrong", text: "this rig does not take the password that was given" };
+  }
+
+  /** Throws `rig.login` when the page is only for who logs in, besides what a request throws. */
+  async get(path: string, signal: AbortSignal): Promise<DeviceReply> {
+    const call = { method: "GET", path: `${base}${path}` } as const;
+    return jsonOf(this.at, call, await this.#read(call, signal));
+  }
+
+  /** Just before a change, and only as it is: what had to be repaired must not be written back. */
+  async getStrict(path: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+    await this.unlock(signal);
+    const { body } = await this.#read({ method: "GET", path: `${base}${path}`, ofCommand: true }, signal);
+    const parsed = parseStrict(body);
+    if ("problem" in parsed || !isRecord(parsed.value)) {
+      throw new RigbridgeError("rig.garbled", `${this.at}: its ${path} could not be read`);
+    }
+    return parsed.value;
+  }
+
+  /**
+   * Resolves with the answer's fields. `secrets` are kept out of what is said of a refusal; `otherwise` is the path
+   * of firmware that does not know this one, which then has done nothing.
+   */
+  async post(path: string, body: unknown, signal: AbortSignal, options: PostOptions = {}): Promise<Reply> {
+    const { secrets = [], otherwise } = options;
+    const kept = this.#token !== null;
+    await this.unlock(signal);
+    const call: HttpCall = { method: "POST", path: `${base}${path}`, ...(body === undefined ? {} : { body }) };
+    const reply = await this.#send(call, signal);
+    if (reply.status === 401) throw this.#ended(kept, reply);
+    if ((reply.status === 404 || reply.status === 405) && otherwise !== undefined) {
+      return this.post(otherwise, body, signal, { secrets });
+    }
+    if (reply.status >= 300) throw this.#refusedCall(path, reply, secrets);
+    const parsed = parseStrict(reply.body);
+    return new Reply("value" in parsed ? parsed.value : undefined, new Notes(), path);
+  }
+
+  /** Throws `rig.login` when there is nothing to log in with, or the rig does not take it. */
+  async unlock(signal: AbortSignal): Promise<void> {
+    const { password, token } = this.#link.credentials;
+    if (token !== undefined || this.#token !== null) return;
+    if (password === undefined)
+      throw new RigbridgeError("rig.login", `${this.at} wants its password, and none was given`);
+    await this.#unlockAnew(signal);
+  }
+
+  get #renewable(): boolean {
+    return this.#link.credentials.token === undefined && this.#link.credentials.password !== undefined;
+  }
+
+  async #read(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
+    const kept = this.#token !== null;
+    await this.#unlockToRead(signal);
+    let reply = await this.#send(call, signal);
+    if (reply.status === 401 && call.ofCommand) throw this.#ended(kept, reply);
+    if (reply.status === 401 && this.#renewable && this.#token !== null) {
+      await this.#unlockAnew(signal);
+      reply = await this.#send(call, signal);
+    }
+    if (reply.status === 401 || reply.status === 403) throw this.#refusal ?? this.#login(reply);
+    if (reply.status >= 300) throw this.#refusedCall(call.path, reply, []);
+    return reply;
+  }
+
+  /** Why a call of a command was refused with 401. */
+  #ended(kept: boolean, reply: HttpReply): RigbridgeError {
+    if (!kept || !this.#renewable) return this.#login(reply);
+    this.#token = null;
+    return new SessionEnded(this.#login(reply));
+  }
+
+  /** Most pages can be read without, so a refusal is remembered, and the page asked for all the same. */
+  async #unlockToRead(signal: AbortSignal): Promise<void> {
+    if (!this.#renewable || this.#token !== null || performance.now() - this.#refusedAt < tryAgainAfter) return;
+    try {
+      await this.#unlockAnew(signal);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || error.code !== "rig.login") throw error;
+    }
+  }
+
+  async #unlockAnew(signal: AbortSignal): Promise<void> {
+    this.#token = null;
+    const body = { pw: this.#link.credentials.password };
+    const call: HttpCall = { method: "POST", path: `${base}unlock`, body };
+    const reply = await this.#link.http.call(call, signal);
+    if (reply.status === 401 || reply.status === 403 || reply.status === 429) {
+      this.#refusedAt = performance.now();
+      this.#refusal = this.#login(reply);
+      throw this.#refusal;
+    }
+    if (reply.status >= 300) throw this.#refusedCall("unlock", reply, [body.pw ?? ""]);
+    const parsed = parseStrict(reply.body);
+    const token = new Reply("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text("token", 2_000);
+    if (token === null) throw new RigbridgeError("rig.garbled", `${this.at} answered "unlock" without a token`);
+    this.#token = token;
+    this.#refusal = null;
+    this.#refusedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #send(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
+    const { token } = this.#link.credentials;
+    const headers: Record<string, string> =
+      token !== undefined
+        ? { "x-api-key": token }
+        : this.#token !== null
+          ? { authorization: `Bearer ${this.#token}` }
+          : {};
+    return this.#link.http.call({ ...call, headers }, signal);
+  }
+
+  #login(reply: HttpReply): RigbridgeError {
+    const { password, token } = this.#link.credentials;
+    const what =
+      reply.status === 429
+        ? "takes no password for a while, after too many wrong ones"
+        : token !== undefined
+          ? "does not take this API key"
+          : password === undefined
+            ? "wants its password, and none was given"
+            : "does not take this password";
+    const said = saidOf(reply.body);
+    const unquoted = `${this.at} ${what} (${reply.status})`;
+    const message = said === "" ? unquoted : `${this.at} ${what} (${reply.status}: ${said})`;
+    return new RigbridgeError("rig.login", message, { unquoted });
+  }
+
+  #refusedCall(what: string, reply: HttpReply, secrets: readonly string[]): RigbridgeError {
+    let said = saidOf(reply.body);
+    // A very short password is no secret, and its letters are everywhere.
+    for (const secret of secrets) if (secret.length > 2) said = said.replaceAll(secret, "***");
+    const refused = `${this.at} refused "${what.replace(base, "")}"`;
+    const unquoted = `${refused}: HTTP ${reply.status}`;
+    const message = said === "" ? unquoted : `${refused}: ${reply.status} ${said}`;
+    if (reply.status === 404) return new NotOnDevice(message, { unquoted });
+    return new RigbridgeError("rig.refused", message, { unquoted });
+  }
+}
+
+/** Its errors are `{"err": "..."}`. */
+function saidOf(body: string): string {
+  const parsed = parseStrict(body);
+  const err = "value" in parsed && isRecord(parsed.value) ? parsed.value.err : undefined;
+  return typeof err === "string" ? words(JSON.stringify({ error: err })) : words(body);
+}

@@ -1,0 +1,167 @@
+import { type RigReadings, unknownReadings } from "../../../contract/readings.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
+import { normalMac } from "../../identity.ts";
+import { stopped } from "../../reason.ts";
+import { isRecord, type Notes, Reply } from "../../tolerant-reader.ts";
+import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
+import { errorsOf } from "./errors.ts";
+
+/** What stands under `msg` of each answer of API v3; undefined where there was none. */
+export interface FrameAnswers {
+  /** `get.miner.status`, all sections together. */
+  readonly status: unknown;
+  readonly device: unknown;
+  readonly setting: unknown;
+}
+
+const tera = { times: 1e12 };
+const mega = { times: 1e6 };
+const celsius = { min: -60, max: 250, absent: 0 };
+
+export function frameReport({ status, device, setting }: FrameAnswers, notes: Notes): Report {
+  const said = new Reply(status, notes, "");
+  const summary = said.object("summary");
+  if (summary.keys().length === 0) notes.add("the rig's summary is empty");
+  const told = new Reply(device, notes, "device");
+  const [miner, network, system] = [told.object("miner"), told.object("network"), told.object("system")];
+  const set = new Reply(setting, notes, "setting");
+  const model = miner.text("type")?.replaceAll("_", " ") ?? null;
+  const working = miner.boolean("working");
+  const edevs = said.list("edevs");
+  const boards = boardsOf(edevs, summary, miner, working === false);
+  const pools = framePools(status, notes);
+  const hashrate = working === false ? 0 : summary.number("hash-realtime", tera);
+  const power = summary.number("power-realtime") ?? summary.number("power-5min");
+  const readings: RigReadings = {
+    ...unknownReadings(),
+    hashrate,
+    hashrateAverage: summary.number("hash-average", tera),
+    hashrateExpected: expectedOf(summary),
+    algorithm: algorithmOf(model),
+    power: power === 0 && (hashrate ?? 0) > 0 ? null : power,
+    powerLimit: realLimit(summary.number("power-limit") ?? set.number("power-limit")),
+    powerSource: power === null ? null : "reported",
+    temperature: highest(boards.map(({ temperature }) => temperature)),
+    temperatureIn: summary.number("environment-temperature", { min: -60, max: 250 }),
+    boards,
+    fans: fansOf([summary.number("fan-speed-in"), summary.number("fan-speed-out")], model),
+    psu: psuOf(told.object("power")),
+    uptime: summary.number("elapsed"),
+    mining: working ?? (hashrate === null ? null : hashrate > 0),
+    mode: modeOf(set.text("power-mode")),
+    locate: locateOf(system, "ledstatus"),
+    shares: {
+      accepted: total(pools.map(({ accepted }) => accepted)),
+      rejected: total(pools.map(({ rejected }) => rejected)),
+      hardwareErrors: null,
+    },
+    errors: errorsOf(isRecord(device) ? device["error-code"] : undefined),
+  };
+  return {
+    identity: {
+      make: "WhatsMiner",
+      model,
+      firmware: system.text("fwversion"),
+      mac: normalMac(network.text("mac")),
+      hostname: network.text("hostname"),
+      serial: miner.text("miner-sn"),
+    },
+    readings,
+    pools,
+    devices: boards.map((board, position) => deviceOf(board, edevs[position])),
+    halt: working === false ? stopped : undefined,
+    throttle: set.number("power-percent", { absent: 0, max: 100 }),
+    throttles: true,
+    settled: readings.mining === true && summary.boolean("up-freq-finish") === true,
+    logInterval: null,
+  };
+}
+
+/** A negative one, as many thousandths as there are boards, is how an unknown one is written. */
+function expectedOf(summary: Reply): number | null {
+  const hashrate = summary.number("factory-hash", { ...tera, min: -1e12 });
+  return hashrate === null || hashrate <= 0 ? null : hashrate;
+}
+
+export function framePools(status: unknown, notes: Notes): PoolReading[] {
+  const pools = new Reply(status, notes, "").list("pools").flatMap((pool, position): PoolReading[] => {
+    const url = pool.text("url", 255);
+    if (url === null) return [];
+    return [
+      {
+        index: pool.integer("id") ?? position,
+        url,
+        worker: pool.text("account", 255) ?? "",
+        status: pool.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
+        active: pool.boolean("stratum-active") ?? false,
+        priority: pool.integer("pool-priority") ?? position,
+        quota: null,
+        accepted: pool.integer("accepted"),
+        rejected: pool.integer("rejected"),
+        stale: pool.integer("stale"),
+        devFee: false,
+      },
+    ];
+  });
+  const active = pools.filter((pool) => pool.active).sort((a, b) => a.priority - b.priority)[0];
+  return pools.map((pool) => (pool.active && pool !== active ? { ...pool, active: false } : pool));
+}
+
+type Board = RigReadings["boards"][number];
+
+/** Temperatures of the boards stand in the summary, their serial numbers among what is told of the miner. */
+function boardsOf(devices: readonly Reply[], summary: Reply, miner: Reply, off: boolean): Board[] {
+  const temperatures = summary.numbers("board-temperature", celsius);
+  return devices.map((device, position) => {
+    const slot = device.integer("slot") ?? device.integer("id") ?? position;
+    return {
+      slot,
+      hashrate: off ? 0 : (device.number("hash-realtime", tera) ?? device.number("hash-average", tera)),
+      temperature: temperatures[position] ?? null,
+      chipTemperature: device.number("chip-temp-max", celsius),
+      chips: device.integer("effective-chips"),
+      chipsExpected: null,
+      frequency: device.number("freq", mega),
+      voltage: null,
+      serial: miner.text(`pcbsn${slot}`),
+    };
+  });
+}
+
+const deviceOf = ({ slot, hashrate, temperature, frequency }: Board, said: Reply | undefined): DeviceReading => ({
+  kind: "asic",
+  name: `SM ${slot}`,
+  status: said?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
+  hashrate,
+  hashrateAverage: said?.number("hash-average", tera) ?? null,
+  temperature,
+  fanRpm: null,
+  fanPercent: null,
+  clock: frequency,
+  memoryClock: null,
+  voltage: null,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  accepted: null,
+  rejected: null,
+  hardwareErrors: null,
+  workUtility: null,
+});
+
+function psuOf(psu: Reply): RigReadings["psu"] {
+  if (psu.keys().length === 0) return null;
+  return {
+    power: psu.number("pin", { absent: 0 }),
+    voltage: volts(psu.number("vin", { absent: 0 })),
+    temperature: psu.number("temp0", celsius),
+    model: psu.text("model") ?? psu.text("type"),
+    serial: psu.text("sn"),
+  };
+}
+
+/** null where not one of them is known. */
+function total(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,117 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { PoolLogin, PoolReading } from "../../driver.ts";
+import { isRecord, Notes } from "../../tolerant-reader.ts";
+import { garbled } from "../../transports/limits.ts";
+import type { Dialect, Mode, Report } from "./dialect.ts";
+import { framePools, frameReport } from "./frame-readings.ts";
+import type { FrameSession } from "./frame-session.ts";
+
+const sections = ["summary", "pools", "edevs"] as const;
+
+/** API v3 of WhatsMiner, in firmware since the end of 2024. Source: the vendor's API 3.0. */
+export class FrameDialect implements Dialect {
+  readonly #session: FrameSession;
+  /** Whether sections can be asked for together; null until it was tried. */
+  #joins: boolean | null = null;
+
+  constructor(session: FrameSession) {
+    this.#session = session;
+  }
+
+  async read(notes: Notes, signal: AbortSignal): Promise<Report> {
+    const status = await this.#status(notes, signal);
+    const device = await this.#beside("get.device.info", notes, signal);
+    const setting = await this.#beside("get.miner.setting", notes, signal);
+    return frameReport({ status, device, setting }, notes);
+  }
+
+  async pools(signal: AbortSignal): Promise<PoolReading[]> {
+    return framePools(await this.#section("pools", new Notes(), signal), new Notes());
+  }
+
+  mine(on: boolean, signal: AbortSignal): Promise<string> {
+    return this.#session.tell("set.miner.service", on ? "start" : "stop", signal);
+  }
+
+  restart(signal: AbortSignal): Promise<string> {
+    return this.#session.tell("set.miner.service", "restart", signal);
+  }
+
+  reboot(signal: AbortSignal): Promise<string> {
+    return this.#session.tell("set.system.reboot", undefined, signal);
+  }
+
+  locate(on: boolean, signal: AbortSignal): Promise<string> {
+    const blinking = [{ color: "red", period: 200, duration: 100, start: 0 }];
+    return this.#session.tell("set.system.led", on ? blinking : "auto", signal);
+  }
+
+  setMode(mode: Mode, signal: AbortSignal): Promise<string> {
+    return this.#session.tell("set.miner.power_mode", mode, signal);
+  }
+
+  limitPower(watts: number, signal: AbortSignal): Promise<string> {
+    return this.#session.tell("set.miner.power_limit", watts, signal);
+  }
+
+  /** The firmware reads the percentage as a text, whatever its document says. */
+  throttle(percent: number, signal: AbortSignal): Promise<string> {
+    return this.#session.tell("set.miner.power_percent", { percent: String(percent), mode: "fast" }, signal);
+  }
+
+  writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string> {
+    const slots = logins.map(({ url, worker, password }) => ({ pool: url, worker, passwd: password }));
+    return this.#session.tell("set.miner.pools", slots, signal, "secret");
+  }
+
+  doubt(): void {}
+
+  /** All sections together; one by one where the device does not take that. */
+  async #status(notes: Notes, signal: AbortSignal): Promise<unknown> {
+    if (this.#joins !== false) {
+      const joined = await this.#ask(sections.join("+"), notes, signal);
+      if (joined !== null) {
+        this.#joins = true;
+        return joined;
+      }
+      if (this.#joins === null) this.#joins = false;
+    }
+    const summary = await this.#section("summary", notes, signal);
+    const pools = await this.#ask("pools", notes, signal);
+    const edevs = await this.#ask("edevs", notes, signal);
+    return { ...record(pools), ...record(edevs), ...record(summary) };
+  }
+
+  async #section(section: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
+    const said = await this.#ask(section, notes, signal);
+    if (said === null) throw garbled(this.#session.at, `it does not tell its ${section}`);
+    return said;
+  }
+
+  /** null when the device refuses: with its boards off it may have no such section. */
+  async #ask(param: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
+    try {
+      return (await this.#session.ask("get.miner.status", param, notes, signal)) ?? null;
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code === "rig.refused") return null;
+      throw error;
+    }
+  }
+
+  /** A read never fails for these. */
+  async #beside(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
+    try {
+      const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+      return await this.#session.ask(cmd, undefined, notes, either);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      notes.add(`${cmd} could not be read`);
+      return undefined;
+    }
+  }
+}
+
+/** ms that one answer beside the readings may take. */
+const patience = 1_200;
+
+const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -1,0 +1,179 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { type Steer, steer } from "../../controls.ts";
+import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../../driver.ts";
+import { normalMac } from "../../identity.ts";
+import type { Credentials, Link } from "../../link.ts";
+import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { statusOf } from "../shared/cgminer-replies.ts";
+import { offers, PowerBounds } from "./controls.ts";
+import { type Dialect, noPassword } from "./dialect.ts";
+import { FrameSession } from "./frame-session.ts";
+import { FrameDialect } from "./frames.ts";
+import { WhatsminerPools } from "./pools.ts";
+import { RpcDialect } from "./rpc.ts";
+import { RpcSession } from "./rpc-session.ts";
+
+const makersLogin = { username: "super", password: "super" };
+
+/**
+ * WhatsMiner (MicroBT): API v1 and v2 over RPC, v3 over frames at port 4433, whichever the device speaks.
+ * Source: the vendor's API 2.0.5 and 3.0. The switch that opens the API for writing is the owner's to turn, in
+ * WhatsMinerTool; the undocumented command for it is never sent.
+ */
+export const whatsminer: Driver = {
+  id: "whatsminer",
+  name: "WhatsMiner (API v1, v2 and v3)",
+  evidence: { readings: "recorded", controls: "vendor document" },
+  ports: [4028, 4433],
+  login: { keys: ["password"], adds: "steered" },
+  makersLogin,
+  recognise: (signs) => recognise(signs),
+  connect: (link) => new WhatsminerRig(link),
+};
+
+const locked: Locked = { why: "login missing", text: "give the password of its API to steer this rig" };
+
+/** Its RPC names btminer or bitmicro in `version` or in `devdetails`; its web sends everybody to LuCI over TLS. */
+function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+  if (names(version)) return nameIn(version);
+  if (mayBe(version)) {
+    if (!Object.hasOwn(told, "devdetails")) return { command: "devdetails" };
+    const details = told.devdetails;
+    if (names(details)) return nameIn(details);
+  }
+  return root !== null && isLuci(root) ? { make: "WhatsMiner" } : undefined;
+}
+
+const names = (answer: unknown): boolean =>
+  statusOf(answer) !== null && /btminer|bitmicro/i.test(JSON.stringify(answer));
+
+function nameIn(answer: unknown): Partial<Identity> {
+  const said = new Reply(answer, new Notes(), "");
+  const model = said.list("DEVDETAILS")[0]?.text("Model")?.replaceAll("_", " ") ?? null;
+  const mac = normalMac(said.list("VERSION")[0]?.text("MAC") ?? null);
+  return { make: "WhatsMiner", ...(model === null ? {} : { model }), ...(mac === null ? {} : { mac }) };
+}
+
+/** It answers `version` in its own flat form, or as the cgminer 4.9 that it descends from, which names no maker. */
+function mayBe(version: unknown): boolean {
+  const status = statusOf(version);
+  if (status === null || !isRecord(version)) return false;
+  if (typeof version.STATUS === "string") return true;
+  const said = new Reply(version, new Notes(), "").list("VERSION")[0];
+  const isNamed = ["Type", "Miner", "PROD", "MODEL"].some((key) => said?.has(key) === true);
+  return !isNamed && said?.text("CGMiner")?.startsWith("4.9.") === true;
+}
+
+const isLuci = ({ status, headers, body }: HttpSign): boolean =>
+  status === 307 &&
+  headers.location?.startsWith("https://") === true &&
+  `${headers.location} ${body}`.includes("/cgi-bin/luci");
+
+class WhatsminerRig implements Rig {
+  readonly #link: Link;
+  readonly #hasPassword: boolean;
+  readonly #bounds = new PowerBounds();
+  readonly #pools: WhatsminerPools;
+  /** null until it was found out. */
+  #dialect: Dialect | null = null;
+  #steers: readonly Steer[] = [];
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#hasPassword = link.credentials.password !== undefined;
+    this.#pools = new WhatsminerPools(async () => this.#spoken(), link.credentials.poolPassword);
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const notes = new Notes();
+    this.#dialect ??= await this.#find(signal);
+    const report = await this.#dialect.read(notes, signal);
+    const bounds = this.#bounds.seen(report);
+    if (!this.#hasPassword) notes.add(locked.text);
+    this.#steers = this.#hasPassword ? offers(this.#dialect, report, bounds) : [];
+    return {
+      identity: report.identity,
+      readings: { ...report.readings, notes: notes.list() },
+      pools: report.pools,
+      devices: report.devices,
+      controls: this.#steers.map(({ control }) => control),
+      poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
+      ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(report.pools) } : { locked }),
+      poolSeconds: 90,
+      halt: report.halt,
+      software: null,
+      logInterval: report.logInterval,
+      workUtility: null,
+    };
+  }
+
+  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    if (!this.#hasPassword) throw noPassword(this.#link.rpc.at);
+    if (this.#dialect === null) await this.read(signal);
+    return steer(this.#steers, key, value, signal);
+  }
+
+  get pools() {
+    return this.#pools.controls;
+  }
+
+  doubt(): void {
+    this.#dialect?.doubt();
+  }
+
+  close(): void {
+    this.#link.rpc.close();
+    this.#link.frames.close();
+  }
+
+  #spoken(): Dialect {
+    if (!this.#hasPassword) throw noPassword(this.#link.rpc.at);
+    if (this.#dialect === null) throw new RigbridgeError("rig.unreachable", `${this.#link.rpc.at} was never read`);
+    return this.#dialect;
+  }
+
+  /** Firmware since November 2024 speaks v3, and v2 beside it for as long as nobody switches that off. */
+  async #find(signal: AbortSignal): Promise<Dialect> {
+    const { rpc, frames, credentials } = this.#link;
+    const session = new RpcSession(rpc, rpcPassword(credentials));
+    const newer = new FrameSession(frames, credentials);
+    try {
+      const version = await session.ask("get_version", new Notes(), signal);
+      if (firmwareDate(version) >= firstFrames && (await speaks(newer, signal))) return new FrameDialect(newer);
+      return new RpcDialect(session);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      if (await speaks(newer, signal)) return new FrameDialect(newer);
+      throw error;
+    }
+  }
+}
+
+/** The maker's login of v2 is another one than that of v3, and has no user. */
+function rpcPassword({ username, password, makersLogin: allowed }: Credentials): string | undefined {
+  const isMakers = allowed === true && username === makersLogin.username && password === makersLogin.password;
+  return isMakers ? "admin" : password;
+}
+
+/** Of the year, month and day. */
+const firstFrames = 20_241_101;
+
+/** As a number of year, month and day: firmware is called 20230803.11.REL. 0 where there is none. */
+function firmwareDate(version: unknown): number {
+  const said = isRecord(version) ? new Reply(version.Msg, new Notes(), "").text("fw_ver") : null;
+  return Number(/(20\d{6})\./.exec(said ?? "")?.[1] ?? 0);
+}
+
+/** ms for a device to say whether it speaks v3. */
+const patience = 1_500;
+
+async function speaks(session: FrameSession, signal: AbortSignal): Promise<boolean> {
+  try {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+    return (await session.ask("get.device.info", "network", new Notes(), either)) !== undefined;
+  } catch (error) {
+    if (error instanceof RigbridgeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,155 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
+import type { PoolPassword } from "../../link.ts";
+import { checkLogin } from "../../pool-login.ts";
+import { reworded } from "../../session-ended.ts";
+
+/** How many pools a WhatsMiner holds. */
+const slots = 3;
+
+interface List {
+  pools(signal: AbortSignal): Promise<PoolReading[]>;
+  writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string>;
+}
+
+/**
+ * The pools of a WhatsMiner, which takes whole lists only and never tells the passwords in them. A list is only
+ * written when the password of every pool in it is known: from the pools that the owner keeps here, from what was
+ * written before, or from what is given now.
+ */
+export class WhatsminerPools {
+  /** By address and worker, as the device took them from here. */
+  readonly #passwords = new Map<string, string>();
+  readonly #list: () => Promise<List>;
+  readonly #told: PoolPassword;
+
+  constructor(list: () => Promise<List>, told: PoolPassword = () => undefined) {
+    this.#list = list;
+    this.#told = told;
+  }
+
+  /** What can be done to these without losing the password of one. */
+  actions(pools: readonly PoolReading[]): PoolAction[] {
+    const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
+    const all = unknown.length === 0;
+    const replaced = replacedOf(pools);
+    const actions: (PoolAction | false)[] = [
+      all && pools.length < slots && "add",
+      unknown.every((pool) => pool === replaced) && "use",
+      all && pools.length > 1 && "switch",
+      all && pools.length > 1 && "prioritize",
+      unknown.length <= 1 && pools.length > 1 && "remove",
+    ];
+    return actions.filter((action) => action !== false);
+  }
+
+  /** Why the other actions cannot be done to these. */
+  withheld(pools: readonly PoolReading[]): Partial<Record<PoolAction, string>> {
+    const offered = this.actions(pools);
+    const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
+    const lost = unknown.find((pool) => pool !== replacedOf(pools)) ?? unknown[0];
+    const reasons = new Map<PoolAction, string>();
+    if (lost !== undefined)
+      for (const action of ["add", "use", "switch", "prioritize", "remove"] as const)
+        reasons.set(action, untold(lost.url));
+    if (pools.length >= slots) reasons.set("add", full);
+    for (const action of offered) reasons.delete(action);
+    return Object.fromEntries(reasons);
+  }
+
+  readonly controls: PoolControls = {
+    add: async (login, signal) => this.#change(signal, appended, checked(login)),
+    use: async (login, signal) => this.#change(signal, inPlace, checked(login)),
+    switch: (pool, signal) => this.#change(signal, inFront, pool),
+    prioritize: (pool, signal) => this.#change(signal, inFront, pool),
+    remove: (pool, signal) => this.#change(signal, without, pool),
+  };
+
+  /** Reads, changes and writes the whole list. */
+  async #change<T extends Listed>(
+    signal: AbortSignal,
+    edit: (pools: readonly PoolReading[], wanted: T) => readonly Listed[],
+    wanted: T,
+  ): Promise<string> {
+    const list = await this.#list();
+    const pools = (await list.pools(signal)).toSorted((a, b) => a.priority - b.priority);
+    const logins = edit(pools, wanted).map((pool) => this.#login(pool));
+    try {
+      const said = await list.writePools(logins, signal);
+      for (const login of logins) this.#passwords.set(keyOf(login), login.password);
+      return said;
+    } catch (error) {
+      throw withoutSecrets(error, logins);
+    }
+  }
+
+  #passwordOf(pool: Listed): string | undefined {
+    return pool.password ?? this.#passwords.get(keyOf(pool)) ?? this.#told(pool.url, pool.worker);
+  }
+
+  #login(pool: Listed): PoolLogin {
+    const { url, worker } = pool;
+    const password = this.#passwordOf(pool);
+    if (password !== undefined) return { url, worker, password };
+    throw new RigbridgeError("not.possible", untold(url));
+  }
+}
+
+const untold = (url: string): string =>
+  `A WhatsMiner takes all its pools at once and does not tell their passwords; that of ${url} is not known, ` +
+  "and would be lost; add that pool to the pools here (POST /api/pools) with its worker and password";
+
+const full = `A WhatsMiner holds ${slots} pools and all are set; remove one first`;
+
+/** A pool of a list, with its password where that was given now. */
+type Listed = Pick<PoolLogin, "url" | "worker"> & Partial<Pick<PoolLogin, "password">>;
+
+const keyOf = ({ url, worker }: Listed): string => `${url.replace(/\/$/, "").toLowerCase()} ${worker}`;
+
+/** The pool that another comes in place of: the one mined at, else the first. */
+const replacedOf = (pools: readonly PoolReading[]): PoolReading | undefined =>
+  pools.find(({ active }) => active) ?? pools.toSorted((a, b) => a.priority - b.priority)[0];
+
+/** With its scheme written out. */
+function checked(login: PoolLogin): PoolLogin {
+  const { scheme, host, port } = checkLogin(login);
+  return { ...login, url: `${scheme}://${host}:${port}` };
+}
+
+function appended(pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {
+  const others = pools.filter((pool) => keyOf(pool) !== keyOf(login));
+  if (others.length < slots) return [...others, login];
+  throw new RigbridgeError("not.possible", full);
+}
+
+function inPlace(pools: readonly PoolReading[], login: PoolLogin): readonly Listed[] {
+  const replaced = replacedOf(pools);
+  return [login, ...pools.filter((pool) => pool !== replaced && keyOf(pool) !== keyOf(login))];
+}
+
+function inFront(pools: readonly PoolReading[], wanted: PoolReading): readonly Listed[] {
+  const found = listed(pools, wanted);
+  return [found, ...pools.filter((pool) => pool !== found)];
+}
+
+function without(pools: readonly PoolReading[], wanted: PoolReading): readonly Listed[] {
+  const found = listed(pools, wanted);
+  if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+  return pools.filter((pool) => pool !== found);
+}
+
+/** The pool of the fresh list that is meant. */
+function listed(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
+  const same = pools.filter((pool) => keyOf(pool) === keyOf(wanted));
+  const found = same.find(({ index }) => index === wanted.index) ?? same[0];
+  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
+  return found;
+}
+
+/** A device may repeat what it does not take. */
+function withoutSecrets(error: unknown, logins: readonly PoolLogin[]): unknown {
+  if (!(error instanceof RigbridgeError)) return error;
+  // A very short password is no secret, and its letters are everywhere.
+  const secrets = logins.map(({ password }) => password).filter((password) => password.length > 2);
+  return reworded(error, (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text));
+}

@@ -1,0 +1,81 @@
+import type { DeviceReading } from "../../driver.ts";
+import { isRecord, type Notes, Reply } from "../../tolerant-reader.ts";
+
+/** One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary. */
+export function devicesOf(backends: unknown, summary: Reply, notes: Notes): DeviceReading[] {
+  const used = listed(backends, notes).filter((backend) => backend.boolean("enabled") === true);
+  if (backends === null || backends === undefined) return [processor(summary, summary)];
+  return used.flatMap((backend) =>
+    backend.text("type") === "cpu" ? [processor(backend, summary)] : backend.list("threads").map(card),
+  );
+}
+
+/** Whether a backend other than the processor's is in use. */
+export function hasGraphics(backends: unknown): boolean {
+  if (!Array.isArray(backends)) return false;
+  return backends.some((backend: unknown) => isRecord(backend) && backend.enabled === true && backend.type !== "cpu");
+}
+
+function listed(backends: unknown, notes: Notes): Reply[] {
+  return new Reply({ backends }, notes, "").list("backends", 16);
+}
+
+const unknown = {
+  status: "enabled",
+  temperature: null,
+  fanRpm: null,
+  fanPercent: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  accepted: null,
+  rejected: null,
+  hardwareErrors: null,
+  workUtility: null,
+} as const satisfies Partial<DeviceReading>;
+
+/** Its present rate comes from the summary when that is all XMRig's: the backend is not asked with every read. */
+function processor(backend: Reply, summary: Reply): DeviceReading {
+  const [now, , average] = summary.object("hashrate").numbers("total");
+  return {
+    ...unknown,
+    kind: "cpu",
+    name: summary.object("cpu").text("brand") ?? backend.text("type") ?? "CPU",
+    hashrate: now ?? null,
+    hashrateAverage: average ?? null,
+  };
+}
+
+const megahertz = { times: 1e6, absent: 0 };
+
+/** CUDA says `name` and `fan_speed` in %, OpenCL `board` and `rpm`. Health is only there with NVML or ADL. */
+function card(thread: Reply, position: number): DeviceReading {
+  const health = thread.object("health");
+  const [now, , average] = thread.numbers("hashrate");
+  const fans = health.numbers("fan_speed", { max: 100 }).filter((percent) => percent !== null);
+  const name = thread.text("board") ?? thread.text("name") ?? `GPU ${position}`;
+  const bus = thread.text("bus_id");
+  return {
+    ...unknown,
+    kind: "gpu",
+    name: bus === null ? name : `${name} (${bus})`,
+    hashrate: now ?? null,
+    hashrateAverage: average ?? null,
+    temperature: health.number("temperature", { absent: 0, max: 250 }),
+    fanRpm: rpmOf(health),
+    fanPercent: fans.length === 0 ? null : Math.max(...fans),
+    clock: health.number("clock", megahertz) ?? thread.number("clock", megahertz),
+    memoryClock: health.number("mem_clock", megahertz) ?? thread.number("memory_clock", megahertz),
+    intensity: thread.text("intensity"),
+  };
+}
+
+/** One number, or one for each fan. */
+function rpmOf(health: Reply): number | null {
+  if (!health.has("rpm")) return null;
+  const list = health.isList("rpm") ? health.numbers("rpm").filter((rpm) => rpm !== null) : [];
+  return list.length > 0 ? Math.max(...list) : health.isList("rpm") ? null : health.number("rpm");
+}

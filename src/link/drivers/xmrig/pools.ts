@@ -1,0 +1,131 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { PoolLogin, PoolReading } from "../../driver.ts";
+import { checkLogin } from "../../pool-login.ts";
+import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+
+/** XMRig's whole configuration as it gave it; what we do not know of it stays as it is. */
+export type Config = Readonly<Record<string, unknown>>;
+
+/** Changes of the pool list. Pure; each throws `not.possible` or `pool.last` instead of making a list without use. */
+export const edit = {
+  add(config: Config, login: PoolLogin): Config {
+    const { host, port, tls, scheme } = checkLogin(login);
+    const pools = listOf(config);
+    const plain = scheme === "stratum+tcp" || tls;
+    const url = plain ? `${host}:${port}` : login.url;
+    const added = {
+      algo: common(pools, "algo"),
+      coin: common(pools, "coin"),
+      url,
+      user: login.worker,
+      pass: login.password,
+      enabled: true,
+      tls,
+    };
+    return { ...config, pools: [...pools, added] };
+  },
+
+  /** In front of the others, and enabled: XMRig takes the first that answers. */
+  first(config: Config, wanted: PoolReading): Config {
+    const { pools, found } = find(config, wanted);
+    return { ...config, pools: [{ ...found, enabled: true }, ...pools.filter((pool) => pool !== found)] };
+  },
+
+  enabled(config: Config, wanted: PoolReading, enabled: boolean): Config {
+    const { pools, found } = find(config, wanted);
+    const changed = pools.map((pool) => (pool === found ? { ...pool, enabled } : pool));
+    if (!changed.some(isEnabled)) throw new RigbridgeError("pool.last", "The last enabled pool cannot be disabled");
+    return { ...config, pools: changed };
+  },
+
+  remove(config: Config, wanted: PoolReading): Config {
+    const { pools, found } = find(config, wanted);
+    const left = pools.filter((pool) => pool !== found);
+    if (left.length === 0) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    if (!left.some(isEnabled)) throw new RigbridgeError("pool.last", "The last enabled pool cannot be removed");
+    return { ...config, pools: left };
+  },
+} as const;
+
+type Pool = Readonly<Record<string, unknown>>;
+
+const isEnabled = (pool: Pool): boolean => pool.enabled !== false;
+
+function listOf(config: Config): Pool[] {
+  if (!Array.isArray(config.pools)) {
+    throw new RigbridgeError("rig.garbled", "XMRig's configuration has no list of pools");
+  }
+  return config.pools.filter(isRecord);
+}
+
+/** The pool of the list that is meant: by its place, or where it has moved to. */
+function find(config: Config, wanted: PoolReading): { pools: Pool[]; found: Pool } {
+  const pools = listOf(config);
+  const same = pools.filter(
+    (pool) => urlOf(new Reply(pool, new Notes(), "")) === wanted.url && pool.user === wanted.worker,
+  );
+  const inPlace = pools[wanted.index];
+  const found = same.find((pool) => pool === inPlace) ?? (same.length === 1 ? same[0] : undefined);
+  if (found === undefined) throw new RigbridgeError("not.possible", `XMRig no longer lists the pool ${wanted.url}`);
+  return { pools, found };
+}
+
+/** What all pools of the rig agree on, which a new one then is for as well. */
+function common(pools: readonly Pool[], key: "algo" | "coin"): unknown {
+  const [first] = pools;
+  return first !== undefined && pools.every((pool) => pool[key] === first[key]) ? (first[key] ?? null) : null;
+}
+
+/** XMRig writes host:port and says apart whether it is TLS. */
+function urlOf(pool: Reply): string {
+  const url = pool.text("url", 255) ?? "";
+  if (url.includes("://")) return url;
+  return `${pool.boolean("tls") === true ? "stratum+ssl" : "stratum+tcp"}://${url}`;
+}
+
+const withoutScheme = (url: string): string => url.replace(/^[a-z+0-9]+:\/\//, "");
+
+/** The pools of the configuration; the active one is that which the summary's `connection` names. */
+export function poolsOf(config: unknown, connection: Reply, notes: Notes): PoolReading[] {
+  const pools = new Reply(config, notes, "config").list("pools", 64);
+  const connected = withoutScheme(connection.text("pool", 255) ?? "");
+  const active =
+    connected === "" ? undefined : pools.find((pool) => enabledOf(pool) && withoutScheme(urlOf(pool)) === connected);
+  return pools.map((pool, index) => ({
+    index,
+    url: urlOf(pool),
+    worker: pool.text("user", 255) ?? "",
+    status: enabledOf(pool) ? "enabled" : "disabled",
+    active: pool === active,
+    priority: index,
+    quota: null,
+    accepted: pool === active ? connection.integer("accepted") : null,
+    rejected: pool === active ? connection.integer("rejected") : null,
+    stale: null,
+    devFee: false,
+  }));
+}
+
+const enabledOf = (pool: Reply): boolean => pool.boolean("enabled") ?? true;
+
+/** Of a restricted XMRig only the pool in use is known, and not for whom it mines there. */
+export function activeOnly(connection: Reply): PoolReading[] {
+  const pool = connection.text("pool", 255);
+  if (pool === null) return [];
+  const tls = connection.text("tls") !== null;
+  return [
+    {
+      index: 0,
+      url: pool.includes("://") ? pool : `${tls ? "stratum+ssl" : "stratum+tcp"}://${pool}`,
+      worker: "",
+      status: "enabled",
+      active: true,
+      priority: 0,
+      quota: null,
+      accepted: connection.integer("accepted"),
+      rejected: connection.integer("rejected"),
+      stale: null,
+      devFee: false,
+    },
+  ];
+}

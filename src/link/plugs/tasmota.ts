@@ -1,0 +1,59 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import { normalMac } from "../identity.ts";
+import type { Credentials } from "../link.ts";
+import { Notes, Reply } from "../tolerant-reader.ts";
+import type { HttpTransport } from "../transports/http.ts";
+import { garbled } from "../transports/limits.ts";
+import { basicHeaders } from "./plug.ts";
+import type { NamedPlug } from "./same-plug.ts";
+
+/**
+ * Plugs with Tasmota: commands over HTTP, the login as basic authentication (it also takes it in the query, where it
+ * would stand in logs). Source: tasmota.github.io/docs/Commands.
+ */
+export function tasmota(
+  http: HttpTransport,
+  channel: number,
+  { username = "admin", password }: Credentials,
+): NamedPlug {
+  const headers = basicHeaders(username, password);
+  const command = async (words: string, signal: AbortSignal): Promise<Reply> => {
+    const { value } = await http.getJson(`/cm?cmnd=${encodeURIComponent(words)}`, signal, headers);
+    const reply = new Reply(value, new Notes(), "");
+    // It answers so with status 200.
+    const warning = reply.text("WARNING");
+    if (warning !== null) throw new RigbridgeError("rig.login", `The plug ${http.at} wants another login: ${warning}`);
+    return reply;
+  };
+  /** One with a single output calls it POWER, others number them from 1. */
+  const stateIn = (reply: Reply): boolean | null => {
+    const numbered = `POWER${channel + 1}`;
+    return reply.boolean(reply.has(numbered) || channel > 0 ? numbered : "POWER");
+  };
+
+  return {
+    at: http.at,
+    identity: async (signal) => normalMac((await command("Status 5", signal)).object("StatusNET").text("Mac")),
+    read: async (signal) => {
+      const status = await command("Status 0", signal);
+      const on = stateIn(status.object("StatusSTS"));
+      if (on === null) throw garbled(http.at, `the plug does not say whether output ${channel} is on`);
+      const energy = status.object("StatusSNS").object("ENERGY");
+      return {
+        on,
+        power: each(energy, "Power", channel),
+        energy: energy.isList("Total") ? null : energy.number("Total", { times: 1000 }),
+      };
+    },
+    switch: async (on, signal) => {
+      const said = stateIn(await command(`Power${channel + 1} ${on ? "On" : "Off"}`, signal));
+      if (said !== on)
+        throw new RigbridgeError("rig.refused", `The plug ${http.at} did not switch ${on ? "on" : "off"}`);
+    },
+    close: () => http.close(),
+  };
+}
+
+/** A figure of its own for each output where it measures each. */
+const each = (energy: Reply, key: string, channel: number): number | null =>
+  energy.isList(key) ? (energy.numbers(key)[channel] ?? null) : energy.number(key);

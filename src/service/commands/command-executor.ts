@@ -1,0 +1,375 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { ActionReply, CommandState } from "../../contract/resources.ts";
+import type { Caller } from "../../contract/service.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
+import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import type { RigState } from "../../fleet/state.ts";
+import type { Reading } from "../../link/driver.ts";
+import { SessionEnded } from "../../link/session-ended.ts";
+import type { Store, StoredCommand } from "../../store/index.ts";
+import { CommandProgress, expired } from "./command-progress.ts";
+import { joined, type Proof, type Step, type Telling } from "./steps.ts";
+
+/** How long is waited, in ms. */
+export interface Waits {
+  /** For its turn with the rig; what was not sent by then is not sent. */
+  readonly queue: number;
+  /** By a request for the rig; what takes longer is answered with the command's id. */
+  readonly request: number;
+  /** For a rig's answer to one write. */
+  readonly answer: number;
+  /** At most, for the rig to report a change. */
+  readonly change: number;
+}
+
+const usualWaits: Waits = { queue: 60_000, request: 20_000, answer: 60_000, change: 600_000 };
+/** ms between the reads that look for the change; the last one repeats. */
+const looks = [100, 300, 700, 1_500, 3_000];
+
+/** What is being done to a rig, for the audit. */
+export interface Order {
+  readonly minerId: number;
+  readonly minerName: string;
+  readonly action: string;
+  /** Without secrets. */
+  readonly parameters: Record<string, string | number | boolean>;
+}
+
+/** A command that is written down, on its way. */
+export interface BegunCommand {
+  readonly id: number;
+  /** As of now. */
+  readonly state: CommandState;
+  /** Whether a byte of it may have left, as of now. */
+  readonly sent: boolean;
+  /** When the rig has taken it, with its words; rejects with what the rig or the way to it said. */
+  readonly taken: Promise<string>;
+  /** The same when it is known what came of it, which takes longer for a restart. */
+  readonly ended: Promise<string>;
+}
+
+/** What has come of a command when the rig's turn with it is over. */
+interface Outcome {
+  /** The rig's. */
+  readonly words: string;
+  /** It was told to restart, which later reads show. */
+  readonly restart: OpenRestart | null;
+}
+
+interface OpenRestart {
+  readonly proof: Extract<Proof, { by: "restart" }>;
+  readonly seconds: number;
+  /** When it was told, by `performance.now`. */
+  readonly toldAt: number;
+  /** Why there are no words of the rig; null when it has taken it. */
+  readonly unanswered: unknown;
+}
+
+/** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
+export class Steering {
+  readonly #fleet: Fleet;
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #moved: (command: StoredCommand) => void;
+  readonly #waits: Waits;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  /** Commands that have not had their turn to its end. */
+  readonly #open = new Map<number, CommandProgress>();
+
+  /** `moved` hears of each command when it is written down, and whenever its state is another. */
+  constructor(
+    fleet: Fleet,
+    store: Store,
+    log: Logger,
+    moved: (command: StoredCommand) => void,
+    waits: Waits = usualWaits,
+  ) {
+    this.#fleet = fleet;
+    this.#store = store;
+    this.#log = log;
+    this.#moved = moved;
+    this.#waits = waits;
+  }
+
+  /** Writes a command down, for `send` to send. */
+  async note(order: Order, { actor }: Caller): Promise<StoredCommand> {
+    const row = await this.#store.commands.add({ ...order, actor });
+    this.#moved(row);
+    return row;
+  }
+
+  /** Writes down what is done already, and no rig was told. */
+  async record(order: Order, caller: Caller, message: string): Promise<void> {
+    const { id } = await this.note(order, caller);
+    this.#moved(await this.#store.commands.move(id, "done", message));
+  }
+
+  /** Sends a command that was written down, in its turn. */
+  send(rig: FleetRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
+    const progress = new CommandProgress(id, async (state, message) =>
+      this.#moved(await this.#store.commands.move(id, state, message)),
+    );
+    this.#open.set(id, progress);
+    const { queue } = this.#waits;
+    const expiry = setTimeout(() => void progress.withdraw(expired(queue)).catch(this.#lost(id)), queue);
+    rig.makeWay();
+    const turn = rig.exclusively(() => this.#execute(rig, steps, progress));
+    const told = Promise.race([turn, progress.withdrawn]).finally(() => {
+      clearTimeout(expiry);
+      this.#open.delete(id);
+    });
+    const ended = told.then((outcome) => this.#confirm(rig, progress, outcome));
+    const taken = told.then(({ words, restart }) => (restart === null || restart.unanswered === null ? words : ended));
+    const settled = Promise.allSettled([turn, ended.catch(this.#lost(id))]).finally(() =>
+      this.#running.delete(settled),
+    );
+    this.#running.add(settled);
+    return {
+      id,
+      get state() {
+        return progress.state;
+      },
+      get sent() {
+        return progress.sent;
+      },
+      taken,
+      ended,
+    };
+  }
+
+  /** Ends a command that was not sent; false when it is too late for that. */
+  async withdraw(id: number, why: RigbridgeError): Promise<boolean> {
+    return (await this.#open.get(id)?.withdraw(why)) === true;
+  }
+
+  /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
+  async run(rig: FleetRig, order: Order, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
+    const command = this.send(rig, await this.note(order, caller), steps);
+    const waited = new AbortController();
+    const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
+    try {
+      const message = await Promise.race([command.taken, late]);
+      const { id: commandId, state } = command;
+      if (message === null) return { success: true, message: takesItsTime, commandId, state };
+      return { success: true, message, commandId, state, ...(state === "sent" ? { taken: true } : {}) };
+    } finally {
+      waited.abort();
+    }
+  }
+
+  /** Cuts what is under way, and resolves when it is written down what came of it. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** One command's turn with a rig. */
+  async #execute(rig: FleetRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
+    progress.check();
+    const session = new Session(this.#fleet, rig, progress, { waits: this.#waits, closing: this.#closing.signal });
+    try {
+      const outcome = await session.take(steps);
+      if (outcome.restart === null) await progress.move("done", outcome.words);
+      else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.words);
+      return outcome;
+    } catch (error) {
+      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", wordsOf(error));
+      throw error;
+    }
+  }
+
+  /** Waits for a restart to show, beside whatever else the rig is told. Rejects when it does not. */
+  async #confirm(rig: FleetRig, progress: CommandProgress, { words, restart }: Outcome): Promise<string> {
+    if (restart === null) return words;
+    if (await this.#hasRestarted(rig, restart)) {
+      rig.restarted();
+      const message = restart.unanswered === null ? words : "The rig gave no answer, but has restarted";
+      await progress.move("done", message);
+      return message;
+    }
+    const error = restart.unanswered ?? notShown(words, restart, this.#closing.signal);
+    await progress.move("unknown", wordsOf(error));
+    throw error;
+  }
+
+  async #hasRestarted(rig: FleetRig, { proof, seconds, toldAt }: OpenRestart): Promise<boolean> {
+    const until = performance.now() + Math.min(this.#waits.change, seconds * 1000);
+    let wasAway = false;
+    for (let look = 0; performance.now() < until && this.#fleet.get(rig.id) === rig; look += 1) {
+      await pauseBefore(look, this.#closing.signal);
+      if (this.#closing.signal.aborted) return false;
+      const known = rig.state.reading;
+      await rig.exclusively(() => this.#fleet.read(rig, { silence: true, yields: true }));
+      const { trouble, reading } = rig.state;
+      if (trouble !== null) wasAway ||= away.has(trouble.code);
+      else if (reading !== null && reading !== known) {
+        const since = { wasAway, seconds: (performance.now() - toldAt) / 1000 };
+        if (proof.hasRestarted(reading, since)) return true;
+      }
+    }
+    return false;
+  }
+
+  #lost(id: number): (error: unknown) => void {
+    return (error) => {
+      if (!(error instanceof RigbridgeError))
+        this.#log.error({ err: error, command: id }, "a command failed unexpectedly");
+    };
+  }
+}
+
+const takesItsTime = "The rig takes its time; GET /api/commands says what came of it";
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Troubles of a rig that does not answer, or breaks off. */
+const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "rig.garbled"]);
+
+const notShown = (words: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
+  new RigbridgeError(
+    "rig.unconfirmed",
+    closing.aborted
+      ? `The service stopped before the rig had restarted; it answered "${words}"`
+      : `The rig has not shown within ${seconds} s that it has restarted; it answered "${words}"`,
+  );
+
+const pauseBefore = (look: number, signal: AbortSignal): Promise<unknown> =>
+  sleep(looks[Math.min(look, looks.length - 1)], null, { signal }).catch(() => null);
+
+/** The reading of a rig that can be steered. Throws why it cannot be reached, or is not the one it should be. */
+export function steerable({ reading, trouble }: RigState): Reading {
+  if (trouble !== null) throw asError(trouble);
+  if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
+  return reading;
+}
+
+/** The rig said no, or the command was found wrong: nothing is open about what it did. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RigbridgeError &&
+  !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
+
+/** One command's time with a rig. Before each write, and before one is repeated, the rig says which one it is. */
+class Session {
+  readonly #fleet: Fleet;
+  readonly #rig: FleetRig;
+  readonly #progress: CommandProgress;
+  readonly #waits: Waits;
+  readonly #closing: AbortSignal;
+
+  constructor(
+    fleet: Fleet,
+    rig: FleetRig,
+    progress: CommandProgress,
+    { waits, closing }: { readonly waits: Waits; readonly closing: AbortSignal },
+  ) {
+    this.#fleet = fleet;
+    this.#rig = rig;
+    this.#progress = progress;
+    this.#waits = waits;
+    this.#closing = closing;
+  }
+
+  /** Takes each step when the one before is done; a restart, which comes last, may still have to show. */
+  async take(steps: readonly Step[]): Promise<Outcome> {
+    const said: string[] = [];
+    let restart: OpenRestart | null = null;
+    let reading = await this.#identified();
+    for (const [index, step] of steps.entries()) {
+      const telling = step(reading);
+      if (typeof telling === "string") {
+        said.push(telling);
+        continue;
+      }
+      const outcome = await this.#tell(telling, step);
+      said.push(outcome.words);
+      restart = outcome.restart;
+      // A step may take minutes, for the rig restarts: whoever answers then is asked anew.
+      if (index < steps.length - 1) reading = await this.#identified();
+    }
+    return { words: joined(said), restart };
+  }
+
+  /** Reads the rig now. Throws when it does not answer, or does not say that it is the one that it should be. */
+  async #identified(): Promise<Reading> {
+    this.#rig.doubt();
+    await this.#fleet.read(this.#rig);
+    return steerable(this.#rig.state);
+  }
+
+  async #tell(telling: Telling, step: Step): Promise<Outcome> {
+    try {
+      return await this.#send(telling);
+    } catch (error) {
+      if (!(error instanceof SessionEnded)) throw error;
+      this.#progress.markUnsent();
+      const again = step(await this.#identified());
+      return typeof again === "string" ? { words: again, restart: null } : this.#send(again);
+    }
+  }
+
+  /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
+  async #send({ write, seconds, restarts, proof }: Telling): Promise<Outcome> {
+    await this.#progress.markSent();
+    const toldAt = performance.now();
+    let words: string;
+    try {
+      const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
+      words = await write(this.#rig.rig(), signal);
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      if (proof.by === "restart") return { words: "", restart: { proof, seconds, toldAt, unanswered: error } };
+      if (proof.by === "read" && (await this.#shows(proof, seconds)))
+        return { words: "The rig gave no answer, but reports the change", restart: null };
+      throw error;
+    }
+    if (restarts) this.#rig.restarts(seconds);
+    if (proof.by === "restart") return { words, restart: { proof, seconds, toldAt, unanswered: null } };
+    if (proof.by === "word") return { words, restart: null };
+    const isDone = await this.#shows(proof, seconds);
+    const { reading } = this.#rig.state;
+    const doubt = (reading && proof.doubt?.(reading)) ?? "";
+    if (isDone) {
+      if (restarts) this.#rig.restarted();
+      return { words: joined([words, doubt]), restart: null };
+    }
+    const unconfirmed = `The rig does not report the change; it answered "${words}"`;
+    throw new RigbridgeError("rig.unconfirmed", joined([unconfirmed, doubt]));
+  }
+
+  /** Reads until the rig shows it, and nothing is doubtful any more; at last it is enough that it shows it. */
+  async #shows({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
+    const until = performance.now() + Math.min(this.#waits.change, (seconds + 10) * 1000);
+    let isShown = false;
+    for (let look = 0; performance.now() < until; look += 1) {
+      await pauseBefore(look, this.#closing);
+      if (this.#closing.aborted) return isShown;
+      // Some restart for it, and are read often now.
+      await this.#fleet.read(this.#rig, { silence: true });
+      const { trouble, reading } = this.#rig.state;
+      isShown = trouble === null && reading !== null && isDone(reading);
+      if (isShown && reading !== null && (doubt?.(reading) ?? null) === null) return true;
+    }
+    return isShown;
+  }
+}
+
+const asError = ({ code, message }: { code: string; message: string }): RigbridgeError => {
+  switch (code) {
+    case "rig.other":
+    case "rig.refused":
+    case "rig.login":
+    case "rig.read-only":
+    case "rig.busy":
+    case "rig.garbled":
+    case "rig.timeout":
+    case "rig.unknown-protocol":
+    case "in.use":
+    case "internal":
+      return new RigbridgeError(code, message);
+    default:
+      return new RigbridgeError("rig.unreachable", message);
+  }
+};

@@ -1,0 +1,263 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Config } from "../../config/schema.ts";
+import { invalid, notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { Discovery } from "../../contract/resources.ts";
+import type { MiningService } from "../../contract/service.ts";
+import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import { parseAddress } from "../../link/address.ts";
+import { drivers } from "../../link/drivers/index.ts";
+import type { RigAddress } from "../../link/link.ts";
+import { listenForRigs } from "../../link/mdns.ts";
+import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
+import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../../link/scan.ts";
+import type { NewNotification } from "../../store/index.ts";
+import { type AccessBook, needsAll } from "../users/access.ts";
+import { done } from "../replies.ts";
+
+type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
+
+export interface DiscoveryContext {
+  /** The configuration's `scan`. */
+  readonly settings: Config["scan"];
+  readonly access: AccessBook;
+  /** Every miner that there is. */
+  rigs(): Iterable<FleetRig>;
+  /** Takes in a miner, as POST /api/miners does. */
+  add(address: string): Promise<unknown>;
+  notify(notification: NewNotification): void;
+  /** As `os.networkInterfaces`. */
+  interfaces(): Interfaces;
+  /** Epoch ms. */
+  now(): number;
+  readonly log: Logger;
+  /** Resolves after so many ms, rejects when the signal is aborted. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+interface Job {
+  readonly id: number;
+  readonly cancelling: AbortController;
+  state: Discovery["state"];
+  progress: Progress;
+  readonly found: FoundRig[];
+  /** Epoch ms. */
+  endedAt: number | null;
+}
+
+/** What is kept of searches that have ended: so many of them, for so many ms. */
+const keptJobs = 20;
+const keptFor = 3_600_000;
+
+/**
+ * Searches for rigs, asked for or by the configuration's `scan`; one at a time. They are kept in memory, so a restart
+ * forgets them, and a search that it cut off is not taken up again.
+ */
+export class Discoveries implements DiscoveryOperations {
+  readonly #context: DiscoveryContext;
+  readonly #jobs = new Map<number, Job>();
+  #lastId = 0;
+  #running: { readonly id: number; readonly ended: Promise<void> } | null = null;
+  readonly #closing = new AbortController();
+  #repeating: Promise<void> = Promise.resolve();
+  /** Marks of the rigs that somebody was told of, or that were added, in this run of the program. */
+  readonly #told = new Set<string>();
+
+  constructor(context: DiscoveryContext) {
+    this.#context = context;
+  }
+
+  /** Begins what the configuration asks for: a search now and then one every so often. */
+  start(): void {
+    const { settings } = this.#context;
+    if (settings?.every !== undefined) this.#repeating = this.#repeat(settings.every * 1000, settings.add);
+  }
+
+  startDiscovery: MiningService["startDiscovery"] = async ({ networks, yes }, caller) => {
+    needsAll(this.#context.access.of(caller));
+    return { id: this.#begin(networks, yes).job.id };
+  };
+
+  getDiscovery: MiningService["getDiscovery"] = async ({ id }, caller) => {
+    needsAll(this.#context.access.of(caller));
+    const { state, progress, found } = this.#job(id);
+    const known = found.length > 0 ? marksOfAll(this.#context.rigs()) : new Set();
+    return {
+      state,
+      ...progress,
+      found: found.map((rig) => ({
+        address: rig.address,
+        driver: rig.driver,
+        identity: rig.identity,
+        known: marksOf(rig).some((mark) => known.has(mark)),
+        note: remarkOn(rig),
+      })),
+    };
+  };
+
+  cancelDiscovery: MiningService["cancelDiscovery"] = async ({ id }, caller) => {
+    needsAll(this.#context.access.of(caller));
+    const { state, cancelling } = this.#job(id);
+    if (state !== "running") return done(`Search ${id} had ended already`);
+    cancelling.abort();
+    await this.#running?.ended;
+    return done(`Search ${id} cancelled`);
+  };
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running?.ended;
+    await this.#repeating;
+  }
+
+  /** Throws `not.found`. */
+  #job(id: number): Job {
+    this.#forgetOld();
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw notFound("search", id);
+    return job;
+  }
+
+  /** Throws `not.possible` while another search is under way. */
+  #begin(networks: readonly string[] | undefined, yes: boolean): { job: Job; ended: Promise<void> } {
+    if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is closing");
+    if (this.#running !== null) {
+      const message = `Search ${this.#running.id} is under way; wait for its end, or cancel it`;
+      throw new RigbridgeError("not.possible", message);
+    }
+    const { plan, listenOn } = this.#planOf(networks, yes);
+    this.#lastId += 1;
+    const job: Job = {
+      id: this.#lastId,
+      cancelling: new AbortController(),
+      state: "running",
+      progress: { scanned: 0, total: plan.total },
+      found: [],
+      endedAt: null,
+    };
+    this.#jobs.set(job.id, job);
+    this.#forgetOld();
+    const ended = this.#run(job, plan, listenOn);
+    this.#running = { id: job.id, ended };
+    return { job, ended };
+  }
+
+  /** Where to look, and at which own addresses to listen for rigs that announce themselves. */
+  #planOf(asked: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
+    const networks = asked ?? this.#context.settings?.networks;
+    if (networks?.length === 0) throw invalid("networks", "names none; leave it out to search this machine's own");
+    if (networks !== undefined) {
+      return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
+    }
+    const own = ownNetworks(this.#context.interfaces());
+    if (own.networks.length === 0) {
+      throw new RigbridgeError("not.possible", "This machine is in no private network; say which networks to search");
+    }
+    for (const note of own.notes) this.#context.log.info(note);
+    return { plan: planSearch(own.networks, { ports: usualPorts, yes }), listenOn: own.addresses };
+  }
+
+  /** Never rejects. */
+  async #run(job: Job, plan: SearchPlan, listenOn: readonly string[]): Promise<void> {
+    const signal = AbortSignal.any([job.cancelling.signal, this.#closing.signal]);
+    try {
+      await scan({
+        plan,
+        announced: this.#announced(listenOn, signal),
+        signal,
+        found: (rig) => job.found.push(rig),
+        progress: (progress) => {
+          job.progress = progress;
+        },
+      });
+      job.state = signal.aborted ? "cancelled" : "done";
+    } catch (error) {
+      job.state = "cancelled";
+      this.#context.log.error({ err: error }, `Search ${job.id} ended early`);
+      const why = error instanceof RigbridgeError ? error.message : "a fault of the service; its log says more";
+      this.#notify("Search ended early", `Search ${job.id}: ${why}`, true);
+    }
+    job.endedAt = this.#context.now();
+    this.#running = null;
+  }
+
+  async #announced(interfaces: readonly string[], signal: AbortSignal) {
+    if (interfaces.length === 0) return [];
+    const { announced, notes } = await listenForRigs({ interfaces, signal });
+    for (const note of notes) this.#context.log.warn(note);
+    return announced;
+  }
+
+  async #repeat(ms: number, add: "ask" | "auto"): Promise<void> {
+    const { pause = (time, signal) => delay(time, undefined, { signal }), log } = this.#context;
+    const { signal } = this.#closing;
+    const warn = ({ address }: FoundRig, error: unknown): void =>
+      log.warn({ err: error }, `The rig found at ${address} could not be added`);
+    while (!signal.aborted) {
+      try {
+        await this.#running?.ended;
+        const { job, ended } = this.#begin(undefined, false);
+        await ended;
+        for (const rig of this.#newOf(job.found)) await this.#takeNote(rig, add).catch((error) => warn(rig, error));
+      } catch (error) {
+        log.warn({ err: error }, "The search for new rigs could not be made");
+      }
+      // Rejects only when the service closes.
+      await pause(ms, signal).catch(() => {});
+    }
+  }
+
+  /** The rigs that are no miners and that nobody was told of. */
+  #newOf(found: readonly FoundRig[]): FoundRig[] {
+    const known = marksOfAll(this.#context.rigs());
+    return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#told.has(mark)));
+  }
+
+  /** Adds a rig that answers to everybody, where that is wanted, or tells of it. What fails is tried the next time. */
+  async #takeNote(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
+    const { address, driver, identity, note, login } = rig;
+    const found = `${describeRig(identity)} was found at ${address}`;
+    if (add === "auto" && driver !== null && note === null) {
+      await this.#context.add(address);
+      this.#notify("Miner added", `${found} and added`);
+    } else {
+      const wish = login === null ? "" : `, and ${remarkOn(rig)}`;
+      this.#notify("New rig", note === null ? `${found}; POST /api/miners adds it${wish}` : `${found}, but ${note}`);
+    }
+    for (const mark of marksOf(rig)) this.#told.add(mark);
+  }
+
+  #notify(title: string, message: string, isWarning = false): void {
+    this.#context.notify({ minerId: null, minerName: "", title, source: "System", message, isWarning });
+  }
+
+  #forgetOld(): void {
+    const ended = [...this.#jobs.values()].filter(({ state }) => state !== "running").reverse();
+    for (const [age, { id, endedAt }] of ended.entries()) {
+      if (age >= keptJobs || this.#context.now() - (endedAt ?? 0) > keptFor) this.#jobs.delete(id);
+    }
+  }
+}
+
+/** What a rig is known again by: its MAC, its serial, and where it answers. */
+const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
+  marks(parseAddress(address), driver, identity.mac, identity.serial);
+
+function marksOfAll(rigs: Iterable<FleetRig>): Set<string> {
+  const all = new Set<string>();
+  for (const { declared, state } of rigs) {
+    const { mac = null, serial = null } = state.identity ?? {};
+    for (const mark of marks(declared.address, declared.driver ?? state.driver, mac, serial)) all.add(mark);
+  }
+  return all;
+}
+
+function marks({ host, port, tls }: RigAddress, driverId: string | null, mac: string | null, serial: string | null) {
+  const usual = drivers.find(({ id }) => id === driverId)?.ports ?? usualPorts;
+  const ports = port !== null ? [port] : tls ? [443] : usual;
+  return [
+    ...ports.map((each) => `${host}:${each}`),
+    ...(mac === null ? [] : [`mac ${mac}`]),
+    ...(serial === null ? [] : [`serial ${serial}`]),
+  ];
+}

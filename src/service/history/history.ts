@@ -1,0 +1,176 @@
+import { invalidAll, type Mistake } from "../../contract/problems.ts";
+import type { History } from "../../contract/resources.ts";
+import type { Input, MiningService } from "../../contract/service.ts";
+import type { TakeSample } from "../../store/index.ts";
+import type { AccessBook } from "../users/access.ts";
+import { costs, type ReadShares } from "./read-shares.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Roster } from "../miners/miner-registry.ts";
+
+const day = 86_400;
+/** Seconds between two points that people find round. */
+const roundSteps = [
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  120,
+  300,
+  600,
+  900,
+  1_800,
+  3_600,
+  7_200,
+  10_800,
+  21_600,
+  43_200,
+  day,
+  2 * day,
+  5 * day,
+  10 * day,
+  30 * day,
+  90 * day,
+  365 * day,
+];
+const usualPoints = 500;
+const mostPoints = 10_000;
+/** Readings that one answer is made of: looking at them takes some 20 ms. */
+const mostReadings = 200_000;
+
+/** A miner's readings over time, as they were or as means of steps. */
+export const historyOperations = (
+  roster: Roster,
+  access: AccessBook,
+  recorderOf: (minerId: number) => Recorder,
+  shares: ReadShares,
+  now: () => number,
+): Pick<MiningService, "getHistory"> => ({
+  getHistory: async ({ id, ...asked }, caller) => {
+    roster.entryFor(id, access.of(caller));
+    shares.take(caller, costs.look);
+    const { from, to, step, mistakes } = rangeOf(asked, now());
+    const recorder = recorderOf(id);
+    const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
+    if (readings > mostReadings) mistakes.push(tooMany(readings));
+    else if (step === 0 && readings > mostPoints) mistakes.push(tooManyPoints(readings));
+    if (mistakes.length > 0) throw invalidAll(mistakes);
+    return shares.measured(caller, readings * costs.reading, () => {
+      const points = new Points(step);
+      recorder.each(id, from, to, points.take);
+      return { step: step / 1000, points: points.all() };
+    });
+  },
+});
+
+interface Range {
+  /** Epoch ms; a step that has begun is read whole. */
+  readonly from: number;
+  readonly to: number;
+  /** ms, 0 = as the readings were. */
+  readonly step: number;
+  readonly mistakes: Mistake[];
+}
+
+/** What is asked for, and every mistake in it. */
+export function rangeOf(asked: Omit<Input<"getHistory">, "id">, now: number): Range {
+  const to = asked.to ?? now + 1;
+  const from = asked.from ?? Math.max(0, to - day * 1000);
+  const step = Math.round((asked.step ?? roundStep((to - from) / 1000)) * 1000);
+  const mistakes: Mistake[] = [];
+  if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
+  if (step === 0 && (asked.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0, or 0.001 at least" });
+  if (step === 0) return { from, to, step, mistakes };
+  const whole = { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
+  const points = (whole.to - whole.from) / step;
+  if (points > mostPoints)
+    mistakes.push({ path: "step", message: `makes ${points} points of this time; at most ${mostPoints} are given` });
+  return { ...whole, step, mistakes };
+}
+
+/** Seconds that make about 500 points of a span. */
+function roundStep(seconds: number): number {
+  const wanted = Math.max(1, seconds / usualPoints);
+  const distance = (step: number): number => Math.abs(Math.log(step / wanted));
+  return roundSteps.reduce((best, step) => (distance(step) < distance(best) ? step : best));
+}
+
+const tooMany = (readings: number): Mistake => ({
+  path: "from",
+  message: `makes a time of about ${readings} readings; at most ${mostReadings} are looked at`,
+});
+
+const tooManyPoints = (readings: number): Mistake => ({
+  path: "step",
+  message: `makes about ${readings} points of this time, each reading one; at most ${mostPoints} are given`,
+});
+
+/** Samples, given in any order, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
+export class Points {
+  readonly #step: number;
+  readonly #points = new Map<number, Sums>();
+
+  constructor(step: number) {
+    this.#step = step;
+  }
+
+  readonly take: TakeSample = (time, hashrate, power, temperature, energy) => {
+    const begins = this.#step === 0 ? time : Math.floor(time / this.#step) * this.#step;
+    let sums = this.#points.get(begins);
+    if (sums === undefined) {
+      sums = new Sums();
+      this.#points.set(begins, sums);
+    }
+    sums.hashrate.add(hashrate);
+    sums.power.add(power);
+    sums.temperature.add(temperature);
+    if (!Number.isNaN(energy) && time < sums.firstAt) {
+      sums.firstAt = time;
+      sums.energy = energy;
+    }
+  };
+
+  /** Oldest first. */
+  all(): History["points"] {
+    return [...this.#points]
+      .sort(([one], [other]) => one - other)
+      .map(([time, { hashrate, power, temperature, energy }]) => [
+        time,
+        rounded(hashrate.mean),
+        rounded(power.mean),
+        rounded(temperature.mean),
+        energy,
+      ]);
+  }
+}
+
+/** What becomes a point. */
+class Sums {
+  readonly hashrate = new Sum();
+  readonly power = new Sum();
+  readonly temperature = new Sum();
+  /** The counter as it first stood, so that differences stay true, and when that was. */
+  energy: number | null = null;
+  firstAt = Number.POSITIVE_INFINITY;
+}
+
+class Sum {
+  #total = 0;
+  #count = 0;
+
+  /** NaN for what is not known. */
+  add(figure: number): void {
+    if (Number.isNaN(figure)) return;
+    this.#total += figure;
+    this.#count += 1;
+  }
+
+  get mean(): number | null {
+    return this.#count === 0 ? null : this.#total / this.#count;
+  }
+}
+
+/** To the 7 digits that packed samples have, so that a point does not move when its hour is packed. */
+const rounded = (figure: number | null): number | null => (figure === null ? null : Number(figure.toPrecision(7)));

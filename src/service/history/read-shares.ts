@@ -1,0 +1,76 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Caller } from "../../contract/service.ts";
+
+/** ms of work, as measured on a small machine, that a user may ask for at once, and in each second from then on. */
+const atOnce = 500;
+const perSecond = 250;
+
+/** What the reads and jobs cost whose price depends on how much there is; ms each. */
+export const costs = {
+  /** To find out how much there is. */
+  look: 1,
+  /** A reading that a history is made of. */
+  reading: 0.0001,
+  /** A command in a list. */
+  command: 0.02,
+  /** A miner whose commands are looked for. */
+  miner: 0.001,
+  /** A miner of a bulk action, written down, judged or shown. */
+  result: 0.01,
+} as const;
+
+/**
+ * Each user's share of the one thread that answers everybody: who asks for more than that has to wait, and the others do
+ * not. Callers without a key have one share together. The owner, with the service's own key, may ask for as much as they
+ * like.
+ */
+export class ReadShares {
+  readonly #now: () => number;
+  readonly #left = new Map<number | "keyless", { readonly ms: number; readonly at: number }>();
+
+  /** `now`: ms of a clock that never goes back. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Takes so many ms from the caller's share, also more than is left. Throws `too.many` when nothing is left before. */
+  take(caller: Caller, ms: number): void {
+    const holder = holderOf(caller);
+    if (holder === undefined) return;
+    const left = this.#leftOf(holder);
+    if (left <= 0) {
+      const seconds = Math.max(1, Math.ceil(-left / perSecond));
+      throw new RigbridgeError(
+        "too.many",
+        `This user has asked for too much at once; wait ${seconds} s, or ask for a shorter time or fewer miners`,
+      );
+    }
+    this.#left.set(holder, { ms: left - ms, at: this.#now() });
+  }
+
+  /** Takes what an answer turned out to cost. */
+  charge(caller: Caller, ms: number): void {
+    const holder = holderOf(caller);
+    if (holder !== undefined) this.#left.set(holder, { ms: this.#leftOf(holder) - ms, at: this.#now() });
+  }
+
+  /** Does work that is thought to cost so many ms, and takes what it took where that is more, as on a busy machine. */
+  measured<T>(caller: Caller, ms: number, work: () => T): T {
+    const began = this.#now();
+    try {
+      return work();
+    } finally {
+      this.charge(caller, Math.max(ms, this.#now() - began));
+    }
+  }
+
+  #leftOf(holder: number | "keyless"): number {
+    const last = this.#left.get(holder);
+    if (last === undefined) return atOnce;
+    return Math.min(atOnce, last.ms + ((this.#now() - last.at) / 1000) * perSecond);
+  }
+}
+
+/** Whose share it is; whom `keylessRead` lets in, and nobody else, is bound to a privilege, whatever user is named. */
+const holderOf = ({ userId, privilege }: Caller): number | "keyless" | undefined =>
+  privilege === undefined ? userId : "keyless";

@@ -1,0 +1,101 @@
+import type { Logger } from "pino";
+import type { Config } from "../../config/schema.ts";
+import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
+
+/** ms between two writes: what a power cut may cost of the history. */
+const writeEvery = 5_000;
+/** Steps of packing in a row before others have their turn. */
+const stepsAtOnce = 4;
+
+/** Writes down what the rigs drew and did: samples for the history, energy so that it survives a restart. */
+export class Recorder {
+  readonly #store: Store;
+  readonly #history: Config["history"];
+  readonly #now: () => number;
+  readonly #log: Logger;
+  readonly #timer: NodeJS.Timeout;
+  readonly #energy = new Map<number, number>();
+  #samples: Sample[] = [];
+  #failing = false;
+
+  constructor(store: Store, history: Config["history"], now: () => number, log: Logger) {
+    this.#store = store;
+    this.#history = history;
+    this.#now = now;
+    this.#log = log;
+    for (const { minerId, energy } of store.memory.all()) if (energy !== null) this.#energy.set(minerId, energy);
+    this.#timer = setInterval(() => this.#turn(), writeEvery);
+  }
+
+  /** Takes what a rig has just been read to do. */
+  add({ id, state: { reading, at, missed, energy } }: FleetRig): void {
+    if (reading === null || at === null || missed > 0) return;
+    const { hashrate, power, temperature } = reading.readings;
+    this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
+  }
+
+  /** What a rig did, in numbers and no order, also what is not written yet. */
+  each(minerId: number, from: number, to: number, take: TakeSample): void {
+    this.#store.samples.each(minerId, from, to, take);
+    for (const sample of this.#samples)
+      if (sample.minerId === minerId && sample.time >= from && sample.time < to) takeSample(sample, take);
+  }
+
+  /** About how many that are. */
+  count(minerId: number, from: number, to: number): number {
+    return this.#store.samples.count(minerId, from, to);
+  }
+
+  /** Wh as written down last. */
+  energyOf(minerId: number): number | null {
+    return this.#energy.get(minerId) ?? null;
+  }
+
+  forget(minerId: number): void {
+    this.#energy.delete(minerId);
+    this.#samples = this.#samples.filter((sample) => sample.minerId !== minerId);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#try(() => this.#write());
+  }
+
+  #turn(): void {
+    const { samples } = this.#store;
+    this.#try(() => {
+      this.#write();
+      for (let step = 0; step < stepsAtOnce && samples.pack(this.#now()); step += 1);
+      for (let step = 0; step < stepsAtOnce && samples.prune(this.#now(), this.#history); step += 1);
+    });
+  }
+
+  /** What cannot be written the store keeps, the samples as many as it can. */
+  #write(): void {
+    const samples = this.#samples;
+    this.#samples = [];
+    const latest = new Map<number, number>();
+    for (const { minerId, energy } of samples) if (energy !== null) latest.set(minerId, energy);
+    const batch = [...latest].map(([minerId, energy]) => ({ minerId, energy }));
+    try {
+      if (samples.length > 0) this.#store.samples.append(samples);
+    } finally {
+      if (batch.length > 0) this.#store.memory.saveEnergy(batch);
+    }
+    for (const { minerId, energy } of batch) this.#energy.set(minerId, energy);
+    this.#store.flush();
+  }
+
+  /** A failure is said once; reading and steering go on. */
+  #try(work: () => void): void {
+    try {
+      work();
+      if (this.#failing) this.#log.info("history is written again");
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#log.error({ err: error }, "history cannot be written");
+      this.#failing = true;
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import type { Group } from "../../contract/resources.ts";
+import type { MiningService } from "../../contract/service.ts";
+import type { Store, Stored, StoredGroup } from "../../store/index.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import { done } from "../replies.ts";
+import { findOwn, given, present } from "../stored.ts";
+import { forgetFor } from "../users/users.ts";
+import type { GroupSection } from "./miner-json-cache.ts";
+
+type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
+
+const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
+
+/** Groups of miners. `rearranged` is called when miners may stand elsewhere. */
+export function groupOperations(
+  store: Store,
+  access: AccessBook,
+  move: (minerId: number, groupId: number) => Promise<void>,
+  rearranged: () => void,
+): GroupOperations {
+  const { groups, miners } = store;
+  const checkParent = (parentId: number, id: number | null): void => {
+    if (parentId === 0) return;
+    for (let above = parentId; above !== 0; above = groups.get(above)?.parentId ?? 0) {
+      if (above === id) throw invalid("parentId", "a group cannot stand inside itself");
+      if (groups.get(above)?.disabled !== false) throw invalid("parentId", `there is no group ${above}`);
+    }
+  };
+  return {
+    listGroups: async (_input, caller) => {
+      const { seesGroup } = access.of(caller);
+      const seen = present(groups).filter(({ id }) => seesGroup(id));
+      const ids = new Set(seen.map(({ id }) => id));
+      return seen.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));
+    },
+    addGroup: async ({ name, parentId }) => {
+      checkParent(parentId, null);
+      const added = await groups.add({ name, parentId });
+      rearranged();
+      return shown(added);
+    },
+    changeGroup: async ({ id, ...change }) => {
+      findOwn(groups, id, "group");
+      if (change.parentId !== undefined) checkParent(change.parentId, id);
+      const changed = await groups.change(id, given(change));
+      rearranged();
+      return shown(changed);
+    },
+    deleteGroup: async ({ id }) => {
+      const group = findOwn(groups, id, "group");
+      const members = present(miners).filter(({ groupId }) => groupId === id);
+      const inside = present(groups).filter(({ parentId }) => parentId === id);
+      if ([...members, ...inside].some(({ owner }) => owner === "file")) {
+        throw new RigbridgeError("owned.by-file", `Group ${group.name} holds what the configuration file puts there`);
+      }
+      for (const miner of members) await move(miner.id, group.parentId);
+      for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
+      await groups.remove(id);
+      await forgetFor(store, "groups", id);
+      rearranged();
+      return done(`Group ${group.name} removed`);
+    },
+  };
+}
+
+/** What of the groups is seen: one whose parent is not seen stands at the top. */
+export const seenSections = (sections: readonly GroupSection[], access: Access): GroupSection[] =>
+  sections.flatMap((section) => (access.seesGroup(section.id) ? [section] : seenSections(section.groups, access)));
+
+const between = " / ";
+
+/** Groups side by side, each called by the way to it: many clients walk one level of groups only. */
+export const flatSections = (sections: readonly GroupSection[], above = ""): GroupSection[] =>
+  sections.flatMap(({ groups, ...section }) => {
+    const name = `${above}${section.name}`;
+    return [{ ...section, name, groups: [] }, ...flatSections(groups, `${name}${between}`)];
+  });
+
+/** What of the groups is left when only some miners are shown: those that hold one of them, or a group that does. */
+export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: number) => boolean): GroupSection[] =>
+  sections.flatMap((section) => {
+    const minerIds = section.minerIds.filter(isShown);
+    const groups = sectionsWith(section.groups, isShown);
+    return minerIds.length + groups.length === 0 ? [] : [{ ...section, minerIds, groups }];
+  });
+
+/** The miners of a group and of those inside it. */
+export const minersInSection = ({ minerIds, groups }: GroupSection): number[] => [
+  ...minerIds,
+  ...groups.flatMap(minersInSection),
+];
+
+/** Finds the id of a group by its id, its name, or the way to it. Throws `input.invalid` at `path`. */
+export type FindGroup = (group: string | number, path: string) => number;
+
+/**
+ * Of the groups that these eyes see, and 0 for the miners in no group. A user's group is called by the way to it from the
+ * first group that the user sees, as in the list of miners.
+ */
+export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
+  const seen = new Map(
+    present(groups)
+      .filter(({ id }) => access.seesGroup(id))
+      .map((group) => [group.id, group]),
+  );
+  const called = new Map<string, Set<number>>();
+  for (const { id, name } of seen.values())
+    for (const each of [name, wayTo(id, seen)]) called.set(each, (called.get(each) ?? new Set()).add(id));
+  return (group, path) => {
+    if (group === 0 || (typeof group === "number" && seen.has(group))) return group;
+    const [first, ...others] = called.get(String(group)) ?? [];
+    if (typeof group === "number" || first === undefined) throw invalid(path, `there is no group ${group}`);
+    if (others.length > 0)
+      throw invalid(
+        path,
+        `there are ${others.length + 1} groups named ${group}; give the id, or a way to it like Hall${between}Row 1`,
+      );
+    return first;
+  };
+}
+
+/** As `flatSections` calls it. */
+function wayTo(id: number, seen: ReadonlyMap<number, Stored<StoredGroup>>): string {
+  let way = "";
+  for (let at = seen.get(id); at !== undefined && way.length <= longestWay; at = seen.get(at.parentId))
+    way = way === "" ? at.name : `${at.name}${between}${way}`;
+  return way;
+}
+
+/** Characters of a group's name as a request may have it. */
+const longestWay = 400;
+
+/** The groups as GET /api/miners shows them: nested, the miners in no group last. */
+export function sectionsOf(
+  groups: readonly Stored<StoredGroup>[],
+  miners: readonly { readonly id: number; readonly groupId: number }[],
+): GroupSection[] {
+  const known = new Set(groups.map(({ id }) => id));
+  const inGroup = Map.groupBy(miners, ({ groupId }) => (known.has(groupId) ? groupId : 0));
+  const below = Map.groupBy(groups, ({ parentId }) => (known.has(parentId) ? parentId : 0));
+  const minerIds = (id: number): number[] => (inGroup.get(id) ?? []).map((miner) => miner.id);
+  const section = ({ id, name }: Stored<StoredGroup>): GroupSection => ({
+    id,
+    name,
+    minerIds: minerIds(id),
+    groups: (below.get(id) ?? []).map(section),
+  });
+  const ungrouped = minerIds(0);
+  const rest = { id: 0, name: "Ungrouped", minerIds: ungrouped, groups: [] };
+  return [...(below.get(0) ?? []).map(section), ...(ungrouped.length > 0 ? [rest] : [])];
+}

@@ -1,0 +1,546 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "pino";
+import type { OwnTopics } from "../../config/plug-topics.ts";
+import type { Config } from "../../config/schema.ts";
+import type { MinerEvent } from "../../contract/events.ts";
+import type { Messages } from "../../contract/messages.ts";
+import { notFound, notRunYet, RigbridgeError } from "../../contract/problems.ts";
+import type { Identity } from "../../contract/readings.ts";
+import type { MinerPool } from "../../contract/resources.ts";
+import { Fleet } from "../../fleet/fleet.ts";
+import type { Declared, FleetRig } from "../../fleet/fleet-rig.ts";
+import { type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
+import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
+import type { PoolReading, Reading } from "../../link/driver.ts";
+import { drivers } from "../../link/drivers/index.ts";
+import type { PoolPassword } from "../../link/link.ts";
+import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
+import type { Access } from "../users/access.ts";
+import { type Events, eventLimits } from "../events/events.ts";
+import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
+import { PlugOwners } from "./plug-owners.ts";
+import {
+  loginTitles,
+  loginTrouble,
+  type MinerFacts,
+  ordinals,
+  type Presentation,
+  type PresentedMiner,
+  presentFailed,
+  presentMiner,
+} from "./present-miner.ts";
+import type { Recorder } from "../history/recorder.ts";
+import { present } from "../stored.ts";
+import { type GroupSection, Views } from "./miner-json-cache.ts";
+
+/** A virtual rig for trying out; it never enters the store. */
+export interface DemoMiner {
+  readonly address: string;
+  readonly name: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly token?: string;
+}
+
+export interface Entry {
+  readonly facts: MinerFacts;
+  readonly rig: FleetRig;
+}
+
+export interface RosterOptions {
+  readonly store: Store;
+  /** Holds what is remembered of demo miners, and ends with the process. */
+  readonly demoStore: Store;
+  readonly poll: Config["poll"];
+  /** Whether the list nests groups in groups. */
+  readonly groups: Config["display"]["groups"];
+  readonly ownTopics: OwnTopics;
+  readonly now: () => number;
+  /** As the fleet takes it. */
+  readonly monotonicNow: (() => number) | undefined;
+  readonly presentation: Omit<Presentation, "activePoolId">;
+  readonly recorderOf: (minerId: number) => Recorder;
+  readonly events: Events;
+  readonly messages: Messages | null;
+  notify(notification: NewNotification): void;
+  /** Hears of every good read before it is shown. */
+  observe(minerId: number, reading: Reading): void;
+  readonly log: Logger;
+}
+
+/** Demo miners count from here, far from any that the store gives an id to. */
+const firstDemoId = 1_900_000_001;
+/** Miners presented anew at once when something that all show has changed. */
+const presentedAtOnce = 500;
+/** Miners whose change at once is told for each; of more who listens had better read the list. */
+const toldOneByOne = eventLimits.lag / 2;
+
+/** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
+export class Roster {
+  readonly fleet: Fleet;
+  readonly views = new Views((sections, access) => this.#shownSections(sections, access));
+  readonly #options: RosterOptions;
+  readonly #presentation: Presentation;
+  readonly #entries = new Map<number, Entry>();
+  readonly #byAddress = new Map<string, number>();
+  /** Rigs that this program fails over, which the log was told of. */
+  readonly #failing = new Set<number>();
+  readonly #plugs: PlugOwners;
+  /** Rigs that the log was told cannot be reached. */
+  readonly #gone = new Set<number>();
+  /** Rigs whose login is missing or wrong, and as what that was told. */
+  readonly #loginTold = new Map<number, string>();
+  #allPresented: Promise<void> = Promise.resolve();
+
+  constructor(options: RosterOptions) {
+    this.#options = options;
+    this.#plugs = new PlugOwners(options.ownTopics, options.log);
+    this.#presentation = {
+      ...options.presentation,
+      activePoolId: (id, { url, worker }, ordinal) => this.#storeOf(id).activePools.idOf(id, url, worker, ordinal),
+    };
+    this.fleet = new Fleet({
+      timeout: options.poll.timeout * 1000,
+      now: options.now,
+      monotonicNow: options.monotonicNow,
+      messages: options.messages,
+      remember: (id, remembered) => this.#remember(id, remembered),
+      listener: {
+        read: (rig, changed, before) => this.#read(rig, changed, before),
+        disconnected: (rig) => this.#disconnected(rig),
+        refused: (rig, message) => this.#refused(rig, message),
+        failed: (rig, error) => this.#failed(rig, error),
+      },
+    });
+  }
+
+  /** Takes in all miners of the store, and the demo miners. */
+  start(demo: readonly DemoMiner[]): void {
+    this.#plugs.giveAll(present(this.#options.store.miners));
+    for (const { minerId, title } of this.#options.store.notifications.list())
+      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginTold.set(minerId, title);
+    for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
+      if (this.#byAddress.has(miner.address))
+        this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
+      // Nobody listens yet.
+      else this.views.putLater(this.#take(miner).facts.id, () => this.present(miner.id));
+    }
+    this.arrange();
+  }
+
+  /** Throws `not.found`. */
+  entry(id: number): Entry {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw notFound("miner", id);
+    return entry;
+  }
+
+  /** The miner, if it is there for these eyes. */
+  seen(id: number, access: Access): Entry | undefined {
+    const entry = this.#entries.get(id);
+    return entry !== undefined && access.seesGroup(entry.facts.groupId) ? entry : undefined;
+  }
+
+  /** Throws `not.found`, also for what these eyes may not see. */
+  entryFor(id: number, access: Access): Entry {
+    const entry = this.seen(id, access);
+    if (entry === undefined) throw notFound("miner", id);
+    return entry;
+  }
+
+  /** The miner that an action is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
+  steeredFor(id: number, access: Access): Entry {
+    if (access.all && this.#options.store.managedMiners.get(id)?.disabled === false && !this.#entries.has(id))
+      throw new RigbridgeError("not.yet", notRunYet);
+    return this.entryFor(id, access);
+  }
+
+  /** Every miner that these eyes see. */
+  *entriesFor(access: Access): Iterable<Entry> {
+    for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
+  }
+
+  /** Every miner. */
+  all(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  idOfUid(uid: string): number | undefined {
+    for (const { facts, rig } of this.#entries.values()) if (rig.state.uid === uid) return facts.id;
+    return undefined;
+  }
+
+  isDemo(id: number): boolean {
+    return id >= firstDemoId;
+  }
+
+  /** Throws `address.known` when another miner has this address. */
+  checkAddress(address: string, id: number | null): void {
+    // One that is just being added is in the store, but not here yet.
+    const known =
+      this.#byAddress.get(address) ?? present(this.#options.store.miners).find((each) => each.address === address)?.id;
+    if (known !== undefined && known !== id) {
+      const name = this.#entries.get(known)?.facts.name ?? address;
+      throw new RigbridgeError("address.known", `${address} is miner ${known} (${name}) already`);
+    }
+  }
+
+  /** Takes in a miner that was added or changed; `arrange` then shows it in its place. */
+  put(miner: Stored<StoredMiner>): void {
+    this.#put(miner);
+  }
+
+  async remove(id: number): Promise<void> {
+    const { facts, rig } = this.entry(id);
+    // All at once: between two steps a list would meet a miner that is gone.
+    this.#drop(id);
+    this.views.remove(id);
+    this.arrange();
+    this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
+    if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
+    this.#options.recorderOf(id).forget(id);
+    const store = this.#storeOf(id);
+    await store.memory.forget(id);
+    await store.activePools.forget(id);
+    await store.samples.forget(id);
+    store.power.forget(id);
+  }
+
+  /** Whether there are demo miners and no real one. */
+  get isDemoOnly(): boolean {
+    for (const id of this.#entries.keys()) if (!this.isDemo(id)) return false;
+    return this.#entries.size > 0;
+  }
+
+  /** Demo miners leave as if each was removed. */
+  async removeDemos(): Promise<void> {
+    for (const id of [...this.#entries.keys()]) if (this.isDemo(id) && this.#entries.has(id)) await this.remove(id);
+  }
+
+  /** Groups, or who is in them, have changed. */
+  arrange(): void {
+    this.views.arrange(this.sections());
+  }
+
+  /** All groups with who is in them, nested. */
+  sections(): GroupSection[] {
+    const members = [...this.#entries.values()].map(({ facts }) => facts);
+    return sectionsOf(present(this.#options.store.groups), members);
+  }
+
+  /** The groups as the list shows them to these eyes. */
+  sectionsFor(access: Access): GroupSection[] {
+    return this.#shownSections(this.sections(), access);
+  }
+
+  /** The miners of a group and of those inside it; of 0, those in no group. */
+  minersInGroup(id: number): number[] {
+    const found = (sections: readonly GroupSection[]): GroupSection[] =>
+      sections.flatMap((section) => (section.id === id ? [section] : found(section.groups)));
+    return found(this.sections()).flatMap(minersInSection);
+  }
+
+  #shownSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
+    const seen = seenSections(sections, access);
+    return this.#options.groups === "flat" ? flatSections(seen) : seen;
+  }
+
+  /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
+  present(id: number): PresentedMiner {
+    return this.#presented(this.entry(id));
+  }
+
+  /** What a miner shows beside its readings has changed. */
+  refresh(id: number): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
+  }
+
+  /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
+  presentAll(): void {
+    this.views.touch();
+    const asOne = this.#entries.size > toldOneByOne;
+    this.#allPresented = this.#allPresented.then(async () => {
+      let presented = 0;
+      for (const id of [...this.#entries.keys()]) {
+        const entry = this.#entries.get(id);
+        if (entry !== undefined && asOne) this.views.put(id, this.#presented(entry), true);
+        else if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
+        presented += 1;
+        if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      if (asOne) this.#options.events.reset();
+    });
+  }
+
+  /** The pool of a fresh list that has this Active ID. */
+  poolById(minerId: number, poolId: number, pools: readonly PoolReading[]): PoolReading | undefined {
+    const numbers = ordinals(pools);
+    return pools.find((pool, index) => this.#presentation.activePoolId(minerId, pool, numbers[index] ?? 0) === poolId);
+  }
+
+  /** Throws `not.found`. */
+  shownPool(minerId: number, poolId: number): MinerPool {
+    const pool = this.present(minerId).miner.poolList.find(({ id }) => id === poolId);
+    if (pool === undefined) throw notFound("pool", poolId);
+    return pool;
+  }
+
+  close(): void {
+    this.fleet.close();
+  }
+
+  #put(miner: Stored<StoredMiner>): void {
+    const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
+    const entry = this.#take(miner);
+    if (before === null) this.#options.log.info({ ...signsOf(entry.facts) }, "a miner was added");
+    this.#show(entry, true, this.#presented(entry), before);
+  }
+
+  #take(miner: Stored<StoredMiner>): Entry {
+    const declared = {
+      ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf),
+      supply: this.#plugs.supplyOf(miner),
+    };
+    const known = this.#entries.get(miner.id)?.rig;
+    const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
+    if (!stays) this.#drop(miner.id);
+    this.#plugs.take(declared.supply, miner.id);
+    const moves = known !== undefined && !isSameAddress(known.declared.address, declared.address);
+    // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
+    const rig = stays ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
+    const entry = { facts: this.#factsOf(miner, rig), rig };
+    if (isNoRig(declared.address) && !stays)
+      this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
+    this.#entries.set(miner.id, entry);
+    this.#byAddress.set(miner.address, miner.id);
+    return entry;
+  }
+
+  /** Another address is asked what it is before it is sent anything: what was recognised was at the old one. */
+  #remembered(id: number, moves: boolean): Remembered {
+    const { memory } = this.#storeOf(id);
+    const remembered = memory.get(id) ?? unknownRig;
+    if (!moves) return remembered;
+    memory
+      .remember(id, { driver: null })
+      .catch((error: unknown) =>
+        this.#options.log.error({ err: error }, `the old driver of miner ${id} stays written`),
+      );
+    return { ...remembered, driver: null };
+  }
+
+  #drop(id: number): void {
+    const known = this.#entries.get(id);
+    if (known === undefined) return;
+    this.#plugs.leave(id);
+    this.fleet.remove(id);
+    this.#entries.delete(id);
+    this.#failing.delete(id);
+    this.#gone.delete(id);
+    this.#loginTold.delete(id);
+    this.#byAddress.delete(formatAddress(known.rig.declared.address));
+  }
+
+  #factsOf(miner: Stored<StoredMiner>, rig: FleetRig): MinerFacts {
+    const description = descriptionOf(rig);
+    const group = this.#options.store.groups.get(miner.groupId);
+    return {
+      id: miner.id,
+      named: miner.name !== null,
+      demo: this.isDemo(miner.id),
+      name: miner.name ?? nameOf(rig.state.identity, description),
+      // A group that the configuration file no longer declares is not there.
+      groupId: group?.disabled === false ? miner.groupId : 0,
+      location: miner.location,
+      tags: miner.tags,
+      host: { name: rig.declared.address.host, description },
+    };
+  }
+
+  #storeOf(id: number): Store {
+    return this.isDemo(id) ? this.#options.demoStore : this.#options.store;
+  }
+
+  /** `before`: the group that it stood in, null when it is new. */
+  #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
+    const { id, groupId } = facts;
+    const json = this.views.put(id, shown, changed);
+    if (json !== null) this.#options.events.miner({ id, groupId, before, json });
+  }
+
+  #presented({ facts, rig }: Entry): PresentedMiner {
+    try {
+      return presentMiner(facts, rig, this.#presentation);
+    } catch (error) {
+      this.#logFailure(rig.id, error);
+      return presentFailed(facts, rig, this.#presentation);
+    }
+  }
+
+  /** Once, until a read of it can be shown again. */
+  #logFailure(id: number, error: unknown): void {
+    if (this.#failing.has(id)) return;
+    this.#failing.add(id);
+    this.#options.log.error({ err: error, miner: id }, `miner ${id} cannot be shown`);
+  }
+
+  /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
+  async #remember(id: number, remembered: Parameters<Store["memory"]["remember"]>[1]): Promise<void> {
+    const { memory } = this.#storeOf(id);
+    try {
+      await memory.remember(id, remembered);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || error.code !== "in.use") throw error;
+      const holder = memory.all().find(({ uid }) => uid === remembered.uid);
+      if (holder === undefined || this.#entries.has(holder.minerId)) throw error;
+      await memory.remember(holder.minerId, { uid: null });
+      await memory.remember(id, remembered);
+    }
+  }
+
+  /** Throws what this program fails over: the fleet then drops what was read, before anybody else meets it. */
+  #read(rig: FleetRig, changed: boolean, before: RigState): void {
+    const entry = this.#entries.get(rig.id);
+    if (entry?.rig !== rig) return;
+    const { reading, missed } = rig.state;
+    if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
+    if (missed === 0 && this.#gone.delete(rig.id))
+      this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
+    if (reading !== null && missed === 0) this.#tellOfLogin(entry);
+    const now = this.#recognised(entry);
+    this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
+    this.#tellOfRecords(now, before.records);
+    this.#options.recorderOf(rig.id).add(rig);
+    if (reading !== null) this.#failing.delete(rig.id);
+  }
+
+  /** What a rig is first seen with is no event. */
+  #tellOfRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
+    const { bestShare, foundBlocks } = state.records;
+    if (state.records === before) return;
+    const tell = (event: MinerEvent["event"], was: number | null, value: number | null): void => {
+      if (was === null || value === null || value <= was) return;
+      this.#options.events.happened({ id: facts.id, uid: state.uid, event, value, before: was });
+    };
+    tell("best_share", before.bestShare, bestShare);
+    tell("block_found", before.foundBlocks, foundBlocks);
+  }
+
+  #failed(rig: FleetRig, error: unknown): void {
+    const entry = this.#entries.get(rig.id);
+    if (entry?.rig !== rig) return;
+    const isNew = !this.#failing.has(rig.id);
+    this.#logFailure(rig.id, error);
+    this.#show(entry, isNew, this.#presented(entry));
+  }
+
+  /** A miner without a name of its own is called as it calls itself; its usual port is known when its driver is. */
+  #recognised(entry: Entry): Entry {
+    const { facts, rig } = entry;
+    const description = descriptionOf(rig);
+    const name = facts.named ? facts.name : nameOf(rig.state.identity, description);
+    if (name === facts.name && description === facts.host.description) return entry;
+    const recognised = { rig, facts: { ...facts, name, host: { ...facts.host, description } } };
+    this.#entries.set(facts.id, recognised);
+    return recognised;
+  }
+
+  #disconnected(rig: FleetRig): void {
+    const facts = this.#entries.get(rig.id)?.facts;
+    const reason = rig.state.trouble?.message;
+    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason }, "a miner cannot be reached");
+    this.#gone.add(rig.id);
+    if (rig.declared.offlineExpected) return;
+    const { trouble } = rig.state;
+    if (trouble !== null && trouble.quoted !== trouble.message)
+      this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
+    const entry = this.#entries.get(rig.id);
+    if (entry !== undefined && trouble?.code === "rig.login") this.#tellOfLogin(entry);
+    else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+  }
+
+  /** Once, until its login is right; what a run before has told, and nobody has cleared, is not told again. */
+  #tellOfLogin({ facts, rig }: Entry): void {
+    const trouble = loginTrouble(rig.state);
+    if (trouble === null) {
+      this.#loginTold.delete(rig.id);
+      return;
+    }
+    const { title, message } = trouble;
+    if (this.#loginTold.get(rig.id) === title) return;
+    this.#loginTold.set(rig.id, title);
+    if (facts.demo) return;
+    this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
+    this.#notify(rig, title, message);
+  }
+
+  #refused(rig: FleetRig, message: string): void {
+    const facts = this.#entries.get(rig.id)?.facts;
+    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason: message }, "a miner was not taken in");
+    this.#notify(rig, "Not taken in", message);
+  }
+
+  #notify(rig: FleetRig, title: string, message: string): void {
+    const minerName = this.#entries.get(rig.id)?.facts.name ?? "";
+    const minerId = this.isDemo(rig.id) ? null : rig.id;
+    this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
+  }
+}
+
+/** For the log. What others have written, as a rig's name, stands in fields, where it cannot pass for a line of it. */
+const signsOf = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
+
+const declaredOf = (
+  miner: Stored<StoredMiner>,
+  { interval, makersLogins }: Config["poll"],
+  poolPassword: PoolPassword,
+): Omit<Declared, "supply"> => {
+  const address = storedAddress(miner.address);
+  return {
+    id: miner.id,
+    address,
+    credentials: {
+      username: miner.username ?? undefined,
+      password: miner.password ?? undefined,
+      token: miner.token ?? undefined,
+      makersLogin: makersLogins,
+      poolPassword,
+    },
+    driver: miner.driver,
+    uid: miner.uid,
+    interval: (miner.interval ?? interval) * 1000,
+    powerNameplate: miner.powerNameplate,
+    offlineExpected: miner.offlineExpected,
+    disabled: miner.disabled || isNoRig(address),
+  };
+};
+
+function descriptionOf({ declared: { address, driver }, state }: FleetRig): string {
+  const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
+  return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
+}
+
+const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
+
+const demoRow = (demo: DemoMiner, index: number): Stored<StoredMiner> => ({
+  id: firstDemoId + index,
+  owner: "file",
+  key: null,
+  disabled: false,
+  address: formatAddress(parseAddress(demo.address)),
+  name: demo.name,
+  uid: null,
+  driver: null,
+  groupId: 0,
+  username: demo.username ?? null,
+  password: demo.password ?? null,
+  token: demo.token ?? null,
+  interval: null,
+  location: { site: null, container: null, rack: null, slot: null },
+  tags: ["demo"],
+  offlineExpected: false,
+  powerNameplate: null,
+  supply: null,
+  power: {},
+});

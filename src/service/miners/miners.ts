@@ -1,0 +1,269 @@
+import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import type { MetaData, MinerDetail, MinerList } from "../../contract/resources.ts";
+import type { Caller, Encoded, Input, MiningService } from "../../contract/service.ts";
+import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
+import { drivers } from "../../link/drivers/index.ts";
+import type { StoredMiner } from "../../store/index.ts";
+import type { Format } from "../../units/format.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import { groupFinder, minersInSection, sectionsWith } from "./groups.ts";
+import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
+import type { PoolBook } from "../money/pool-book.ts";
+import type { ReadShares } from "../history/read-shares.ts";
+import { done } from "../replies.ts";
+import type { Roster } from "./miner-registry.ts";
+import { findOwn, present } from "../stored.ts";
+import { type Remarked, type Totals, totalsOf } from "./summary.ts";
+import type { GroupSection } from "./miner-json-cache.ts";
+
+type MinerOperations = Pick<
+  MiningService,
+  "listMiners" | "getMiner" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
+>;
+
+export interface MinerContext extends PlugContext {
+  readonly book: PoolBook;
+  readonly access: AccessBook;
+  readonly format: Format;
+  readonly metaData: (remarked: Remarked) => MetaData;
+  readonly totals: (access: Access) => Totals;
+  readonly shares: ReadShares;
+  /** Whether the logins that makers give all their rigs are tried. */
+  readonly makersLogins: boolean;
+  /** The first real miner has come, and the demo miners have left. */
+  readonly demoLeft: () => void;
+}
+
+/** Miners: what there are, and which are added, changed and removed. */
+export function minerOperations(context: MinerContext): MinerOperations {
+  const { roster, store, book, access, metaData } = context;
+  const detail = (id: number) => {
+    const { miner, figures } = roster.present(id);
+    return { ...miner, metaData: metaData(totalsOf([figures])) };
+  };
+  return {
+    listMiners: async (input, caller) => {
+      const eyes = access.of(caller);
+      const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
+      return { ...listHead(context, sums), groupList: groupsOf(roster, sections), metaData: metaData(sums) };
+    },
+    getMiner: async ({ id }, caller) => {
+      roster.entryFor(id, access.of(caller));
+      return detail(id);
+    },
+    listAddPools: async ({ id }, caller) => {
+      const eyes = access.of(caller);
+      roster.entryFor(id, eyes);
+      return { addPoolList: book.addList(eyes) };
+    },
+    getMinerPool: async ({ id, poolId }, caller) => {
+      roster.entryFor(id, access.of(caller));
+      return roster.shownPool(id, poolId);
+    },
+    addMiner: async ({ address, ...body }, caller) => {
+      const eyes = access.of(caller);
+      const row = { ...blank, ...rowOf(body, context, eyes), address: canonical(address) };
+      refuseGroup(row.groupId, eyes);
+      checkAddress(roster, row.address, null, eyes);
+      if (row.supply !== null) checkOwner(row.supply, null, context, eyes);
+      const added = await store.miners.add(row);
+      const isFirst = roster.isDemoOnly;
+      roster.put(added);
+      roster.arrange();
+      if (isFirst) {
+        await roster.removeDemos();
+        context.demoLeft();
+      }
+      const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
+      const info = `${miner.name} is being recognised: what it is and reports follows`;
+      return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
+    },
+    changeMiner: async ({ id, address, ...body }, caller) => {
+      const eyes = access.of(caller);
+      roster.entryFor(id, eyes);
+      refuseDemo(roster, id);
+      const known = findOwn(store.miners, id, "miner");
+      const change = {
+        ...(address === undefined ? {} : movedTo(address, known.address)),
+        ...rowOf(body, context, eyes),
+      };
+      if (change.groupId !== undefined) refuseGroup(change.groupId, eyes);
+      if (change.address !== undefined) checkAddress(roster, change.address, id, eyes);
+      if (change.supply) checkOwner(change.supply, id, context, eyes);
+      roster.put(await store.miners.change(id, change));
+      roster.arrange();
+      return detail(id);
+    },
+    deleteMiner: async ({ id }, caller) => {
+      const { facts } = roster.entryFor(id, access.of(caller));
+      refuseDemo(roster, id);
+      findOwn(store.miners, id, "miner");
+      await store.miners.remove(id);
+      await roster.remove(id);
+      return done(`${facts.name} removed with its history`);
+    },
+    pollMiner: async ({ id }, caller) => {
+      const { rig } = roster.steeredFor(id, access.of(caller));
+      if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
+      await roster.fleet.poll(rig);
+      roster.entryFor(id, access.of(caller));
+      return detail(id);
+    },
+  };
+}
+
+/** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
+export function encodedMiners(context: MinerContext) {
+  const { roster, access, metaData, totals, shares } = context;
+  const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
+  return {
+    list: (input: Input<"listMiners">, caller: Caller): Encoded => {
+      const eyes = access.of(caller);
+      const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
+      if (Object.values(input).every((value) => value === undefined)) {
+        const sums = totals(eyes);
+        return roster.views.list(headOf(sums), tail(sums), eyes);
+      }
+      shares.take(caller, 0);
+      return shares.measured(caller, 0, () => {
+        const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
+        return roster.views.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: eyes });
+      });
+    },
+    one: (id: number, caller: Caller): Encoded | undefined => {
+      const eyes = access.of(caller);
+      if (roster.seen(id, eyes) === undefined) return undefined;
+      return roster.views.one(id, (figures) => tail(totalsOf([figures])), eyes);
+    },
+  };
+}
+
+type Filter = (id: number) => boolean;
+
+/** Which miners are asked for; null for all. Throws `input.invalid` for a group that is not there for these eyes. */
+function filterOf(
+  { status, group, tag }: Input<"listMiners">,
+  { roster, store }: MinerContext,
+  access: Access,
+): Filter | null {
+  if (status === undefined && group === undefined && tag === undefined) return null;
+  const groupId = group === undefined ? null : groupFinder(store.groups, access)(group, "group");
+  const members = groupId === null ? null : new Set(roster.minersInGroup(groupId));
+  return (id) => {
+    if (members !== null && !members.has(id)) return false;
+    if (tag !== undefined && !roster.entry(id).facts.tags.includes(tag)) return false;
+    return status === undefined || status.some((each) => each === roster.views.statusOf(id));
+  };
+}
+
+/** The miners that these eyes see, or those of them that are asked for, and their totals. */
+function shownOf({ roster, totals }: MinerContext, access: Access, isShown: Filter | null) {
+  const sections = roster.sectionsFor(access);
+  if (isShown === null) return { sections, sums: totals(access) };
+  const shown = sectionsWith(sections, isShown);
+  return { sections: shown, sums: totalsOf(roster.views.figures(shown.flatMap(minersInSection))) };
+}
+
+function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
+  const manualActionList = present(store.rules).map(({ id, name }) => ({ id, name }));
+  return {
+    totalHashrate5s: format.hashrate(hashrate),
+    hasManualAction: manualActionList.length > 0,
+    canManualAction: false,
+    hasPoolOperations: true,
+    manualActionList,
+  };
+}
+
+const groupsOf = (roster: Roster, sections: readonly GroupSection[]): MinerList["groupList"] =>
+  sections.map(({ id, name, minerIds, groups }) => ({
+    id,
+    name,
+    minerList: minerIds.map((minerId) => roster.present(minerId).miner),
+    ...(groups.length > 0 ? { groupList: groupsOf(roster, groups) } : {}),
+  }));
+
+const blank: Omit<StoredMiner, "address"> = {
+  name: null,
+  uid: null,
+  driver: null,
+  groupId: 0,
+  username: null,
+  password: null,
+  token: null,
+  interval: null,
+  location: { site: null, container: null, rack: null, slot: null },
+  tags: [],
+  offlineExpected: false,
+  powerNameplate: null,
+  supply: null,
+  power: {},
+};
+
+/** What is known of its login before it has answered: whether its driver wants one. */
+function withAdvice(
+  added: MinerDetail,
+  { driver, username, password, token }: StoredMiner,
+  { makersLogins }: MinerContext,
+) {
+  const { login, makersLogin, name } = drivers.find(({ id }) => id === driver) ?? {};
+  const given = username !== null || password !== null || token !== null;
+  if (login === undefined || given || (makersLogins && makersLogin !== undefined)) return added;
+  const { metaData } = added;
+  const words = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
+  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, words] } };
+}
+
+const canonical = (address: string): string => formatAddress(parseAddress(address));
+
+/** What opens the rig at the old address is not for whatever answers at the new one. */
+function movedTo(address: string, before: string): Partial<StoredMiner> {
+  const moves = !isSameAddress(parseAddress(address), storedAddress(before));
+  return { address: canonical(address), ...(moves ? { username: null, password: null, token: null } : {}) };
+}
+
+/** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
+function rowOf(
+  body: Omit<Input<"changeMiner">, "id" | "address">,
+  context: MinerContext,
+  access: Access,
+): Partial<StoredMiner> {
+  const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
+  if (supply) checkPlug(supply, context);
+  if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
+    throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
+  }
+  return {
+    ...(group === undefined ? {} : { groupId: groupFinder(context.store.groups, access)(group, "group") }),
+    ...(driver === undefined ? {} : { driver }),
+    ...(name === undefined ? {} : { name }),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(token === undefined ? {} : { token }),
+    ...(interval === undefined ? {} : { interval }),
+    ...(location === undefined ? {} : { location }),
+    ...(tags === undefined ? {} : { tags: [...tags] }),
+    ...(offlineExpected === undefined ? {} : { offlineExpected }),
+    ...(supply === undefined ? {} : { supply }),
+  };
+}
+
+/** A miner in no group would be out of sight of who put it there. */
+function refuseGroup(groupId: number, access: Access): void {
+  if (!access.seesGroup(groupId))
+    throw new RigbridgeError("user.forbidden", "This user's miners stand in the groups that the user sees; name one");
+}
+
+/** Throws `address.known`, naming the miner that has it only to who sees all. */
+function checkAddress(roster: Roster, address: string, id: number | null, access: Access): void {
+  try {
+    roster.checkAddress(address, id);
+  } catch (error) {
+    if (access.all || !(error instanceof RigbridgeError)) throw error;
+    throw new RigbridgeError(error.code, `${address} is another miner already`);
+  }
+}
+
+function refuseDemo(roster: Roster, id: number): void {
+  if (roster.isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
+}

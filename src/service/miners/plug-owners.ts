@@ -1,0 +1,115 @@
+import type { Logger } from "pino";
+import { type OwnTopics, refusedTopic } from "../../config/plug-topics.ts";
+import { needsMessages } from "../../contract/messages.ts";
+import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import type { Supply } from "../../contract/supply.ts";
+import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
+import { outletOf } from "../../link/plugs/outlet.ts";
+import type { Store, Stored, StoredMiner } from "../../store/index.ts";
+import type { Access } from "../users/access.ts";
+import type { Roster } from "./miner-registry.ts";
+import { present } from "../stored.ts";
+
+/** Which miner each plug belongs to: a plug cuts the power of one. */
+export class PlugOwners {
+  readonly #ownTopics: OwnTopics;
+  readonly #log: Logger;
+  /** Miner by the id of the outlet. */
+  readonly #owners = new Map<string, number>();
+
+  constructor(ownTopics: OwnTopics, log: Logger) {
+    this.#ownTopics = ownTopics;
+    this.#log = log;
+  }
+
+  /** Where two rows name one plug, as older versions let them: it is the file's, else that of who had it first. */
+  giveAll(miners: readonly Stored<StoredMiner>[]): void {
+    for (const owner of ["file", "store"] as const)
+      for (const miner of miners) if (miner.owner === owner) this.#give(miner);
+  }
+
+  /** The plug as the miner may use it, whatever an older version has let somebody write down. */
+  supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): Supply | null {
+    if (supply === null) return null;
+    const outlet = outletOf(supply);
+    const holder = this.#owners.get(outlet.id);
+    const miner = `${id} (${name ?? address})`;
+    if (holder !== undefined && holder !== id) {
+      this.#log.warn(`Miner ${miner} has no plug: ${outlet.name} belongs to miner ${holder}`);
+      return null;
+    }
+    if (supply.type !== "mqtt" && isNoRig(storedAddress(supply.address))) {
+      this.#log.warn(`Miner ${miner} has no plug: nothing is ever sent to ${supply.address}`);
+      return null;
+    }
+    if (owner === "file" || supply.type !== "mqtt" || !supply.cutPower) return supply;
+    const { set } = supply.topics;
+    const why = refusedTopic(set, this.#ownTopics);
+    if (why === null) return supply;
+    const reason = `${set} ${why}`;
+    this.#log.warn(`Miner ${miner} is not switched by its plug: ${reason}`);
+    return { ...supply, cutPower: false };
+  }
+
+  take(supply: Supply | null, minerId: number): void {
+    if (supply !== null) this.#owners.set(outletOf(supply).id, minerId);
+  }
+
+  /** The miner has a plug no more. */
+  leave(minerId: number): void {
+    for (const [outlet, owner] of this.#owners) if (owner === minerId) this.#owners.delete(outlet);
+  }
+
+  #give({ id, supply }: Stored<StoredMiner>): void {
+    const outlet = supply === null ? null : outletOf(supply).id;
+    if (outlet !== null && !this.#owners.has(outlet)) this.#owners.set(outlet, id);
+  }
+}
+
+export interface PlugContext {
+  readonly store: Store;
+  readonly roster: Roster;
+  /** Whether there is a place where plugs speak by messages. */
+  readonly hasMessages: boolean;
+  /** What the configuration says of topics. */
+  readonly ownTopics: OwnTopics;
+}
+
+/** Whether somebody may declare this plug over the API. Throws `input.invalid`. */
+export function checkPlug(supply: Supply, { hasMessages, ownTopics }: PlugContext): void {
+  if (supply.type === "mqtt") {
+    if (!hasMessages) throw invalid("supply.type", needsMessages);
+    const { set } = supply.topics;
+    const why = refusedTopic(set, ownTopics);
+    if (why !== null) throw invalid("supply.topics.set", `"${set}" ${why}`);
+    return;
+  }
+  try {
+    parseAddress(supply.address);
+  } catch (error) {
+    throw invalid("supply.address", error instanceof Error ? error.message : "is no address");
+  }
+}
+
+/**
+ * Whether it may be the plug of this miner, or of one that is added (null). Two miners may have two outputs of one
+ * device, but only where who declares that sees both: who is limited to some groups has no say over a device that
+ * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
+ */
+export function checkOwner(supply: Supply, id: number | null, { store, roster }: PlugContext, access: Access): void {
+  const wanted = outletOf(supply);
+  for (const other of present(store.miners)) {
+    if (other.supply === null || other.id === id) continue;
+    const outlet = outletOf(other.supply);
+    const sees = roster.seen(other.id, access);
+    if (outlet.id === wanted.id) {
+      const whose = sees === undefined ? "another miner" : `miner ${other.id} (${sees.facts.name})`;
+      throw new RigbridgeError("address.known", `${wanted.name} belongs to ${whose} already`);
+    }
+    if (outlet.device === wanted.device && sees === undefined)
+      throw new RigbridgeError(
+        "user.forbidden",
+        `${wanted.name} is on a device of a miner that this user does not see`,
+      );
+  }
+}

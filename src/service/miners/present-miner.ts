@@ -1,0 +1,406 @@
+import {
+  type Control,
+  type Readings,
+  type Reason,
+  type RigReadings,
+  unknownBoard,
+  unknownReadings,
+} from "../../contract/readings.ts";
+import type { Device, Heating, Location, Miner, MinerPool, MinerStatus } from "../../contract/resources.ts";
+import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import {
+  afterRefusal,
+  beforeFirstRead,
+  isUnread,
+  type RigState,
+  statusOf,
+  unknownRig,
+  unusable,
+} from "../../fleet/state.ts";
+import type { DeviceReading, PoolReading, Reading } from "../../link/driver.ts";
+import type { Format, HashUnit } from "../../units/format.ts";
+import type { Coins } from "../money/coins.ts";
+import { daysPerMonth, earningsOf, type Prices, unknownEarnings } from "../money/earnings.ts";
+import type { PoolBook } from "../money/pool-book.ts";
+import { hostAndPortOf, hostOf } from "../money/pool-url.ts";
+
+/** What a person said of a miner. */
+export interface MinerFacts {
+  readonly id: number;
+  readonly name: string;
+  /** Whether a person gave the name. */
+  readonly named: boolean;
+  /** Whether it is virtual, for trying out. */
+  readonly demo: boolean;
+  readonly groupId: number;
+  readonly location: Location;
+  readonly tags: readonly string[];
+  /** host:port, and the host alone. */
+  readonly host: { readonly name: string; readonly description: string };
+}
+
+/** What presenting a miner needs beside the rig itself. */
+export interface Presentation {
+  readonly format: Format;
+  readonly coins: Coins;
+  readonly pools: PoolBook;
+  readonly prices: Prices;
+  /** Epoch ms shown as `updated` for a miner that was never read. */
+  readonly startedAt: number;
+  /** Wh that are written down, so that what was shown never falls. */
+  energyOf(minerId: number): number | null;
+  activePoolId(minerId: number, pool: PoolReading, ordinal: number): number;
+  /** The control `power_target`, where the rig has something that it can stand for. */
+  powerTarget(minerId: number, state: Pick<RigState, "controls" | "reading">): readonly Control[];
+  /** The room that it heats. */
+  heatingOf(minerId: number): Heating | null;
+  /** What steers its power and has stopped it last; null where that was nobody, or a person. */
+  stoppedBy(minerId: number): string | null;
+}
+
+/** What the totals are made of. */
+export interface MinerFigures {
+  readonly demo: boolean;
+  readonly status: MinerStatus;
+  readonly running: boolean;
+  readonly hashrate: number;
+  readonly hashrateAverage: number;
+  readonly unit: HashUnit;
+  readonly algorithm: string;
+  readonly coin: string;
+  /** Unknown is 0. */
+  readonly revenue: number;
+  /** Whether its electricity would cost something, but it does not say its power. */
+  readonly costUnknown: boolean;
+  /** What is said of its login where that is missing or wrong. */
+  readonly login: string | null;
+  readonly gpus: number;
+  readonly pgas: number;
+  readonly asics: number;
+}
+
+export interface PresentedMiner {
+  readonly miner: Miner;
+  readonly figures: MinerFigures;
+}
+
+/** A rig as the API shows it: display strings for people, `readings` for programs. Integers where the document says so. */
+export function presentMiner(
+  facts: MinerFacts,
+  rig: Pick<FleetRig, "state" | "declared">,
+  to: Presentation,
+): PresentedMiner {
+  const { format, coins } = to;
+  const { state } = rig;
+  const { reading } = state;
+  const status = statusOf(state, rig.declared.disabled);
+  const reason = presentReason(state, rig.declared.disabled, () => to.stoppedBy(facts.id));
+  const readings = presentReadings(state, to.energyOf(facts.id) ?? state.energy, reason);
+  const devices = reading?.devices ?? [];
+  const algorithm = readings.algorithm === null ? undefined : coins.algorithm(readings.algorithm);
+  const unit = algorithm?.unit ?? "H/s";
+  const pools = presentPools(facts, reading, to);
+  const active = reading?.pools.find((pool) => pool.active);
+  const coin = active && to.pools.definitionOf(active, readings.algorithm).coin;
+  const lists = presentDevices(devices, unit, reading, format);
+  const hashrate = readings.hashrate ?? 0;
+  const average = readings.hashrateAverage ?? 0;
+  const temperatures = temperaturesOf(reading);
+  const earnings = reading === null ? unknownEarnings(to.prices) : earningsOf({ ...readings, coin }, to.prices);
+  const { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc } = earnings;
+  const revenue = revenuePerDay ?? 0;
+  const profit = profitPerDay ?? 0;
+  const at = state.at ?? to.startedAt;
+  const can = canDo(reading);
+  const controls = reading === null ? state.controls.map(unset) : state.controls;
+  const miner: Miner = {
+    id: facts.id,
+    uid: state.uid,
+    name: facts.name,
+    hostname: facts.host.name,
+    hostDescription: facts.host.description,
+    groupId: facts.groupId,
+    groupID: facts.groupId,
+    hardware: state.identity?.model ?? state.identity?.make ?? "",
+    softwareType: state.software ?? state.driver ?? "",
+    macAddress: state.identity?.mac?.replaceAll(":", "") ?? "",
+    pool: active === undefined ? "" : hostOf(active.url),
+    temperature: format.temperatures(temperatures),
+    maxTemperatureValue: temperatures.length === 0 ? 0 : Math.round(Math.max(...temperatures)),
+    avgTemperatureValue:
+      temperatures.length === 0
+        ? 0
+        : Math.round(temperatures.reduce((sum, each) => sum + each, 0) / temperatures.length),
+    statusInfo: {
+      statusDisplay: status,
+      statusLine3: readings.uptime === null ? null : format.duration(readings.uptime),
+      secondsSinceStart: whole(readings.uptime),
+    },
+    isRunning: status === "Mining",
+    isOffline: status === "Disconnected",
+    hasValidStatus: reading !== null,
+    progressInfo: {
+      line1: `Accepted: ${format.count(whole(readings.shares.accepted))}`,
+      line2: `Rejected: ${format.count(whole(readings.shares.rejected))}`,
+      line3: `HW Errors: ${format.count(whole(readings.shares.hardwareErrors))}`,
+      acceptedValue: whole(readings.shares.accepted),
+      rejectedValue: whole(readings.shares.rejected),
+      hwErrorsValue: whole(readings.shares.hardwareErrors),
+    },
+    speedInfo: {
+      logInterval: whole(reading?.logInterval ?? null),
+      hashrate: format.hashrate(hashrate, unit),
+      avgHashrate: format.hashrate(average, unit),
+      workUtility: format.decimal(reading?.workUtility ?? 0),
+      hashrateValue: whole(hashrate),
+      avgHashrateValue: whole(average),
+      line2: reading === null ? null : `Avg: ${format.hashrate(average, unit)}`,
+      line3: readings.power === null ? null : `Power: ${format.power(readings.power)}`,
+    },
+    coinInfo: {
+      displayName: coin?.displayName ?? "",
+      shortName: coin?.shortName ?? "",
+      algorithm: algorithm?.name ?? readings.algorithm ?? "",
+      coinClass: coin?.coinClass ?? "",
+      revenuePerDay: format.money(revenue),
+      revenuePerDayValue: revenue,
+      revenuePerMonth: format.money(revenue * daysPerMonth),
+      revenuePerDayValueDisplayCurrency: revenue,
+      revenuePerDayValueBtc: revenueBtc ?? 0,
+      profitPerDay: format.money(profit),
+      profitPerDayValue: profit,
+      profitPerMonth: format.money(profit * daysPerMonth),
+      profitPerDayValueBtc: profitBtc ?? 0,
+      powerUsageValue: whole(readings.power),
+      isActualPowerUsage: readings.powerSource === "measured" || readings.powerSource === "reported",
+    },
+    updatedUtc: new Date(at).toISOString(),
+    updated: format.localTime(at),
+    poolList: pools,
+    gpuList: lists.gpu,
+    pgaList: lists.pga,
+    asicList: lists.asic,
+    cpuList: lists.cpu,
+    hasPool: pools.length > 0,
+    hasGpu: lists.gpu.length > 0,
+    hasPga: lists.pga.length > 0,
+    hasAsic: lists.asic.length > 0,
+    hasCpu: lists.cpu.length > 0,
+    ...can,
+    // No firmware that is read here says that it has one.
+    hasFirmwareLicense: false,
+    location: facts.location,
+    tags: [...facts.tags],
+    readings,
+    controls: [...controls, ...to.powerTarget(facts.id, { controls, reading })],
+    money: { revenuePerDay, costPerDay, profitPerDay, currency },
+    heating: to.heatingOf(facts.id),
+    identity: state.identity,
+  };
+  const figures = {
+    demo: facts.demo,
+    status,
+    running: status === "Mining",
+    hashrate,
+    hashrateAverage: average,
+    unit,
+    algorithm: miner.coinInfo.algorithm,
+    coin: coin?.displayName ?? "",
+    revenue,
+    costUnknown: reading !== null && costPerDay === null,
+    login: loginTrouble(state)?.message ?? null,
+    gpus: lists.gpu.length,
+    pgas: lists.pga.length,
+    asics: lists.asic.length,
+  };
+  return { miner, figures };
+}
+
+/** A rig that `presentMiner` fails over, as the API shows it: who it is, and that something is wrong. */
+export function presentFailed(facts: MinerFacts, rig: Pick<FleetRig, "state" | "declared">, to: Presentation) {
+  const { uid, driver, energy } = rig.state;
+  const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
+  const bare = { ...to, powerTarget: () => [], heatingOf: () => null, stoppedBy: () => null };
+  return presentMiner(facts, { state, declared: rig.declared }, bare);
+}
+
+const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong", "Login missing or wrong"];
+/** Titles of notifications about a login. */
+export const loginTitles: ReadonlySet<string> = new Set([loginMissing, loginWrong, loginRefused]);
+
+/** That a rig's login is missing or wrong: for a notification, and for the lists. */
+export function loginTrouble({
+  reading,
+  trouble,
+}: RigState): { readonly title: string; readonly message: string } | null {
+  const locked = reading?.locked;
+  if (locked?.why === "login missing") return { title: loginMissing, message: locked.text };
+  if (locked?.why === "login wrong") return { title: loginWrong, message: locked.text };
+  const isRefused = reading === null && trouble?.code === "rig.login";
+  return isRefused ? { title: loginRefused, message: trouble.message } : null;
+}
+
+/** Unknown, and what is too large for an integer, is 0. */
+const whole = (value: number | null): number =>
+  value !== null && Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
+
+const unset = (control: Control): Control => ({ ...control, value: null });
+
+/** The readings, or for a rig that is off its remembered shape with everything unknown. */
+function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
+  const { reading, at, missed, startedAt } = state;
+  const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy), reason };
+  if (reading === null) return { ...unknownWithShape(state), ...kept, stale: true, efficiency: null, startedAt: null };
+  const { hashrate, power } = reading.readings;
+  return {
+    ...reading.readings,
+    ...kept,
+    notes:
+      missed > 0 && state.trouble !== null
+        ? [...reading.readings.notes, state.trouble.message]
+        : reading.readings.notes,
+    stale: missed > 0,
+    efficiency: hashrate !== null && hashrate > 0 && power !== null ? power / hashrate : null,
+    startedAt: startedAt === null ? null : iso(startedAt),
+  };
+}
+
+/** A rig that its loop has stopped was not stopped by a person, and its plug was switched off for the same. */
+function presentReason(state: RigState, disabled: boolean, stoppedBy: () => string | null): Reason | null {
+  const { reason } = state;
+  if (reason === null || (isUnread(state) && !disabled)) return null;
+  const since = iso(reason.since);
+  const loop = !disabled && (reason.code === "user" || reason.code === "no-power") ? stoppedBy() : null;
+  if (loop !== null) return { code: "power-limit", text: `Stopped by ${loop}`, since };
+  return { code: reason.code, text: reason.text, since };
+}
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+const unknownWithShape = (state: RigState): RigReadings => ({
+  ...unknownReadings(),
+  boards: state.layout.boards.map(unknownBoard),
+  fans: Array.from({ length: state.layout.fans }, () => ({ rpm: null, percent: null })),
+  notes: notesOnUnknown(state),
+});
+
+/** Why nothing is known of a rig now. */
+function notesOnUnknown(state: RigState): string[] {
+  const { trouble, driver } = state;
+  if (trouble !== null) return [trouble.message];
+  if (!isUnread(state)) return [];
+  return [driver === null ? "It is being recognised" : "It has not been asked yet"];
+}
+
+/** °C, one per board, else one per device. */
+function temperaturesOf(reading: Reading | null): number[] {
+  const boards = reading?.readings.boards ?? [];
+  const source = boards.length > 0 ? boards : (reading?.devices ?? []);
+  const known = source.map(({ temperature }) => temperature).filter((value) => value !== null);
+  const overall = reading?.readings.temperature ?? null;
+  return known.length > 0 || overall === null ? known : [overall];
+}
+
+/** Which actions the rig would take now: what it offers, and what makes sense of that. */
+function canDo(reading: Reading | null) {
+  const control = (key: string) => reading?.controls.find((each) => each.key === key);
+  const mining = control("mining");
+  const pools = reading?.poolActions ?? [];
+  return {
+    canReboot: control("reboot") !== undefined,
+    canStop: mining !== undefined && mining.value !== false,
+    canRestart: control("restart") !== undefined,
+    canStart: mining !== undefined && mining.value !== true,
+    canPool: pools.length > 0,
+    canPoolSwitch: pools.includes("switch") || pools.includes("use"),
+    canPoolSave: pools.includes("add") || pools.includes("use"),
+  };
+}
+
+/** Pools that are listed twice with one worker are told apart by their order. */
+export function ordinals(pools: readonly PoolReading[]): number[] {
+  const seen = new Map<string, number>();
+  return pools.map(({ url, worker }) => {
+    const key = `${url}\n${worker}`;
+    const ordinal = seen.get(key) ?? 0;
+    seen.set(key, ordinal + 1);
+    return ordinal;
+  });
+}
+
+const poolStatus = { enabled: "Enabled", disabled: "Disabled", dead: "Dead" } as const;
+
+function presentPools({ id, name }: MinerFacts, reading: Reading | null, to: Presentation): MinerPool[] {
+  if (reading === null) return [];
+  const { pools, poolActions } = reading;
+  const numbers = ordinals(pools);
+  const own = pools.filter(({ devFee }) => !devFee).length;
+  const definitions = pools.map((pool) => to.pools.definitionOf(pool, reading.readings.algorithm));
+  return pools.map((pool, index) => ({
+    id: to.activePoolId(id, pool, numbers[index] ?? 0),
+    name: definitions[index]?.name || hostOf(pool.url),
+    statusInfo: { statusDisplay: poolStatus[pool.status], statusLine3: null },
+    additionalInfo: { displayUrl: hostAndPortOf(pool.url), worker: pool.worker },
+    priorityInfo: { priority: whole(pool.priority), quota: pool.quota === null ? 1 : whole(pool.quota) },
+    progressInfo: {
+      line1: to.format.count(whole(pool.accepted)),
+      line2: to.format.count(whole(pool.rejected)),
+      line3: to.format.count(whole(pool.stale)),
+    },
+    coinName: definitions[index]?.coin?.displayName ?? "",
+    minerID: id,
+    minerName: name,
+    canRemove: !pool.devFee && pool.fixed === undefined && own > 1 && poolActions.includes("remove"),
+    canDisable: !pool.devFee && own > 1 && pool.status !== "disabled" && poolActions.includes("disable"),
+    canEnable: !pool.devFee && pool.status === "disabled" && poolActions.includes("enable"),
+    canPrioritize: !pool.devFee && own > 1 && poolActions.includes("prioritize"),
+  }));
+}
+
+const deviceStatus = { enabled: "Enabled", disabled: "Disabled", sick: "Sick", dead: "Dead" } as const;
+
+function presentDevices(
+  devices: readonly DeviceReading[],
+  unit: HashUnit,
+  reading: Reading | null,
+  format: Format,
+): Record<DeviceReading["kind"], Device[]> {
+  const lists: Record<DeviceReading["kind"], Device[]> = { asic: [], pga: [], gpu: [], cpu: [] };
+  for (const device of devices) lists[device.kind].push(presentDevice(device, unit, reading, format));
+  return lists;
+}
+
+function presentDevice(device: DeviceReading, unit: HashUnit, reading: Reading | null, format: Format): Device {
+  return {
+    name: device.name,
+    statusInfo: { statusDisplay: deviceStatus[device.status], statusLine3: device.name },
+    deviceInfo: {
+      deviceType: device.kind.toUpperCase(),
+      gpuActivity: whole(device.activity),
+      intensity: device.intensity ?? (device.kind === "gpu" ? "0" : null),
+      name: device.name,
+      gpuClock: whole(mega(device.clock)),
+      gpuMemoryClock: whole(mega(device.memoryClock)),
+      gpuVoltage: device.voltage === null ? "0" : String(device.voltage),
+      gpuPowertune: whole(device.powertune),
+      fanSpeed: whole(device.fanRpm),
+      fanPercent: whole(device.fanPercent),
+      temperature: whole(device.temperature),
+    },
+    progressInfo: {
+      line1: format.count(whole(device.accepted)),
+      line2: format.count(whole(device.rejected)),
+      line3: format.count(whole(device.hardwareErrors)),
+    },
+    speedInfo: {
+      logInterval: whole(reading?.logInterval ?? null),
+      hashrate: format.hashrate(device.hashrate, unit),
+      avgHashrate: format.hashrate(device.hashrateAverage, unit),
+      workUtility: format.decimal(device.workUtility ?? 0),
+      hashrateValue: whole(device.hashrate),
+      avgHashrateValue: whole(device.hashrateAverage),
+    },
+  };
+}
+
+const mega = (hertz: number | null): number | null => (hertz === null ? null : hertz / 1e6);

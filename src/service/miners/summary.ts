@@ -1,0 +1,129 @@
+import type { MetaData, Summary } from "../../contract/resources.ts";
+import type { Format, HashUnit } from "../../units/format.ts";
+import { daysPerMonth, type Prices } from "../money/earnings.ts";
+import type { MinerFigures } from "./present-miner.ts";
+
+/** The farm's figures. A miner that cannot be reached counts in `total` and in nothing else. */
+export interface Totals extends Remarked {
+  readonly running: number;
+  readonly gpus: number;
+  readonly pgas: number;
+  readonly asics: number;
+  /** Of the miners that count hashes. */
+  readonly hashrate: number;
+  readonly revenue: number;
+  readonly coins: readonly Share[];
+  readonly algorithms: readonly Share[];
+}
+
+/** How many miners there are, and of how many of them a reply's metadata says something. */
+export interface Remarked {
+  readonly total: number;
+  readonly demos: number;
+  /** Miners whose power, and so whose cost and profit, is unknown although electricity has a price. */
+  readonly costUnknown: number;
+  /** Miners whose login is missing or wrong, and what is said of the last of them. */
+  readonly logins: number;
+  readonly login: string | null;
+}
+
+export function remarksOf({
+  total,
+  demos,
+  costUnknown,
+  logins,
+  login,
+}: Remarked): Pick<MetaData, "infoList" | "warningList"> {
+  const infoList: string[] = [];
+  const warningList: string[] = [];
+  if (demos > 0) {
+    const until = demos === total ? "; they leave when the first real miner is added" : "";
+    infoList.push(`Includes ${counted(demos, "demo miner")}, virtual rigs to try things out${until}`);
+  }
+  if (costUnknown > 0) {
+    warningList.push(
+      `The profit of ${counted(costUnknown, "miner")} is unknown: electricity has a price, but their power is not known; ` +
+        "a plug that measures it (supply) or powerNameplate helps",
+    );
+  }
+  if (login !== null)
+    warningList.push(
+      logins === total && total === 1
+        ? login
+        : `The login of ${counted(logins, "miner")} is missing or wrong; their notes say more`,
+    );
+  return { infoList, warningList };
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+interface Share {
+  readonly name: string;
+  readonly unit: HashUnit;
+  active: number;
+  hashrate: number;
+  hashrateAverage: number;
+  revenue: number;
+}
+
+export function totalsOf(figures: Iterable<MinerFigures>): Totals {
+  const coins = new Map<string, Share>();
+  const algorithms = new Map<string, Share>();
+  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0, costUnknown: 0 };
+  let logins = 0;
+  let login: string | null = null;
+  for (const each of figures) {
+    sum.total += 1;
+    sum.running += each.running ? 1 : 0;
+    sum.gpus += each.gpus;
+    sum.pgas += each.pgas;
+    sum.asics += each.asics;
+    sum.hashrate += each.unit === "H/s" ? each.hashrate : 0;
+    sum.revenue += each.revenue;
+    sum.demos += each.demo ? 1 : 0;
+    sum.costUnknown += each.costUnknown ? 1 : 0;
+    logins += each.login === null ? 0 : 1;
+    login = each.login ?? login;
+    if (each.running) {
+      addShare(coins, each.coin, each);
+      addShare(algorithms, each.algorithm, each);
+    }
+  }
+  return { ...sum, logins, login, coins: [...coins.values()], algorithms: [...algorithms.values()] };
+}
+
+function addShare(shares: Map<string, Share>, name: string, each: MinerFigures): void {
+  if (name === "") return;
+  let share = shares.get(name);
+  if (share === undefined) {
+    share = { name, unit: each.unit, active: 0, hashrate: 0, hashrateAverage: 0, revenue: 0 };
+    shares.set(name, share);
+  }
+  share.active += 1;
+  share.hashrate += each.hashrate;
+  share.hashrateAverage += each.hashrateAverage;
+  share.revenue += each.revenue;
+}
+
+export function presentSummary(totals: Totals, format: Format, prices: Prices, metaData: MetaData): Summary {
+  const shown = ({ name, unit, active, hashrate, hashrateAverage, revenue }: Share) => ({
+    name,
+    activeCount: active,
+    hashRate5s: format.hashrate(hashrate, unit),
+    hashRateAvg: format.hashrate(hashrateAverage, unit),
+    revenue: format.money(revenue),
+  });
+  return {
+    runningCount: totals.running,
+    totalCount: totals.total,
+    gpuCount: totals.gpus,
+    pgaCount: totals.pgas,
+    asicCount: totals.asics,
+    exchangeRate: format.money(prices.btc ?? 0),
+    revenuePerDay: format.money(totals.revenue),
+    revenuePerMonth: format.money(totals.revenue * daysPerMonth),
+    coinList: totals.coins.map(shown),
+    algorithmList: totals.algorithms.map(shown),
+    metaData,
+  };
+}

@@ -1,0 +1,70 @@
+import type { Money } from "../../contract/resources.ts";
+import type { Coin } from "./coins.ts";
+
+/** What a rig earns and costs in a day, in the display currency; null is unknown. */
+export interface Earnings extends Money {
+  readonly revenueBtc: number | null;
+  readonly profitBtc: number | null;
+}
+
+/** Prices as configured; undefined where none is set. */
+export interface Prices {
+  readonly currency: string;
+  /** Money per BTC. */
+  readonly btc?: number | undefined;
+  /** Money per kWh. */
+  readonly electricity?: number | undefined;
+}
+
+/** Days in a month, as every recorded sample of the reference product has it. */
+export const daysPerMonth = 30.3;
+
+/** What is known of a rig that counts towards its money. */
+export interface Earning {
+  /** H/s */
+  readonly hashrate: number | null;
+  /** W */
+  readonly power: number | null;
+  readonly coin: Coin | undefined;
+}
+
+/**
+ * Revenue is unknown without a coin whose worth is known in the currency. Electricity costs nothing without a price;
+ * with one, the cost of a rig that does not say its power is unknown. The profit is unknown where either is.
+ */
+export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): Earnings {
+  const { btc, electricity, currency } = prices;
+  const worth = worthOf(coin, prices);
+  const earned = (perMegahash: number | null): number | null =>
+    hashrate === null || perMegahash === null ? null : (hashrate / 1e6) * perMegahash;
+  const revenuePerDay = earned(worth.money);
+  const revenueBtc = earned(worth.btc);
+  const costPerDay = electricity === undefined ? 0 : power === null ? null : (power / 1000) * 24 * electricity;
+  const profitPerDay = less(revenuePerDay, costPerDay);
+  const costBtc = costPerDay === 0 ? 0 : costPerDay === null || btc === undefined ? null : costPerDay / btc;
+  return { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: less(revenueBtc, costBtc) };
+}
+
+export const unknownEarnings = ({ currency }: Prices): Earnings => ({
+  revenuePerDay: null,
+  costPerDay: null,
+  profitPerDay: null,
+  currency,
+  revenueBtc: null,
+  profitBtc: null,
+});
+
+/**
+ * Per MH/s and day. A coin's worth is known in BTC or in USD; each becomes the other through the price of a BTC, where
+ * that is in USD.
+ */
+function worthOf(coin: Coin | undefined, { btc: rate, currency }: Prices): Record<"money" | "btc", number | null> {
+  const usd = coin?.profitUsd ?? null;
+  const btc = coin?.profit ?? null;
+  if (usd === null) return { money: btc === null || rate === undefined ? null : btc * rate, btc };
+  if (currency !== "USD") return { money: null, btc: null };
+  return { money: usd, btc: rate === undefined ? null : usd / rate };
+}
+
+const less = (from: number | null, what: number | null): number | null =>
+  from === null || what === null ? null : from - what;

@@ -1,0 +1,269 @@
+import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { Pool } from "../../contract/resources.ts";
+import type { Input, MiningService } from "../../contract/service.ts";
+import type { PoolLogin } from "../../link/driver.ts";
+import type { PoolPassword } from "../../link/link.ts";
+import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import type { Coin, Coins } from "./coins.ts";
+import { hostAndPortOf, hostOf } from "./pool-url.ts";
+import { done } from "../replies.ts";
+import { find, findOwn, given, present, refuseInUse } from "../stored.ts";
+import { forgetFor } from "../users/users.ts";
+
+type PoolOperations = Pick<
+  MiningService,
+  | "listPools"
+  | "getPool"
+  | "savePool"
+  | "deletePool"
+  | "listPoolGroups"
+  | "savePoolGroup"
+  | "deletePoolGroup"
+  | "listAddPools"
+>;
+
+/** The pool definitions and pool groups, and what follows from them for a rig's pools. */
+export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
+  readonly #store: Store;
+  readonly #coins: Coins;
+  readonly #access: AccessBook;
+  readonly #changed: () => void;
+  /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
+  #byLogin: Index = new Map();
+  #byPort: Index = new Map();
+  #byHost: Index = new Map();
+
+  /** `changed` is called when a pool's coin or name may be another. */
+  constructor(store: Store, coins: Coins, access: AccessBook, changed: () => void) {
+    this.#store = store;
+    this.#coins = coins;
+    this.#access = access;
+    this.#changed = changed;
+    this.#index();
+  }
+
+  /** Of a pool that stands here with this address and worker; for rigs, which do not show theirs. */
+  readonly passwordOf: PoolPassword = (url, worker) =>
+    present(this.#store.pools)
+      .map(loginOf)
+      .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
+
+  /**
+   * What the definitions say of a pool on a rig that mines this algorithm (null: it does not say). The coin is unknown
+   * where its algorithm is not the rig's: the pool then takes other work than the definition says.
+   */
+  definitionOf({ url, worker }: RigPool, algorithm: string | null): { readonly name: string; readonly coin?: Coin } {
+    const found = this.#matching(url, worker).map(({ description, coinShortName }) => {
+      const coin = coinShortName === "" ? undefined : this.#coins.coin(coinShortName);
+      const fits = coin !== undefined && (algorithm === null || this.#coins.isSameAlgorithm(coin.algorithm, algorithm));
+      return { name: description, ...(fits ? { coin } : {}) };
+    });
+    return found.find(({ coin }) => coin !== undefined) ?? found[0] ?? { name: "" };
+  }
+
+  /** The definitions that name the pool most exactly; a host alone names one only when no other is there. */
+  #matching(url: string, worker: string): readonly Stored<StoredPool>[] {
+    const hostAndPort = hostAndPortOf(url);
+    const exact = this.#byLogin.get(loginKey(hostAndPort, worker)) ?? this.#byPort.get(hostAndPort);
+    if (exact !== undefined) return exact;
+    const ofHost = this.#byHost.get(hostOf(url)) ?? [];
+    return ofHost.length === 1 ? ofHost : [];
+  }
+
+  /**
+   * How a rig logs in to a pool, or to the pools of a group in order. Throws `not.found`, also for what these eyes may
+   * not see, and `not.possible`.
+   */
+  logins(id: number, type: "single" | "group", access: Access): PoolLogin[] {
+    if (type === "single") return [loginOf(this.#find(id, access))];
+    const group = find(this.#store.poolGroups, id, "pool group");
+    if (!seesPoolGroup(access, group)) throw notFound("pool group", id);
+    if (group.pools.length === 0) throw new RigbridgeError("not.possible", `Pool group ${group.name} has no pools`);
+    return group.pools.map((poolId) => loginOf(this.#find(poolId, access)));
+  }
+
+  addList(access: Access): { name: string; type: "single" | "group"; id: string }[] {
+    return [
+      ...this.#pools(access).map(({ id, description, url }) => ({
+        name: description || hostOf(url),
+        type: "single" as const,
+        id: String(id),
+      })),
+      ...this.#groups(access).map(({ id, name }) => ({ name, type: "group" as const, id: String(id) })),
+    ];
+  }
+
+  readonly listPools: MiningService["listPools"] = async (_input, caller) => {
+    const access = this.#access.of(caller);
+    return {
+      canAction: access.all && access.privilege === "administrator",
+      list: this.#pools(access).map((pool) => this.#shown(pool)),
+    };
+  };
+
+  readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {
+    const access = this.#access.of(caller);
+    return this.#shown(this.#find(id, access));
+  };
+
+  readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
+    const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
+    const fields = { ...empty, ...known, ...given(body) };
+    const mistakes = this.#mistakesIn(fields.url, body);
+    if (mistakes.length > 0) throw invalidAll(mistakes);
+    const coin = fields.coinShortName === "" ? undefined : this.#coins.coin(fields.coinShortName);
+    const pool: StoredPool = {
+      description: fields.description,
+      coinClass: body.coinClass ?? coin?.coinClass ?? (fields.coinShortName === "" ? "PreDefined" : "UserDefined"),
+      coinShortName: coin?.shortName ?? fields.coinShortName,
+      // Another coin brings its algorithm along, unless one is named.
+      coinAlgorithm:
+        (fields.coinShortName === known?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
+      url: fields.url,
+      workerName: fields.workerName,
+      walletAddress: fields.walletAddress,
+      plainWorkerPassword: fields.plainWorkerPassword,
+    };
+    const saved =
+      known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
+    this.#index();
+    this.#changed();
+    return this.#shown(saved);
+  };
+
+  readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
+    const pool = findOwn(this.#store.pools, id, "pool");
+    refuseInUse(`Pool ${id}`, [
+      ...present(this.#store.poolGroups).flatMap(({ name, pools }) =>
+        pools.includes(id) ? [`pool group ${name}`] : [],
+      ),
+      ...present(this.#store.managedMiners).flatMap((miner) =>
+        !miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
+      ),
+    ]);
+    await this.#store.pools.remove(id);
+    await forgetFor(this.#store, "pools", id);
+    this.#index();
+    this.#changed();
+    return done(`Pool ${pool.description || pool.url} removed`);
+  };
+
+  readonly listPoolGroups: MiningService["listPoolGroups"] = async (_input, caller) =>
+    this.#groups(this.#access.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
+
+  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: wanted }) => {
+    const known = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
+    const pools = wanted ?? known?.pools ?? [];
+    const mistakes: Mistake[] = pools.flatMap((pool, index) =>
+      present(this.#store.pools).some((each) => each.id === pool)
+        ? []
+        : [{ path: `pools[${index}]`, message: `there is no pool ${pool}` }],
+    );
+    if (mistakes.length > 0)
+      throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
+    const group = { name, pools: [...pools] };
+    const { poolGroups } = this.#store;
+    const saved = known === undefined ? await poolGroups.add(group) : await poolGroups.change(known.id, group);
+    return { id: String(saved.id), name: saved.name, pools: saved.pools };
+  };
+
+  readonly deletePoolGroup: MiningService["deletePoolGroup"] = async ({ id }) => {
+    const group = findOwn(this.#store.poolGroups, id, "pool group");
+    refuseInUse(
+      `Pool group ${id}`,
+      present(this.#store.managedMiners).flatMap((miner) =>
+        miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
+      ),
+    );
+    await this.#store.poolGroups.remove(id);
+    return done(`Pool group ${group.name} removed`);
+  };
+
+  /** Names are looked up where the body gives them: what was stored before stays as it is. */
+  #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
+    return [
+      ...(url === "" ? [{ path: "url", message: "is required" }] : []),
+      ...(coinShortName === "" || this.#coins.coin(coinShortName) !== undefined
+        ? []
+        : [
+            {
+              path: "coinShortName",
+              message: `there is no coin "${coinShortName}"; POST /api/coins/${encodeURIComponent(coinShortName)} adds one`,
+            },
+          ]),
+      ...(coinAlgorithm === "" ? [] : this.#coins.algorithmMistakes("coinAlgorithm", coinAlgorithm)),
+    ];
+  }
+
+  #index(): void {
+    const pools = present(this.#store.pools);
+    this.#byLogin = Map.groupBy(pools, (pool) => loginKey(hostAndPortOf(pool.url), loginOf(pool).worker));
+    this.#byPort = Map.groupBy(pools, ({ url }) => hostAndPortOf(url));
+    this.#byHost = Map.groupBy(pools, ({ url }) => hostOf(url));
+  }
+
+  #find(id: number, access: Access): Stored<StoredPool> {
+    const pool = find(this.#store.pools, id, "pool");
+    if (!access.seesPool(id)) throw notFound("pool", id);
+    return pool;
+  }
+
+  #pools(access: Access): Stored<StoredPool>[] {
+    return present(this.#store.pools).filter(({ id }) => access.seesPool(id));
+  }
+
+  #groups(access: Access): Stored<StoredPoolGroup>[] {
+    return present(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
+  }
+
+  #shown(pool: Stored<StoredPool>): Pool {
+    const { id, description, coinClass, coinShortName, coinAlgorithm } = pool;
+    const { url, workerName, walletAddress, plainWorkerPassword } = pool;
+    const coinDisplayName = this.#coins.coin(coinShortName)?.displayName ?? coinShortName;
+    return {
+      id,
+      description,
+      coinClass,
+      coinShortName,
+      coinDisplayName,
+      coinAlgorithm,
+      url,
+      workerName,
+      walletAddress,
+      plainWorkerPassword,
+    };
+  }
+}
+
+type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
+
+/** A pool as a rig names it. */
+interface RigPool {
+  readonly url: string;
+  readonly worker: string;
+}
+
+const loginKey = (hostAndPort: string, worker: string): string => `${hostAndPort}\n${worker}`;
+
+/** A group is seen by who sees all of its pools; an empty one by who sees all there is. */
+const seesPoolGroup = (access: Access, { pools }: StoredPoolGroup): boolean =>
+  pools.length === 0 ? access.all : pools.every((poolId) => access.seesPool(poolId));
+
+const empty: StoredPool = {
+  description: "",
+  coinClass: "",
+  coinShortName: "",
+  coinAlgorithm: "",
+  url: "",
+  workerName: "",
+  walletAddress: "",
+  plainWorkerPassword: "",
+};
+
+/** Pools that pay to an address take `address.worker` as the login; others take the worker alone. */
+const loginOf = ({ url, workerName, walletAddress, plainWorkerPassword }: StoredPool): PoolLogin => ({
+  url,
+  worker: [walletAddress, workerName].filter((part) => part !== "").join("."),
+  password: plainWorkerPassword,
+});

@@ -1,0 +1,99 @@
+import type { FollowSettings } from "../../config/loops.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import { type Follower, rest, type Share, share } from "./follow-law.ts";
+import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
+import type { Entry } from "../miners/miner-registry.ts";
+import { surplus } from "./source.ts";
+import { SourceValue } from "./source-value.ts";
+
+/** ms after telling a rig something until a meter shows what became of it. */
+const settling = 30_000;
+
+interface Sample {
+  /** Epoch ms. */
+  readonly at: number;
+  /** W for the rigs together. */
+  readonly watts: number;
+}
+
+/** A surplus, and the rigs that follow it. */
+export class Follow {
+  readonly settings: FollowSettings;
+  readonly #rigs: LoopRigs;
+  readonly #context: LoopContext;
+  readonly #surplus: SourceValue;
+  readonly #closing: AbortSignal;
+  /** Since a rig was last told something. */
+  #samples: readonly Sample[] = [];
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #ended = false;
+
+  constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
+    this.settings = settings;
+    this.#rigs = rigs;
+    this.#context = context;
+    this.#surplus = new SourceValue(settings.surplus, surplus, { ...context, takesRetained: false, closing });
+    this.#closing = closing;
+  }
+
+  /** Takes the surplus, W. Throws `not.possible` where it comes from elsewhere. */
+  takeSurplus(watts: number): string {
+    const { name } = this.settings;
+    if (!this.#surplus.isTold)
+      throw new RigbridgeError("not.possible", `${name} takes its surplus from where the configuration says`);
+    this.#surplus.take(watts);
+    return `${name} has ${watts} W`;
+  }
+
+  /** One turn of the loop over the rigs that follow, in their order. */
+  async turn(entries: readonly Entry[]): Promise<void> {
+    await this.#surplus.look();
+    const { last, isOld } = this.#surplus;
+    if (this.#closing.aborted || (last === null && !isOld)) return;
+    this.#tellOfAge(isOld);
+    const isNew = last !== null && last.at >= this.#toldAt + settling && last.at > (this.#samples.at(-1)?.at ?? 0);
+    if (!isOld && !isNew && this.#samples.length === 0) return;
+    const { name, dwell, measures } = this.settings;
+    if (isNew && measures !== "available") await this.#rigs.readAgain(entries);
+    const rigs = await this.#rigs.known(name, entries);
+    if (isNew) this.#samples = [...this.#samples, { at: last.at, watts: this.#watts(last.value, rigs) }];
+    this.#samples = within(this.#samples, this.#context.now() - dwell * 1000);
+    const demands = isOld ? rest(rigs) : share(rigs, shareOf(this.#samples, this.#context.now() - dwell * 1000));
+    await this.#rigs.tell(name, demands, rigs);
+    if (demands.length === 0) return;
+    this.#toldAt = this.#context.now();
+    this.#samples = [];
+  }
+
+  /** What the rigs may draw together. A meter at the grid sees what is left beside what they draw already. */
+  #watts(value: number, rigs: readonly Follower[]): number {
+    const { measures, reserve } = this.settings;
+    if (measures === "available") return value - reserve;
+    const exported = measures === "import" ? -value : value;
+    return exported + rigs.reduce((sum, { draw }) => sum + draw, 0) - reserve;
+  }
+
+  #tellOfAge(isOld: boolean): void {
+    if (isOld === this.#ended) return;
+    this.#ended = isOld;
+    const problem = this.#surplus.problem === null ? "" : `; ${this.#surplus.problem}`;
+    const message = isOld
+      ? `The surplus is older than 15 minutes, so nothing follows it${problem}`
+      : "The surplus is known again, so it is followed";
+    const { name } = this.settings;
+    this.#context.notify({ minerId: null, minerName: "", title: name, source: "System", message, isWarning: isOld });
+  }
+}
+
+/** Samples from a time on, with the one that held then. */
+export function within(samples: readonly Sample[], from: number): readonly Sample[] {
+  const first = samples.findLastIndex(({ at }) => at <= from);
+  return samples.slice(Math.max(0, first));
+}
+
+/** What there is now, and what there has been all the time since; nothing steady while that is not known. */
+export function shareOf(samples: readonly Sample[], since: number): Share {
+  const now = samples.at(-1)?.watts ?? 0;
+  const isLong = (samples[0]?.at ?? Number.POSITIVE_INFINITY) <= since;
+  return { now, steady: isLong ? Math.min(...samples.map(({ watts }) => watts)) : Number.NEGATIVE_INFINITY };
+}

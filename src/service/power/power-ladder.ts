@@ -1,0 +1,200 @@
+import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
+
+/** What was seen of how much a rig takes, in W. */
+export interface PowerKnowledge {
+  /** At its present lasting settings, not throttled; null until it was seen. */
+  readonly full: number | null;
+  /** In each of its modes, where the rig does not tell that itself. */
+  readonly modes: Readonly<Record<string, number>>;
+}
+
+/** One control set to one value. */
+export interface Setting {
+  readonly key: ControlKey;
+  readonly value: ControlValue;
+}
+
+/** How a rig is held to so many watts: what it will take then, and what has to be set for it. */
+export interface Choice {
+  readonly watts: number;
+  /** What differs from now, in order; empty when it works that way already. */
+  readonly settings: readonly Setting[];
+}
+
+export interface Level {
+  readonly watts: number;
+  readonly label: string;
+}
+
+/**
+ * All the powers that a rig can be held to with the controls that it has: a fast throttle before lasting limits before
+ * modes before a stop. Source: `power_target` in the additions of the API.
+ */
+export interface PowerLadder {
+  /** Whether it can be stopped, for 0 W. */
+  readonly stops: boolean;
+  /** W while it mines, of its settings; what it draws may differ a little. */
+  readonly lowest: number;
+  readonly highest: number;
+  /** The only powers between them; null when every one can be had. */
+  readonly levels: readonly Level[] | null;
+  /** W of its present settings; 0 when it is stopped, null when it does not say. */
+  readonly present: number | null;
+  /** What it takes at most so many watts with; at least `lowest`. */
+  choose(watts: number): Choice;
+}
+
+/** What the ladder is made of. */
+export interface Powered {
+  readonly controls: readonly Control[];
+  readonly mining: boolean | null;
+}
+
+/** Whether it was told to mine, where it says so, else whether it does: one that has just been started does not hash yet. */
+export function isMining(controls: readonly Control[], mining: boolean | null): boolean | null {
+  const told = controls.find(({ key }) => key === "mining")?.value;
+  return typeof told === "boolean" ? told : mining;
+}
+
+/** null when nothing of the rig's power can be told it. */
+export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): PowerLadder | null {
+  const control = (key: ControlKey): Control | undefined => controls.find((each) => each.key === key);
+  const stops = control("mining") !== undefined;
+  const lasting =
+    presetWay(control("mode")) ?? limitWay(control("power_limit")) ?? modeWay(control("mode"), known.modes);
+  const full = lower(lasting?.present ?? null, known.full);
+  const throttle = throttleWay(control("throttle"), full);
+  const way = both(throttle, lasting) ?? (stops ? onWay(full, mining) : null);
+  if (way === null) return null;
+  return { ...way, stops, present: mining === false ? 0 : way.present };
+}
+
+/** The control that front ends show: a range, or a choice where there are only a few powers. */
+export function powerTarget(ladder: PowerLadder, { controls }: Powered): Control {
+  const { stops, lowest, highest, levels, present } = ladder;
+  const used = controls.filter(({ key }) => parts.has(key));
+  const off = stops ? [{ watts: 0, label: "off" }] : [];
+  return {
+    key: "power_target",
+    kind: levels === null ? "range" : "choice",
+    unit: "W",
+    min: stops ? 0 : Math.ceil(lowest),
+    max: Math.floor(highest),
+    step: levels === null ? 1 : null,
+    options: levels === null ? null : [...off, ...levels],
+    value: present === null ? null : Math.round(present),
+    lasting: false,
+    restartsMining: used.some(({ restartsMining }) => restartsMining),
+    seconds: Math.max(...used.map(({ seconds }) => seconds), 0),
+  };
+}
+
+const parts: ReadonlySet<ControlKey> = new Set(["mining", "throttle", "power_limit", "mode"]);
+
+/** One way of holding a rig to a power. */
+type Way = Omit<PowerLadder, "stops">;
+
+const snapped = (value: number, min: number, step: number): number => {
+  const steps = Math.floor((value - min) / step + 1e-9);
+  return Number((min + steps * step).toFixed(6));
+};
+
+const clamped = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));
+
+/** Settings of a control, none where it stands there already. */
+const setting = ({ key, value }: Control, wanted: ControlValue): Setting[] =>
+  value === wanted ? [] : [{ key, value: wanted }];
+
+function limitWay(control: Control | undefined): Way | null {
+  if (control?.kind !== "range" || control.min === null || control.max === null) return null;
+  const { min, max, step, value } = control;
+  return {
+    lowest: min,
+    highest: max,
+    levels: null,
+    present: typeof value === "number" ? value : null,
+    choose: (target) => {
+      const watts = snapped(clamped(target, min, max), min, step ?? 1);
+      return { watts, settings: setting(control, watts) };
+    },
+  };
+}
+
+/** Where the rig says what each of its modes draws, its limit is no more than the choice of one of them. */
+const presetWay = (control: Control | undefined): Way | null =>
+  control?.options?.some((option) => typeof option !== "string") ? modeWay(control, {}) : null;
+
+function modeWay(control: Control | undefined, modes: PowerKnowledge["modes"]): Way | null {
+  if (control?.kind !== "choice") return null;
+  const levels = (control.options ?? [])
+    .flatMap((option): Level[] => {
+      if (typeof option !== "string") return [option];
+      const watts = modes[option];
+      return watts === undefined ? [] : [{ watts, label: option }];
+    })
+    .filter(({ watts }) => watts > 0)
+    .sort((a, b) => a.watts - b.watts);
+  return levelWay(levels, control.value, (label) => setting(control, label));
+}
+
+/** It mines or it does not. */
+const onWay = (full: number | null, mining: boolean | null): Way | null =>
+  full === null ? null : levelWay([{ watts: full, label: "on" }], mining ? "on" : null, () => []);
+
+function levelWay(levels: readonly Level[], now: ControlValue | null, set: (label: string) => Setting[]): Way | null {
+  const [first] = levels;
+  const last = levels.at(-1);
+  if (first === undefined || last === undefined) return null;
+  return {
+    lowest: first.watts,
+    highest: last.watts,
+    levels,
+    present: levels.find(({ label }) => label === now)?.watts ?? null,
+    choose: (target) => {
+      const { watts, label } = levels.findLast((level) => level.watts <= target) ?? first;
+      return { watts, settings: set(label) };
+    },
+  };
+}
+
+/** In percent of what it takes without; nobody knows what that is until it was seen. */
+function throttleWay(control: Control | undefined, full: number | null): Way | null {
+  if (control?.kind !== "range" || full === null || full <= 0) return null;
+  const { min, max, step, value } = control;
+  const least = min ?? 0;
+  const most = Math.min(100, max ?? 100);
+  return {
+    lowest: (full * least) / 100,
+    highest: (full * most) / 100,
+    levels: null,
+    present: typeof value === "number" ? (full * value) / 100 : null,
+    choose: (target) => {
+      const percent = snapped(clamped((target / full) * 100, least, most), least, step ?? 1);
+      return { watts: (full * percent) / 100, settings: setting(control, percent) };
+    },
+  };
+}
+
+/** The throttle as far as it goes, the lasting way beyond; where that is changed the throttle is opened first. */
+function both(throttle: Way | null, lasting: Way | null): Way | null {
+  if (throttle === null || lasting === null) return throttle ?? lasting;
+  return {
+    lowest: Math.min(throttle.lowest, lasting.lowest),
+    highest: Math.max(throttle.highest, lasting.highest),
+    levels: null,
+    present: lower(throttle.present, lasting.present),
+    choose: (target) => {
+      const within = target >= throttle.lowest && target <= throttle.highest;
+      if (within || (target > throttle.highest && lasting.highest <= throttle.highest)) return throttle.choose(target);
+      const { watts, settings } = lasting.choose(target);
+      const opened = throttle.choose(Number.POSITIVE_INFINITY).settings;
+      // Its limit may have too few steps for what its throttle can do.
+      const coarse = watts > target ? throttle.lowest < watts : target > throttle.highest && watts < throttle.highest;
+      if (coarse) return throttle.choose(target);
+      return { watts, settings: [...opened, ...settings] };
+    },
+  };
+}
+
+const lower = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);

@@ -1,0 +1,306 @@
+import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
+import type { RigState } from "../../fleet/state.ts";
+import type { Reading } from "../../link/driver.ts";
+import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
+import { reports } from "../commands/control-value.ts";
+import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
+import { type Step, setControl, switchMining } from "../commands/steps.ts";
+
+/** What a rig is spared when its power follows something; s. */
+export interface PowerRules {
+  /** That it mines before it is stopped again, and stands before it is started again. */
+  readonly minOn: number;
+  readonly minOff: number;
+  /** Changes that last or restart the mining; a throttle costs the rig nothing. */
+  readonly changesPerHour: number;
+}
+
+/** A rig's own rules before those for all. */
+export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): PowerRules => ({
+  minOn: own.minOn ?? all.minOn,
+  minOff: own.minOff ?? all.minOff,
+  changesPerHour: own.changesPerHour ?? all.changesPerHour,
+});
+
+/** Whether a power may be set now; else from when on (epoch ms), and why not now. */
+export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
+
+export interface PowerTargetOptions {
+  readonly memoriesOf: (minerId: number) => PowerMemories;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly rulesOf: (minerId: number) => PowerRules;
+  /** W, as the owner says it; null where nobody does. */
+  readonly nameplateOf: (minerId: number) => number | null;
+}
+
+const hour = 3_600_000;
+/** s of mining without a change after which what a rig draws is what its settings make it draw. */
+const settled = 600;
+/** A rig that hashes less than this share of what it should is not at its power. */
+const working = 0.9;
+/** W; what was seen is written down anew when it differs by more. */
+const tolerance = 10;
+/** A target is reached with no more settings than there are kinds of them. */
+const settingsAtMost = 3;
+
+/** What is set beside stop and start when a rig is started again. */
+const kept: readonly ControlKey[] = ["mode", "power_limit", "throttle"];
+
+/**
+ * The power of each rig as one number: what it can be held to, what it has to be told for that, and whether it may be
+ * told now. Also what it worked at before a stop, and what it was seen to draw.
+ */
+export class PowerTargets {
+  readonly #options: PowerTargetOptions;
+
+  constructor(options: PowerTargetOptions) {
+    this.#options = options;
+  }
+
+  /** null while nothing is known of how the rig's power could be held. */
+  ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
+    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#known(minerId));
+  }
+
+  /** The control `power_target`, where the rig has something that it can stand for. */
+  control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
+    const ladder = this.ladder(minerId, state);
+    return ladder === null ? [] : [powerTarget(ladder, { controls: state.controls, mining: null })];
+  }
+
+  /** Takes in what a rig was just read to do. */
+  observe(minerId: number, reading: Reading): void {
+    const memory = this.#memory(minerId);
+    const seen = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learnt(memory, reading) };
+    if (!same(memory, seen)) this.#options.memoriesOf(minerId).save(minerId, seen);
+  }
+
+  /** Holds a rig to at most so many watts; to 0, or to less than it can mine with, by stopping it. */
+  steps(minerId: number, watts: number): Step[] {
+    const prepare: Step = (reading) => {
+      const ladder = this.#ladderFor(minerId, reading);
+      const stops = watts < Math.floor(ladder.lowest);
+      if (watts > Math.ceil(ladder.highest))
+        throw invalid("value", `"power_target" takes up to ${Math.floor(ladder.highest)} W`);
+      const permission = this.permission(minerId, reading, watts);
+      if (!permission.now) throw new RigbridgeError("not.possible", permission.why);
+      const mining = miningOf(reading);
+      if (!stops) return mining === false ? this.#switch(minerId, true)(reading) : "";
+      if (ladder.stops) return mining === false ? "The rig is stopped already" : this.#switch(minerId, false)(reading);
+      throw new RigbridgeError("not.possible", `This rig cannot be stopped, and takes ${ladder.lowest} W at least`);
+    };
+    const adjust: Step = (reading) => {
+      const ladder = this.#ladderFor(minerId, reading);
+      if (watts < Math.floor(ladder.lowest)) return "";
+      const [setting] = ladder.choose(watts).settings;
+      if (setting === undefined) return "";
+      return this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
+    };
+    return [prepare, ...Array<Step>(settingsAtMost).fill(adjust)];
+  }
+
+  /** Stops a rig, and remembers what it worked at. */
+  stop(minerId: number): Step[] {
+    return [this.#switch(minerId, false, switchMining(false))];
+  }
+
+  /** Starts a rig, and sets again what it worked at before it was stopped and does not show now. */
+  start(minerId: number): Step[] {
+    return [this.#switch(minerId, true, switchMining(true)), ...kept.map((key) => this.#restore(minerId, key))];
+  }
+
+  /** Sets one control as a person says it; what it may be is found out when it is read. */
+  setting(minerId: number, key: string, text: string, path?: string): Step[] {
+    if (key === "power_target") return this.steps(minerId, wattsOf(text, path));
+    const step = setControl(key, text, path);
+    if (key === "mining") return [this.#switch(minerId, !/^(false|off|0)$/i.test(text), step)];
+    return [this.#set(minerId, key, step)];
+  }
+
+  /** Whether the rig may be held to so many watts now, by what `minOn`, `minOff` and `changesPerHour` say. */
+  permission(minerId: number, reading: Reading, watts: number): Permission {
+    const { now, rulesOf } = this.#options;
+    const { minOn, minOff, changesPerHour } = rulesOf(minerId);
+    const { startedAt, stoppedAt, changes } = this.#memory(minerId);
+    const mining = miningOf(reading);
+    const ladder = ladderOf({ controls: reading.controls, mining }, this.#known(minerId));
+    const stops = ladder !== null && watts < Math.floor(ladder.lowest);
+    const stopped = mining === false;
+    const wait = (since: number | null, seconds: number, what: string): Permission => {
+      const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
+      return now() >= from ? { now: true } : { now: false, from, why: `${what}; wait ${words(from - now())} more` };
+    };
+    if (stops && !stopped) return wait(startedAt, minOn, `The rig has not mined for ${words(minOn * 1000)} yet`);
+    if (stops) return { now: true };
+    const started = stopped ? wait(stoppedAt, minOff, `The rig has not stood for ${words(minOff * 1000)} yet`) : free;
+    if (!started.now) return started;
+    const settings = ladder?.choose(watts).settings ?? [];
+    if (!stopped && !settings.some(({ key }) => wears(reading.controls, key))) return free;
+    const within = changes.filter((at) => at > now() - hour);
+    const oldest = within.at(-changesPerHour);
+    return oldest === undefined
+      ? free
+      : wait(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
+  }
+
+  /** Whether holding the rig to so many watts takes a change that lasts or restarts its mining; such are counted. */
+  wears(minerId: number, reading: Reading, watts: number): boolean {
+    const settings = this.ladder(minerId, { controls: reading.controls, reading })?.choose(watts).settings;
+    return settings?.some(({ key }) => wears(reading.controls, key)) ?? false;
+  }
+
+  /** When those of the last hour were made, epoch ms, and how many there may be. */
+  changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
+    const { now, rulesOf } = this.#options;
+    const made = this.#memory(minerId).changes.filter((at) => at > now() - hour);
+    return { made, atMost: rulesOf(minerId).changesPerHour };
+  }
+
+  /** Until a rig was seen at work, what the owner says that it draws has to do. */
+  #known(minerId: number): PowerKnowledge {
+    const { full, modes } = this.#memory(minerId);
+    return { full: full ?? this.#options.nameplateOf(minerId), modes };
+  }
+
+  #memory(minerId: number): PowerMemory {
+    return this.#options.memoriesOf(minerId).get(minerId) ?? blank;
+  }
+
+  #ladderFor(minerId: number, reading: Reading): PowerLadder {
+    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#known(minerId));
+    if (ladder === null)
+      throw new RigbridgeError(
+        "control.absent",
+        'This rig has no control "power_target": it offers nothing that changes its power, or nobody knows yet what it draws (powerNameplate says it for rigs that do not)',
+      );
+    return ladder;
+  }
+
+  #switch(minerId: number, on: boolean, step: Step = setControl("mining", String(on))): Step {
+    return (reading) => {
+      const telling = step(reading);
+      if (typeof telling === "string") return telling;
+      const worked = on ? {} : { before: settingsOf(reading.controls) };
+      return this.#noted(minerId, telling, () => ({ ...worked, ...this.#turnedNow(on) }));
+    };
+  }
+
+  #set(minerId: number, key: string, step: Step): Step {
+    return (reading) => {
+      const telling = step(reading);
+      if (typeof telling === "string" || !isPower(key) || !wears(reading.controls, key)) return telling;
+      // What it draws under other settings is not known yet.
+      return this.#noted(minerId, telling, () => ({ full: null, changes: this.#changed(minerId) }));
+    };
+  }
+
+  #restore(minerId: number, key: ControlKey): Step {
+    return (reading) => {
+      const value = this.#memory(minerId).before[key];
+      const control = reading.controls.find((each) => each.key === key);
+      if (value === undefined || control === undefined || reports(control, value)) return "";
+      try {
+        return setControl(key, String(value))(reading);
+      } catch (error) {
+        // It no longer takes what it took before.
+        if (error instanceof RigbridgeError && error.code === "input.invalid") return "";
+        throw error;
+      }
+    };
+  }
+
+  /** Written down before a byte leaves: also what only may have been done counts. */
+  #noted<T extends Exclude<ReturnType<Step>, string>>(
+    minerId: number,
+    telling: T,
+    note: () => Partial<PowerMemory>,
+  ): T {
+    const write: T["write"] = (rig, signal) => {
+      this.#options.memoriesOf(minerId).save(minerId, { ...this.#memory(minerId), ...note() });
+      return telling.write(rig, signal);
+    };
+    return { ...telling, write };
+  }
+
+  #changed(minerId: number): number[] {
+    const now = this.#options.now();
+    return [...this.#memory(minerId).changes.filter((at) => at > now - hour), now];
+  }
+
+  #turnedNow(on: boolean): Partial<PowerMemory> {
+    const now = this.#options.now();
+    return on ? { mining: true, startedAt: now } : { mining: false, stoppedAt: now };
+  }
+
+  /** Also who turns it by hand wants it to stay so for a while. */
+  #turned({ mining: before }: PowerMemory, mining: boolean | null): Partial<PowerMemory> {
+    if (mining === null || mining === before) return {};
+    return before === null ? { mining } : this.#turnedNow(mining);
+  }
+}
+
+const miningOf = ({ controls, readings }: Reading): boolean | null => isMining(controls, readings.mining);
+
+const free: Permission = { now: true };
+
+const blank: PowerMemory = {
+  full: null,
+  modes: {},
+  before: {},
+  mining: null,
+  startedAt: null,
+  stoppedAt: null,
+  changes: [],
+};
+
+const isPower = (key: string): boolean => kept.some((each) => each === key);
+
+/** Throws `input.invalid`. */
+function wattsOf(text: string, path = "value"): number {
+  if (text === "off") return 0;
+  const watts = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(watts)) throw invalid(path, '"power_target" takes watts; 0 stops the rig');
+  return watts;
+}
+
+const wears = (controls: readonly Control[], key: string): boolean => {
+  const control = controls.find((each) => each.key === key);
+  return control?.lasting === true || control?.restartsMining === true;
+};
+
+function settingsOf(controls: readonly Control[]): Record<string, ControlValue> {
+  const settings: Record<string, ControlValue> = {};
+  for (const { key, value } of controls) if (kept.includes(key) && value !== null) settings[key] = value;
+  return settings;
+}
+
+/** What the rig draws once it has settled, at its settings and not throttled. */
+function learnt({ full, modes }: PowerMemory, { readings, controls }: Reading): Partial<PowerMemory> {
+  const { power, mining, hashrate, hashrateExpected, uptime } = readings;
+  const works = hashrate !== null && hashrate > 0 && hashrate >= working * (hashrateExpected ?? 0);
+  if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settled) return {};
+  const reported = (key: ControlKey) => controls.find((each) => each.key === key)?.value ?? null;
+  const throttle = reported("throttle");
+  if (typeof throttle === "number" && throttle < 100) return {};
+  const mode = reported("mode");
+  const moved = (known: number | null | undefined) => Math.abs((known ?? Number.POSITIVE_INFINITY) - power) > tolerance;
+  return {
+    ...(moved(full) ? { full: Math.round(power) } : {}),
+    ...(typeof mode === "string" && moved(modes[mode]) ? { modes: { ...modes, [mode]: Math.round(power) } } : {}),
+  };
+}
+
+const same = (a: PowerMemory, b: PowerMemory): boolean =>
+  a.full === b.full &&
+  a.modes === b.modes &&
+  a.mining === b.mining &&
+  a.startedAt === b.startedAt &&
+  a.stoppedAt === b.stoppedAt;
+
+/** A time for people, rounded up. */
+function words(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
+import type { User } from "../../contract/resources.ts";
+import type { Caller, Input, KeyHolder, MiningService } from "../../contract/service.ts";
+import type { Collection, Store, Stored, StoredUser } from "../../store/index.ts";
+import type { AccessBook } from "./access.ts";
+import { done } from "../replies.ts";
+import { findOwn, given, present } from "../stored.ts";
+
+type UserOperations = Pick<MiningService, "getUser" | "listUsers" | "saveUser" | "deleteUser">;
+
+export interface UserContext {
+  readonly store: Store;
+  readonly access: AccessBook;
+  /** The service's own key, which no user may have. */
+  readonly serviceKey: string | undefined;
+  /** Called when a user may see or do something else than before. */
+  readonly changed: () => void;
+}
+
+/** Users: who sees all sees all of them, others see themselves. */
+export function userOperations({ store, access, serviceKey, changed }: UserContext): UserOperations {
+  const { users } = store;
+  const seen = (caller: Caller): Stored<StoredUser>[] =>
+    present(users).filter(({ id }) => id === caller.userId || access.of(caller).all);
+  const shown = (user: Stored<StoredUser>): User => ({
+    id: user.id,
+    name: user.name,
+    privilege: user.privilege,
+    groups: presentIds(user.groups, store.groups),
+    pools: presentIds(user.pools, store.pools),
+    hasKey: user.keyHash !== null,
+  });
+  return {
+    getUser: async ({ username }, caller) => {
+      const user = userNamed(seen(caller), username);
+      if (user === undefined) throw notFound("user", username);
+      return { userId: user.id };
+    },
+    listUsers: async (_input, caller) => seen(caller).map(shown),
+    saveUser: async (body) => {
+      const known = body.id === 0 ? undefined : findOwn(users, body.id, "user");
+      const mistakes = mistakesIn(body, store, serviceKey);
+      if (mistakes.length > 0) throw invalidAll(mistakes);
+      const fields = fieldsOf(body);
+      const saved =
+        known === undefined ? await users.add({ ...newUser, ...fields }) : await users.change(known.id, fields);
+      changed();
+      return shown(saved);
+    },
+    deleteUser: async ({ id }) => {
+      const user = findOwn(users, id, "user");
+      await users.remove(id);
+      changed();
+      return done(`User ${user.name} removed`);
+    },
+  };
+}
+
+/** Finds users by the SHA-256 of their key, in hex. */
+export function keyHolders({ users }: Store): (digest: string) => KeyHolder | undefined {
+  let indexed: unknown;
+  let holders: ReadonlyMap<string, KeyHolder> = new Map();
+  return (digest) => {
+    if (indexed !== users.all()) {
+      indexed = users.all();
+      holders = holdersOf(present(users));
+    }
+    return holders.get(digest);
+  };
+}
+
+/** For the audit: a front end that looks through a user's eyes is no proof that it was the user. */
+export const namedCaller =
+  ({ users }: Store) =>
+  (caller: Caller): Caller => {
+    const user = caller.userId === undefined ? undefined : users.get(caller.userId);
+    return user === undefined || user.name === caller.actor
+      ? caller
+      : { ...caller, actor: `${caller.actor} for ${user.name}` };
+  };
+
+/**
+ * Takes a group or pool that is removed out of every user's list. A list that is empty then sees nothing; null, which
+ * sees all, it never becomes.
+ */
+export async function forgetFor({ users }: Store, list: "groups" | "pools", id: number): Promise<void> {
+  for (const user of users.all()) {
+    const ids = user[list];
+    if (ids?.includes(id)) await users.change(user.id, { [list]: ids.filter((each) => each !== id) });
+  }
+}
+
+/** Where the configuration file and the API have made a user each, what the file says holds. */
+const fileFirst = (users: readonly Stored<StoredUser>[]): Stored<StoredUser>[] =>
+  users.toSorted((a, b) => Number(b.owner === "file") - Number(a.owner === "file"));
+
+const userNamed = (users: readonly Stored<StoredUser>[], wanted: string): Stored<StoredUser> | undefined =>
+  fileFirst(users).find(({ name }) => name === wanted);
+
+function holdersOf(users: readonly Stored<StoredUser>[]): Map<string, KeyHolder> {
+  const holders = new Map<string, KeyHolder>();
+  for (const { id, name, keyHash } of fileFirst(users))
+    if (keyHash !== null && !holders.has(keyHash)) holders.set(keyHash, { id, name });
+  return holders;
+}
+
+/** What a user is who is added with a name alone. */
+const newUser: StoredUser = { name: "", keyHash: null, privilege: "view", groups: null, pools: null };
+
+function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): Partial<StoredUser> {
+  return given({
+    name,
+    keyHash: key === undefined || key === null ? key : digestOf(key),
+    privilege,
+    groups: groups && [...new Set(groups)],
+    pools: pools && [...new Set(pools)],
+  });
+}
+
+/** Everything that the schemas could not see. Keys of users who are no longer declared count: they may come back. */
+function mistakesIn({ id, ...body }: Input<"saveUser">, store: Store, serviceKey: string | undefined): Mistake[] {
+  const { name, key, groups, pools } = body;
+  const others = store.users.all().filter((user) => user.id !== id);
+  const keyHash = key === undefined || key === null ? null : digestOf(key);
+  const keyTaken = keyHash !== null && others.some((user) => user.keyHash === keyHash);
+  return [
+    ...(name === undefined && id === 0 ? [{ path: "name", message: "is required" }] : []),
+    ...(others.some((user) => !user.disabled && user.name === name)
+      ? [{ path: "name", message: "is the name of another user" }]
+      : []),
+    ...(keyTaken || (key !== undefined && key !== null && key === serviceKey)
+      ? [{ path: "key", message: "is in use already; choose another" }]
+      : []),
+    ...unknownIds("groups", "group", groups, store.groups),
+    ...unknownIds("pools", "pool", pools, store.pools),
+  ];
+}
+
+const unknownIds = (
+  path: string,
+  what: string,
+  ids: readonly number[] | null | undefined,
+  rows: Collection<unknown>,
+): Mistake[] =>
+  (ids ?? []).flatMap((id, index) =>
+    isPresent(rows, id) ? [] : [{ path: `${path}[${index}]`, message: `there is no ${what} ${id}` }],
+  );
+
+const presentIds = (ids: readonly number[] | null, rows: Collection<unknown>): number[] | null =>
+  ids?.filter((id) => isPresent(rows, id)) ?? null;
+
+const isPresent = (rows: Collection<unknown>, id: number): boolean => rows.get(id)?.disabled === false;
+
+const digestOf = (key: string): string => createHash("sha256").update(key).digest("hex");
