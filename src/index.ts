@@ -10,5 +10,5 @@ export * from "./contract/properties.ts";
 export * from "./contract/readings.ts";
 export * from "./contract/resources.ts";
 export type { Caller, Encoded, EncodedEvent, Input, KeyHolder, MiningService, Reply } from "./contract/service.ts";
-export { HttpSupply, MqttSupply, Supply } from "./contract/supply.ts";
+export { HttpPlugSettings, MqttPlugSettings, PlugSettings } from "./contract/plug-settings.ts";
 export { version } from "./version.ts";

@@ -2,7 +2,7 @@ import { unknownReadings } from "../../src/contract/readings.ts";
 import { type Steer, steer, toggle } from "../../src/link/controls.ts";
 import type { Driver, Rig } from "../../src/link/driver.ts";
 import { normalMac, unknownIdentity } from "../../src/link/identity.ts";
-import { Notes, Reply } from "../../src/link/tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../src/link/tolerant-reader.ts";
 import { words } from "../../src/link/transports/http.ts";
 
 /**
@@ -27,7 +27,7 @@ export const hotbox: Driver = {
       read: async (signal) => {
         const { value } = await http.getJson("/state", signal);
         const notes = new Notes();
-        const state = new Reply(value, notes, "");
+        const state = new TolerantReader(value, notes, "");
         const on = state.boolean("on");
         return {
           identity: { ...unknownIdentity, make: "Hotbox", mac: normalMac(state.text("mac")) },

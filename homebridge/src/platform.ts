@@ -21,7 +21,7 @@ import { openElsewhere } from "./service/elsewhere.ts";
 import { openInside } from "./service/inside.ts";
 import type { Opened } from "./service/opened.ts";
 import { folderIn, StatusFile } from "./status-file.ts";
-import { type Tell, teller } from "./send-command.ts";
+import { type SendCommand, commandSender } from "./send-command.ts";
 
 /** ms between two tries to open the service, the first and the longest. */
 const firstWait = 1_000;
@@ -142,7 +142,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
         this.#fail(error);
       }
     });
-    const tell = teller(service, caller, view);
+    const tell = commandSender(service, caller, view);
     try {
       await watchFarm({ service, caller, log: this.#logger, signal }, view);
     } finally {
@@ -153,7 +153,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   /** What is remembered goes: its rigs have been taken out of the settings. */
   #showNothing(): void {
     const farm: Farm = { miners: [], groups: [], rules: [], hidden: new Set() };
-    const tell: Tell = () => Promise.resolve();
+    const tell: SendCommand = () => Promise.resolve();
     this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, tell);
     this.#matter?.show([], farm, tell);
   }

@@ -1,15 +1,15 @@
 import { type Caller, type Miner, type MiningService, RigbridgeError } from "rigbridge";
-import { carryOut, doingFor, type Order } from "rigbridge/farm";
+import { execute, toServiceCall, type Intent } from "rigbridge/farm";
 import type { FarmView } from "./farm-view.ts";
 
 /** What is wanted, of these miners. */
-export interface Telling {
+export interface CommandRequest {
   readonly miners: readonly number[];
-  readonly orders: readonly Order[];
+  readonly orders: readonly Intent[];
 }
 
 /** Says it to the rigs; rejects with a RigbridgeError unless all have done it. */
-export type Tell = (telling: Telling) => Promise<void>;
+export type SendCommand = (telling: CommandRequest) => Promise<void>;
 
 /** ms that who flips a switch is let wait: Homebridge itself gives up after 9 s, and complains. */
 const patience = 8_000;
@@ -17,12 +17,12 @@ const patience = 8_000;
 const parallel = 64;
 
 /** Tells miners, and takes in how they are then before it says that it was done. */
-export function teller(service: MiningService, caller: Caller, view: FarmView): Tell {
-  const one = async (id: number, orders: readonly Order[]): Promise<void> => {
+export function commandSender(service: MiningService, caller: Caller, view: FarmView): SendCommand {
+  const one = async (id: number, orders: readonly Intent[]): Promise<void> => {
     const miner = view.get(id);
     if (miner === undefined) throw new RigbridgeError("not.found", "This rig is not there any more");
-    const doings = orders.map((order) => doingFor(miner, order, () => undefined));
-    const { state, taken, message } = await carryOut(service, caller, id, doings);
+    const doings = orders.map((order) => toServiceCall(miner, order, () => undefined));
+    const { state, taken, message } = await execute(service, caller, id, doings);
     if (state !== "done" && taken === undefined)
       throw new RigbridgeError("rig.timeout", `${miner.name} takes its time: ${message}`);
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
@@ -37,7 +37,7 @@ export function teller(service: MiningService, caller: Caller, view: FarmView): 
         await one(id, orders).catch((error: unknown) => failures.push(error));
     };
     const all = Promise.all(Array.from({ length: Math.min(parallel, miners.length) }, work));
-    await withinPatience(all);
+    await withinTimeout(all);
     const [first] = failures;
     if (first === undefined) return;
     const message = first instanceof RigbridgeError ? first.message : String(first);
@@ -48,7 +48,7 @@ export function teller(service: MiningService, caller: Caller, view: FarmView): 
 }
 
 /** Throws `rig.timeout` when it takes too long. It goes on; what comes of it is shown when it is known. */
-export async function withinPatience(done: Promise<unknown>): Promise<void> {
+export async function withinTimeout(done: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), patience);
   const inTime = await Promise.race([done.then(() => true), promise]).finally(() => clearTimeout(timer));

@@ -2,32 +2,32 @@ import type { Group, Miner } from "rigbridge";
 import { choicesFor, type Listed } from "./config/choices.ts";
 import type { RigSettings, Settings } from "./config/schema.ts";
 import type { Farm } from "./farm-view.ts";
-import type { ShownRig } from "./homekit/rig-parts.ts";
+import type { VisibleRig } from "./homekit/rig-parts.ts";
 import { homeKitName } from "./homekit/texts.ts";
 
 /** Rigs above which only their groups are shown: a bridge of HomeKit has room for 149 accessories. */
 export const mostRigs = 140;
 
 /** What the settings leave of a farm, for HomeKit and for Matter alike. */
-export interface ShownFarm {
+export interface VisibleFarm {
   readonly miners: readonly Miner[];
   /** Rigs that are not hidden, those too that were not identified yet. */
-  readonly wanted: readonly ShownRig[];
+  readonly wanted: readonly VisibleRig[];
   readonly tooMany: boolean;
   /** Those of them that are shown: the identified ones, or none where they are too many. */
-  readonly rigs: readonly ShownRig[];
-  readonly groups: readonly ShownGroup[];
+  readonly rigs: readonly VisibleRig[];
+  readonly groups: readonly VisibleGroup[];
 }
 
 /** Rigs that are switched together. */
-export interface ShownGroup {
+export interface VisibleGroup {
   /** `group:<id>`, or `rigs` for all of them. */
   readonly key: string;
   readonly name: string;
   readonly members: readonly Miner[];
 }
 
-export function shownFarm(farm: Farm, settings: Settings, listed: Listed): ShownFarm {
+export function shownFarm(farm: Farm, settings: Settings, listed: Listed): VisibleFarm {
   const { miners, groups } = chosenOf(farm, settings.groups.only);
   const wanted = miners.map((miner) => wantedRig(miner, settings, listed(miner))).filter((each) => each !== null);
   // Those that were not identified yet count: they would come, and then go again.
@@ -42,7 +42,7 @@ export function shownFarm(farm: Farm, settings: Settings, listed: Listed): Shown
 }
 
 /** null = it is not wanted. */
-function wantedRig(miner: Miner, settings: Settings, listed: RigSettings | undefined): ShownRig | null {
+function wantedRig(miner: Miner, settings: Settings, listed: RigSettings | undefined): VisibleRig | null {
   const choices = choicesFor(settings, listed);
   if (choices.as === "hidden") return null;
   const name = homeKitName(listed?.name ?? miner.name, "Rig");
@@ -54,10 +54,10 @@ function shownGroups(
   groups: readonly Group[],
   { groups: { as, all } }: Settings,
   tooMany: boolean,
-): ShownGroup[] {
+): VisibleGroup[] {
   const whole = { key: "rigs", name: "All rigs", members: miners };
   const wanted = as === "hidden" ? [] : groups;
-  const shown = wanted.map(({ id, name }): ShownGroup => {
+  const shown = wanted.map(({ id, name }): VisibleGroup => {
     const ids = withInner(id, groups);
     const members = miners.filter(({ groupId }) => ids.has(groupId));
     return { key: `group:${id}`, name: homeKitName(name, "Group"), members };

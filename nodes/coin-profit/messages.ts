@@ -1,7 +1,7 @@
 import { type ActionReply, operations, RigbridgeError } from "rigbridge";
 import { flatInput } from "rigbridge/farm";
 import { z } from "zod";
-import type { Connection } from "../shared/connection.ts";
+import type { FarmConnection } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 import type { CoinOperation, CoinWish } from "./coin-wish.ts";
 
@@ -23,7 +23,7 @@ export function checkedCoin({ operation, given }: CoinWish): CheckedCoin {
 
 /** Asks the service for it. Rejects with a RigbridgeError that names every mistake, or a Fault. */
 export async function tellCoin(
-  connection: Connection,
+  connection: FarmConnection,
   { operation, input }: CheckedCoin,
   signal: AbortSignal,
 ): Promise<ActionReply> {

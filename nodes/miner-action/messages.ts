@@ -1,6 +1,6 @@
 import { type Miner, type ProblemCode, RigbridgeError } from "rigbridge";
-import { carryOut, type Doing } from "rigbridge/farm";
-import type { Asked } from "../shared/connection.ts";
+import { execute, type ServiceCall } from "rigbridge/farm";
+import type { Asked } from "../shared/farm-connection.ts";
 
 /** What came of a command for one miner. */
 export type Outcome =
@@ -29,12 +29,12 @@ export interface Line {
 }
 
 /** Tells a miner. Rejects with the RigbridgeError of who refuses. */
-export async function told({ service, caller }: Asked, miner: Miner, doing: Doing): Promise<Answer> {
-  return { success: true, ...(await carryOut(service, caller, miner.id, [doing])) };
+export async function told({ service, caller }: Asked, miner: Miner, doing: ServiceCall): Promise<Answer> {
+  return { success: true, ...(await execute(service, caller, miner.id, [doing])) };
 }
 
 /** What telling a miner would come to; the service judges it where it can. Rejects with why it would be refused. */
-export async function rehearsed(asked: Asked, miner: Miner, doing: Doing): Promise<Answer> {
+export async function rehearsed(asked: Asked, miner: Miner, doing: ServiceCall): Promise<Answer> {
   const { service, caller, farm } = asked;
   const answer = { success: true, state: "possible", message: wordsOf(doing) } as const;
   if (doing.operation !== "minerAction" || !farm.features.has("startBulkAction")) return answer;
@@ -62,7 +62,7 @@ export async function rehearsed(asked: Asked, miner: Miner, doing: Doing): Promi
 }
 
 /** Like `reboot`, or `set property=power_limit value=900`. */
-function wordsOf(doing: Doing): string {
+function wordsOf(doing: ServiceCall): string {
   if (doing.operation === null) return doing.message;
   if (doing.operation === "minerPoolAction") return `${doing.action} pool ${doing.poolId}`;
   const { action, ...parameters } = doing.action;

@@ -2,7 +2,7 @@ import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
 import { z } from "zod";
 import { count, optional, required, ValueType } from "../shared/config.ts";
-import type { Asked } from "../shared/connection.ts";
+import type { Asked } from "../shared/farm-connection.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
 import { askedAt, serve } from "../shared/endpoints.ts";
 import { Fault, spoken } from "../shared/faults.ts";

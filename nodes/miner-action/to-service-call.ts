@@ -1,6 +1,6 @@
 import type { Miner, MinerAction, MiningService, OperationName } from "rigbridge";
-import { actionIn, type Doing, doingFor, listedPools, settingIn } from "rigbridge/farm";
-import type { Asked } from "../shared/connection.ts";
+import { actionIntents, type ServiceCall, toServiceCall, listedPools, settingIntents } from "rigbridge/farm";
+import type { Asked } from "../shared/farm-connection.ts";
 import { Fault, fieldFault } from "../shared/faults.ts";
 import { shortened } from "../shared/miner-choice.ts";
 import { commandNamed, hindrance, isPoolCommand, poolActions } from "./commands.ts";
@@ -13,7 +13,7 @@ export type Wish =
 /** The wish of a message. Throws a Fault that names the field. */
 export function wishFor(action: unknown, value: unknown): Wish {
   if (typeof action === "object" && action !== null && !Array.isArray(action)) {
-    const [order] = actionIn(action);
+    const [order] = actionIntents(action);
     if (order?.kind !== "action") throw fieldFault("action", "empty");
     const { action: name, ...parameters } = order.action;
     return { kind: "action", action: name, parameters };
@@ -36,7 +36,7 @@ export interface Names {
 }
 
 /** What the service is asked to do to this miner. Throws why this miner cannot be told it. */
-export function doingOf(miner: Miner, wish: Wish, names: Names, features: ReadonlySet<OperationName>): Doing {
+export function doingOf(miner: Miner, wish: Wish, names: Names, features: ReadonlySet<OperationName>): ServiceCall {
   const command = wish.kind === "command" ? wish.command : wish.action;
   const found = commandNamed(command) === null ? null : hindrance(command, miner, features);
   if (found !== null) {
@@ -66,30 +66,30 @@ export function doingOf(miner: Miner, wish: Wish, names: Names, features: Readon
       return actionDoing({ action: command, surplus: value }, miner);
   }
   if (commandNamed(command)?.takes === "nothing") return actionDoing({ action: command }, miner);
-  return one(settingIn(command, value).map((order) => doingFor(miner, order, names.pool)));
+  return one(settingIntents(command, value).map((order) => toServiceCall(miner, order, names.pool)));
 }
 
-const actionDoing = (action: object, miner: Miner): Doing =>
-  one(actionIn(action).map((order) => doingFor(miner, order, () => undefined)));
+const actionDoing = (action: object, miner: Miner): ServiceCall =>
+  one(actionIntents(action).map((order) => toServiceCall(miner, order, () => undefined)));
 
-function one(doings: readonly Doing[]): Doing {
+function one(doings: readonly ServiceCall[]): ServiceCall {
   const [doing] = doings;
   if (doing === undefined) throw fieldFault("action", "empty");
   return doing;
 }
 
 /** To a definition or a group of them, or, when it is to mine there, to a pool that it lists. */
-function poolChange(miner: Miner, action: "change_pool" | "add_pool", name: string, names: Names): Doing {
+function poolChange(miner: Miner, action: "change_pool" | "add_pool", name: string, names: Names): ServiceCall {
   const group = names.poolGroup(name);
   const single = names.pool(name);
   if (action === "change_pool" && group === undefined)
-    return one(settingIn("pool", name).map((order) => doingFor(miner, order, names.pool)));
+    return one(settingIntents("pool", name).map((order) => toServiceCall(miner, order, names.pool)));
   const id = single ?? group;
   if (id === undefined) throw fieldFault("value", "unknown-pool", { name: shortened(name) });
   return actionDoing({ action, pool_id: id, pool_type: single === undefined ? "group" : "single" }, miner);
 }
 
-function poolDoing(miner: Miner, command: keyof typeof poolActions, name: string): Doing {
+function poolDoing(miner: Miner, command: keyof typeof poolActions, name: string): ServiceCall {
   const listed = listedPools(miner).find((each) => each.name === name || String(each.pool.id) === name);
   if (listed === undefined) throw fieldFault("value", "not-listed", { name: shortened(name), miner: miner.name });
   return { operation: "minerPoolAction", poolId: listed.pool.id, action: poolActions[command] };

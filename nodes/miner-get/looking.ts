@@ -1,6 +1,6 @@
 import { type History, type Miner, RigbridgeError } from "rigbridge";
 import type { z } from "zod";
-import type { Asked } from "../shared/connection.ts";
+import type { Asked } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 import { minerMessage } from "../shared/miner-state.ts";
 

@@ -6,7 +6,7 @@ import { fieldFault, type Say } from "../shared/faults.ts";
 import { type Choice, choiceOf } from "../shared/miner-choice.ts";
 import { type MinerMessage, minerMessage } from "../shared/miner-state.ts";
 import { Every } from "./every.ts";
-import { judged, measured } from "./threshold-properties.ts";
+import { thresholdProperties, measured } from "./threshold-properties.ts";
 import { Limits, type Tally, type Turn } from "./limits.ts";
 import { type MinerInConfig, minerInConfig } from "./settings.ts";
 import { Shown } from "./shown.ts";
@@ -18,7 +18,7 @@ export const minerIn: NodeKind<MinerInConfig> = { ...minerInConfig, type: "rigbr
 /** Sends the state of miners: in an interval, when it goes beyond a limit, when the status changes, or at an event. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, minerIn);
-  serve(RED, "get", "/rigbridge/judged", "rigbridge-service.read", async () => judged);
+  serve(RED, "get", "/rigbridge/judged", "rigbridge-service.read", async () => thresholdProperties);
 }
 
 function start(work: Work<MinerInConfig>): Running {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ConfigKind, figure, required } from "../shared/config.ts";
 import { minerFields } from "../shared/miner-choice.ts";
-import { bases, judgedNamed } from "./threshold-properties.ts";
+import { bases, thresholdPropertyNamed } from "./threshold-properties.ts";
 
 export const MinerInConfig = z
   .object({
@@ -27,7 +27,7 @@ export const MinerInConfig = z
   })
   .superRefine(({ when, property, basis, unit }, context) => {
     if (when !== "threshold") return;
-    const known = judgedNamed(property);
+    const known = thresholdPropertyNamed(property);
     const isBased = known?.bases.includes(basis) ?? true;
     const hasUnit = unit === "" || basis !== "value" || known?.units.includes(unit) === true;
     if (known === undefined) context.addIssue({ code: "custom", path: ["property"], message: "property" });
@@ -36,7 +36,7 @@ export const MinerInConfig = z
   })
   .transform((config) => {
     const { property, basis, unit } = config;
-    const known = judgedNamed(property);
+    const known = thresholdPropertyNamed(property);
     return {
       ...config,
       key: known?.key ?? "hashrate",

@@ -34,14 +34,14 @@ const baseProperties = { expected: "hashrate_expected", average: "hashrate_avera
 >;
 
 /** A property that can be judged by a limit, as the editor offers it. */
-export interface Judged {
+export interface ThresholdProperty {
   readonly key: PropertyKey;
   readonly units: readonly string[];
   readonly bases: readonly Basis[];
 }
 
 /** The table of properties, without those of which there is no more or less. */
-export const judged: readonly Judged[] = Object.keys(properties)
+export const thresholdProperties: readonly ThresholdProperty[] = Object.keys(properties)
   .filter((key) => isPropertyKey(key))
   .flatMap((key) => {
     const units = unitsFor(key);
@@ -53,7 +53,7 @@ function isPropertyKey(key: string): key is PropertyKey {
 }
 
 /** By its name; undefined for a name that is none, or that cannot be judged. */
-export const judgedNamed = (name: string): Judged | undefined => judged.find(({ key }) => key === name);
+export const thresholdPropertyNamed = (name: string): ThresholdProperty | undefined => thresholdProperties.find(({ key }) => key === name);
 
 function unitsFor(key: PropertyKey): Units | null {
   const { kind, unit }: Property = properties[key];

@@ -1,6 +1,6 @@
 import type { Group, Miner, MinerEvent } from "rigbridge";
 import type { RigFaults } from "rigbridge/farm";
-import type { Farm, Member } from "../shared/connection.ts";
+import type { Farm, Member } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 import { type Choice, chosenMiners } from "../shared/miner-choice.ts";
 

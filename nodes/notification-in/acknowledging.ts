@@ -1,5 +1,5 @@
 import { RigbridgeError } from "rigbridge";
-import type { Asked } from "../shared/connection.ts";
+import type { Asked } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 
 export interface Acknowledged {

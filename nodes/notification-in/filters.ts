@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 import type { Miner, Notification } from "rigbridge";
-import type { Farm } from "../shared/connection.ts";
+import type { Farm } from "../shared/farm-connection.ts";
 import { fieldFault } from "../shared/faults.ts";
 import { type Choice, chosenMiners, groupNamed, shortened, withInner } from "../shared/miner-choice.ts";
 

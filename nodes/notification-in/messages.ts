@@ -1,7 +1,7 @@
 import type { NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
 import type { Clock } from "../shared/clock.ts";
-import type { Farm } from "../shared/connection.ts";
+import type { Farm } from "../shared/farm-connection.ts";
 import type { Work } from "../shared/define-node.ts";
 import type { NodeStatus } from "../shared/node-status.ts";
 import { Allowance } from "./allowance.ts";
@@ -14,7 +14,7 @@ type HeldBack = Record<EventName, number>;
 
 const nothing: Readonly<HeldBack> = { new: 0, changed: 0, closed: 0 };
 
-export interface TellingOptions extends Pick<Work<NotificationInConfig>, "say"> {
+export interface MessageSenderOptions extends Pick<Work<NotificationInConfig>, "say"> {
   /** Messages in a minute. */
   readonly limit: number;
   readonly clock: Clock;
@@ -24,19 +24,19 @@ export interface TellingOptions extends Pick<Work<NotificationInConfig>, "say"> 
 }
 
 /** Sends changes as messages, so many in a minute; what is over that is counted, and told in one message after it. */
-export class Telling {
-  readonly #options: TellingOptions;
+export class MessageSender {
+  readonly #options: MessageSenderOptions;
   readonly #allowance: Allowance;
   #heldBack: HeldBack = { ...nothing };
   #callOff: () => void = () => undefined;
 
-  constructor(options: TellingOptions) {
+  constructor(options: MessageSenderOptions) {
     this.#options = options;
     this.#allowance = new Allowance(options.limit, () => options.clock.now());
   }
 
   /** Returns those that were sent; what was not is never sent later. */
-  tell(changes: readonly Change[], farm: Pick<Farm, "miners">): readonly Change[] {
+  send(changes: readonly Change[], farm: Pick<Farm, "miners">): readonly Change[] {
     this.#tellCount();
     const sent = changes.filter((change) => {
       if (this.#allowance.take()) {

@@ -1,8 +1,8 @@
 import type { Clock } from "../shared/clock.ts";
 
-export interface LooksOptions {
+export interface PollerOptions {
   /** Never rejects. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   /** ms after which it is looked without being asked for. */
   readonly interval: number;
   /** ms between two looks at least. */
@@ -11,8 +11,8 @@ export interface LooksOptions {
 }
 
 /** Looks again and again, one look after the other: soon after it is asked for, and after a while anyhow. */
-export class Looks {
-  readonly #options: LooksOptions;
+export class Poller {
+  readonly #options: PollerOptions;
   #callOff: () => void = () => undefined;
   #isLooking = false;
   #isWanted = false;
@@ -20,7 +20,7 @@ export class Looks {
   /** ms */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: LooksOptions) {
+  constructor(options: PollerOptions) {
     this.#options = options;
   }
 
@@ -48,7 +48,7 @@ export class Looks {
   async #look(): Promise<void> {
     this.#isLooking = true;
     this.#isWanted = false;
-    await this.#options.look();
+    await this.#options.poll();
     this.#lookedAt = this.#options.clock.now();
     this.#isLooking = false;
     this.#schedule();

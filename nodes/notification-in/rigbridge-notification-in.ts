@@ -3,7 +3,7 @@ import { z } from "zod";
 import { count, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { minerFields } from "../shared/miner-choice.ts";
-import { Looks } from "./poller.ts";
+import { Poller } from "./poller.ts";
 import { Notices } from "./notices.ts";
 
 const NotificationInConfig = z.object({
@@ -46,7 +46,7 @@ export default function register(RED: NodeAPI): void {
 function start(work: Work<NotificationInConfig>): Running {
   const notices = new Notices(work);
   const { config, clock } = work;
-  const looks = new Looks({ look: () => notices.look(), interval: config.interval * 1000, pace, clock });
+  const looks = new Poller({ poll: () => notices.look(), interval: config.interval * 1000, pace, clock });
   return {
     member: {
       notification: (notification) => {

@@ -1,5 +1,5 @@
 import type { Miner, Pool } from "rigbridge";
-import type { Asked } from "../shared/connection.ts";
+import type { Asked } from "../shared/farm-connection.ts";
 import { groupPath } from "../shared/miner-choice.ts";
 
 /** What the editor offers in its fields, of what the service tells now. Rejects with RigbridgeErrors. */

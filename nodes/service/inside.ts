@@ -5,7 +5,7 @@ import { type MiningService, sentence } from "rigbridge";
 import { readLists } from "rigbridge/farm";
 import { Config, openStore, startService } from "rigbridge/service";
 import { caller } from "../shared/caller.ts";
-import type { OpenedService } from "../shared/connection.ts";
+import type { OpenedService } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 import { logTo } from "./host-log.ts";
 import type { HostLog } from "./node-log.ts";

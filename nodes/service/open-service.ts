@@ -1,5 +1,5 @@
 import { caller } from "../shared/caller.ts";
-import type { OpenedService, Reach } from "../shared/connection.ts";
+import type { OpenedService, Reach } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 import type { InsideOptions } from "./inside.ts";
 import type { Secrets, ServiceSettings } from "./settings.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { readConfig } from "../shared/config.ts";
-import { Connection, type OpenedService, type Reach } from "../shared/connection.ts";
+import { FarmConnection, type OpenedService, type Reach } from "../shared/farm-connection.ts";
 import { Fault, spoken } from "../shared/faults.ts";
 import { NodeStatus } from "../shared/node-status.ts";
 import { offerConnection } from "../shared/services.ts";
@@ -45,7 +45,7 @@ function offer(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
     }
   };
   const status = new NodeStatus({ show: (shown) => node.status(shown), say, now: Date.now });
-  const connection = new Connection({ open, log, turned: (phase) => status.phase(phase) });
+  const connection = new FarmConnection({ open, log, turned: (phase) => status.phase(phase) });
   offerConnection(node, connection);
   node.on("close", (done: () => void) => void connection.close().finally(done));
 }

@@ -1,5 +1,5 @@
 import { readLists } from "rigbridge/farm";
-import type { OpenedService } from "../shared/connection.ts";
+import type { OpenedService } from "../shared/farm-connection.ts";
 import { type Say, spoken } from "../shared/faults.ts";
 import { openService } from "./open-service.ts";
 import type { Secrets, ServiceSettings } from "./settings.ts";

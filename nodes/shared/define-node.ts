@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef, NodeMessage } from "node-red";
 import { RigFaults } from "rigbridge/farm";
 import { type Clock, clockFor } from "./clock.ts";
 import { type ConfigKind, readConfig } from "./config.ts";
-import type { Connection, Member } from "./connection.ts";
+import type { FarmConnection, Member } from "./farm-connection.ts";
 import { type Say, spoken } from "./faults.ts";
 import { NodeStatus } from "./node-status.ts";
 import { OfflineQueue, type OfflineQueueOptions } from "./offline-queue.ts";
@@ -34,7 +34,7 @@ export interface Work<C> {
   readonly RED: NodeAPI;
   readonly node: Node;
   readonly config: C;
-  readonly connection: Connection;
+  readonly connection: FarmConnection;
   readonly status: NodeStatus;
   readonly say: Say;
   /** Aborted when the node closes. */

@@ -1,5 +1,5 @@
 import type { NodeAPI } from "node-red";
-import type { Asked, Connection } from "./connection.ts";
+import type { Asked, FarmConnection } from "./farm-connection.ts";
 import { Fault, spoken } from "./faults.ts";
 import { connectionAt } from "./services.ts";
 import { wordsOf } from "./words.ts";
@@ -47,7 +47,7 @@ export async function askedAt(RED: NodeAPI, id: unknown): Promise<Asked> {
 }
 
 /** Resolves when the service answers, or it is known that it does not; and after a while anyhow. */
-function settled(connection: Connection): Promise<void> {
+function settled(connection: FarmConnection): Promise<void> {
   return new Promise((resolve) => {
     let leave = (): void => undefined;
     const end = (): void => {

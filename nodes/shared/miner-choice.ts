@@ -1,7 +1,7 @@
 import type { Group, Miner } from "rigbridge";
 import { z } from "zod";
 import { optional, ValueType } from "./config.ts";
-import type { Farm } from "./connection.ts";
+import type { Farm } from "./farm-connection.ts";
 import { Fault, fieldFault } from "./faults.ts";
 import type { TypedField } from "./typed-value.ts";
 

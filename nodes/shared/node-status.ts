@@ -1,5 +1,5 @@
 import type { NodeStatus as Shown } from "node-red";
-import type { Phase } from "./connection.ts";
+import type { Phase } from "./farm-connection.ts";
 import type { Say } from "./faults.ts";
 
 export interface NodeStatusOptions {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count, figure } from "./config.ts";
-import type { Connection } from "./connection.ts";
+import type { FarmConnection } from "./farm-connection.ts";
 import { Fault } from "./faults.ts";
 
 /** Fields of a node that may wait for the service; the editor shows them with `rigbridge.queueFields`. */
@@ -29,12 +29,12 @@ interface Waiting {
 /** Where messages wait while the service cannot be asked. What has waited too long is refused, never passed. */
 export class OfflineQueue {
   readonly #options: OfflineQueueOptions;
-  readonly #connection: Connection;
+  readonly #connection: FarmConnection;
   readonly #changed: (count: number) => void;
   #waiting: Waiting[] = [];
 
   /** `changed` is told how many wait. Whoever makes it tells it of `read`, and closes it. */
-  constructor(options: OfflineQueueOptions, connection: Connection, changed: (count: number) => void) {
+  constructor(options: OfflineQueueOptions, connection: FarmConnection, changed: (count: number) => void) {
     this.#options = options;
     this.#connection = connection;
     this.#changed = changed;

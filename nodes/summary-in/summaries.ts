@@ -2,7 +2,7 @@ import type { NodeMessage } from "node-red";
 import type { Miner, Summary } from "rigbridge";
 import { type Totals, totalsOf } from "rigbridge/farm";
 import type { Clock } from "../shared/clock.ts";
-import type { Farm, Member } from "../shared/connection.ts";
+import type { Farm, Member } from "../shared/farm-connection.ts";
 import { isUnread } from "../shared/miner-state.ts";
 
 /**

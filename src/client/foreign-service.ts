@@ -1,7 +1,7 @@
 import type { Caller, CallName } from "../contract/service.ts";
 import type { Parser } from "../units/parse.ts";
 import { tryJson } from "./answers.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerSession } from "./server-session.ts";
 import { type ForeignCalls, isWrite, writers } from "./foreign-actions.ts";
 import { type Readers, type ReadName, readersOf } from "./foreign-replies.ts";
 import { MinerMemory } from "./miner-memory.ts";
@@ -9,7 +9,7 @@ import { unsupported } from "./server.ts";
 import { Uids } from "./uids.ts";
 
 export interface ForeignOptions {
-  readonly connection: Connection;
+  readonly connection: ServerSession;
   /** What the server is called. */
   readonly name: string;
   readonly locale: string;
@@ -20,7 +20,7 @@ export interface ForeignOptions {
 
 /** The document's operations on the reference product. */
 export class ForeignService {
-  readonly #connection: Connection;
+  readonly #connection: ServerSession;
   readonly #readers: Readers;
   #hasListed = false;
 

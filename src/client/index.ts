@@ -3,9 +3,9 @@ import { operationNames, operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, CallName, MiningService } from "../contract/service.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
-import { Connection } from "./connection.ts";
+import { ServerSession } from "./server-session.ts";
 import { ForeignService } from "./foreign-service.ts";
-import { HandedOut } from "./last-lists.ts";
+import { LastListsByCaller } from "./last-lists.ts";
 import { checkedReply } from "./own-replies.ts";
 import { oneLine } from "./secrets.ts";
 import { watchServer } from "./watch.ts";
@@ -44,8 +44,8 @@ export function connectService(options: ConnectOptions): MiningService {
   const { url, key, locale = "en-US", timeout = 10, poll = 15, log, reach, now = Date.now } = options;
   const wire = openWire(url, key);
   const name = options.name ?? new URL(url).hostname;
-  const connection = new Connection({ wire, key, timeout, log });
-  const handedOut = new HandedOut();
+  const connection = new ServerSession({ wire, key, timeout, log });
+  const handedOut = new LastListsByCaller();
   const noted = new Set<string>();
   /** Once each: a service is asked again and again. */
   const note = (words: string): void => {

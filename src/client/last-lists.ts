@@ -4,7 +4,7 @@ import type { Caller, Reply } from "../contract/service.ts";
 import { byId } from "./changes.ts";
 
 /** What somebody was last told, from which a watch goes on. */
-export interface Told {
+export interface LastLists {
   /** By id. */
   readonly miners?: ReadonlyMap<number, Miner>;
   /** Ids. */
@@ -16,10 +16,10 @@ export interface Told {
 const remembered = 16;
 
 /** The lists that were handed out last, by who asked: whoever lists first and then watches misses nothing. */
-export class HandedOut {
-  readonly #told = new Map<string, Told>();
+export class LastListsByCaller {
+  readonly #told = new Map<string, LastLists>();
 
-  of(caller: Caller): Told {
+  of(caller: Caller): LastLists {
     return this.#told.get(nameOf(caller)) ?? {};
   }
 
@@ -35,7 +35,7 @@ export class HandedOut {
     this.#put(caller, { summary });
   }
 
-  #put(caller: Caller, told: Told): void {
+  #put(caller: Caller, told: LastLists): void {
     const name = nameOf(caller);
     const all = { ...this.of(caller), ...told };
     this.#told.delete(name);

@@ -5,7 +5,7 @@ import { operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import { garbled, refusal } from "./answers.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerSession } from "./server-session.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
@@ -17,7 +17,7 @@ const longestSilence = 45;
  * Throws what refuses the request, `service.unreachable`, and `service.garbled` where these are no events.
  */
 export async function openEvents(
-  connection: Connection,
+  connection: ServerSession,
   after: number | undefined,
   caller: Caller,
   signal: AbortSignal,

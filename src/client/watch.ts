@@ -6,13 +6,13 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Miner } from "../contract/resources.ts";
 import type { Caller, CallName, Input, MiningService } from "../contract/service.ts";
 import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
-import type { Connection } from "./connection.ts";
-import type { Told } from "./last-lists.ts";
+import type { ServerSession } from "./server-session.ts";
+import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
 import { openEvents } from "./sse.ts";
 
 export interface WatchContext {
-  readonly connection: Connection;
+  readonly connection: ServerSession;
   readonly calls: Pick<MiningService, CallName>;
   /** s between two looks. */
   readonly poll: number;
@@ -20,7 +20,7 @@ export interface WatchContext {
   /** Says `change` when something was changed through this client. */
   readonly changes: EventTarget;
   /** What the watcher was told last by the lists it asked for. */
-  readonly told: () => Told;
+  readonly told: () => LastLists;
   readonly reach: ((error: RigbridgeError | null) => void) | undefined;
 }
 
@@ -76,9 +76,9 @@ class Watch {
   /** What the watcher knows by now; undefined where that is what it was told last. */
   #miners: Map<number, Miner> | undefined;
   #notifications: ReadonlySet<number> | undefined;
-  #summary: Told["summary"];
+  #summary: LastLists["summary"];
   /** The list that `#miners` began with. */
-  #base: Told["miners"];
+  #base: LastLists["miners"];
   /** ms, since when the server is missed; its tries since then, and whether the watcher knows. */
   #lostAt: number | undefined;
   #tries = 0;

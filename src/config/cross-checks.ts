@@ -3,7 +3,7 @@ import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import { Supply } from "../contract/supply.ts";
+import { PlugSettings } from "../contract/plug-settings.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
@@ -137,7 +137,7 @@ function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: reado
 function sharedPlugs(miners: readonly Entry[]): Finding[] {
   const seen = new Map<string, Path>();
   return miners.flatMap(({ path, fields }) => {
-    const supply = Supply.safeParse(fields.supply).data;
+    const supply = PlugSettings.safeParse(fields.supply).data;
     const message = supply === undefined ? null : refusalOf(() => outletOf(supply));
     if (supply === undefined || message !== null) return [];
     const { id } = outletOf(supply);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { Uid } from "../contract/resources.ts";
 import { secret } from "../contract/secrets.ts";
-import { Supply } from "../contract/supply.ts";
+import { PlugSettings } from "../contract/plug-settings.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Follows, Heatings } from "./loops.ts";
 import { MqttSettings } from "./mqtt.ts";
@@ -106,7 +106,7 @@ export const MinerSettings = z.strictObject({
   token: minerFields.token.describe("the rig's access token, as XMRig has it"),
   location: minerFields.location.unwrap().strict().optional().describe("where it stands"),
   tags: minerFields.tags.describe("words to find it by"),
-  supply: Supply.optional().describe("the plug that it draws its power through"),
+  supply: PlugSettings.optional().describe("the plug that it draws its power through"),
   power: z
     .strictObject({ minOn: minOn.optional(), minOff: minOff.optional(), changesPerHour: changesPerHour.optional() })
     .optional()

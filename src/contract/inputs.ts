@@ -3,7 +3,7 @@ import { didYouMean } from "./nearest.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
 import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
-import { Supply } from "./supply.ts";
+import { PlugSettings } from "./plug-settings.ts";
 import { wording } from "./wording.ts";
 
 /**
@@ -318,7 +318,7 @@ export const AddMinerBody = z.object({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   group: group.optional(),
   ...minerFields,
-  supply: Supply.optional().describe("the plug that it draws its power through"),
+  supply: PlugSettings.optional().describe("the plug that it draws its power through"),
 });
 
 export const ChangeMinerBody = z
@@ -331,7 +331,7 @@ export const ChangeMinerBody = z
       .describe("another host, port or scheme drops username, password and token, unless they are given here too"),
     group: group.optional(),
     ...minerFields,
-    supply: Supply.nullable().optional().describe("the plug that it draws its power through; null = none any more"),
+    supply: PlugSettings.nullable().optional().describe("the plug that it draws its power through; null = none any more"),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "names nothing to change");
 

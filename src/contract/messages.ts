@@ -1,5 +1,5 @@
 /** What was said at a topic. */
-export interface Heard {
+export interface ReceivedMessage {
   readonly payload: string;
   /** Epoch ms at which it came in here. */
   readonly at: number;
@@ -13,7 +13,7 @@ export interface Messages {
    * Hears what is said at a topic from now on, and what was said last where that is known. The same retained message
    * is heard once, not again after each reconnect. Call what is given back to hear no more.
    */
-  listen(topic: string, heard: (message: Heard) => void): () => void;
+  listen(topic: string, heard: (message: ReceivedMessage) => void): () => void;
   /** Says something within seconds or never; false when there is nobody to say it to. */
   publish(topic: string, payload: string): boolean;
 }

@@ -2,15 +2,15 @@
 export { flatInput } from "./flat-input.ts";
 export { type Logger, logTo, type Saying } from "./log.ts";
 export {
-  actionIn,
-  carryOut,
-  type Doing,
-  doingFor,
-  isTellable,
-  type Order,
-  settingIn,
-  settingsIn,
-  type Told,
+  actionIntents,
+  execute,
+  type ServiceCall,
+  toServiceCall,
+  isExecutable,
+  type Intent,
+  settingIntents,
+  settingsIntents,
+  type Execution,
 } from "./intents.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";

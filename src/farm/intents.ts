@@ -10,21 +10,21 @@ import { listedPools, poolInUse } from "./pool-choices.ts";
 import { isObject, scalar } from "./values.ts";
 
 /** What is wanted of a miner. */
-export type Order =
+export type Intent =
   | { readonly kind: "action"; readonly action: MinerActionInput }
   | { readonly kind: "set"; readonly property: string; readonly value: string };
 
 type PoolAction = Input<"minerPoolAction">["action"];
 
 /** What the service is asked to do for it. */
-export type Doing =
+export type ServiceCall =
   | { readonly operation: "minerAction"; readonly action: MinerActionInput }
   | { readonly operation: "minerPoolAction"; readonly poolId: number; readonly action: PoolAction }
   /** It is so already. */
   | { readonly operation: null; readonly message: string };
 
 /** What a payload at `action` wants: a word, or JSON with parameters. Throws `input.invalid`. */
-export function actionIn(value: unknown): Order[] {
+export function actionIntents(value: unknown): Intent[] {
   const { action, transaction: _, ...parameters } = isObject(value) ? value : { action: value };
   if (typeof action !== "string") throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
   const given = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
@@ -36,7 +36,7 @@ export function actionIn(value: unknown): Order[] {
 const unprefixed = ({ path, message }: Mistake): Mistake => ({ path: path.replace(/^parameters\./, ""), message });
 
 /** What a payload at `<property>/set` wants: plain text, a JSON value, or JSON with `value`. Throws `input.invalid`. */
-export function settingIn(property: string, value: unknown): Order[] {
+export function settingIntents(property: string, value: unknown): Intent[] {
   if (!isObject(value)) return [settingOf(property, value)];
   const { value: wanted, transaction: _, ...others } = value;
   refuseUnknown(Object.keys(others), "value and transaction");
@@ -44,7 +44,7 @@ export function settingIn(property: string, value: unknown): Order[] {
 }
 
 /** What a payload at `set` wants: JSON with properties. Throws `input.invalid`. */
-export function settingsIn(value: unknown): Order[] {
+export function settingsIntents(value: unknown): Intent[] {
   if (!isObject(value)) throw invalid("payload", 'must be a JSON object like {"power_limit": 900}');
   const { transaction: _, ...wanted } = value;
   const orders = Object.entries(wanted).map(([property, each]) => settingOf(property, each));
@@ -52,7 +52,7 @@ export function settingsIn(value: unknown): Order[] {
   return orders;
 }
 
-function settingOf(property: string, value: unknown): Order {
+function settingOf(property: string, value: unknown): Intent {
   if (!isKnown(property)) throw invalid("property", `"${shortened(property)}" is no property`);
   return { kind: "set", property, value: scalar(value, property) };
 }
@@ -67,7 +67,7 @@ const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0,
  * What the service does for it, of what this miner can now. `poolNamed`: the Static ID of a pool definition.
  * Throws `input.invalid`, and `control.absent` for what the miner cannot be told.
  */
-export function doingFor(miner: Miner, order: Order, poolNamed: (name: string) => number | undefined): Doing {
+export function toServiceCall(miner: Miner, order: Intent, poolNamed: (name: string) => number | undefined): ServiceCall {
   if (order.kind === "action") return { operation: "minerAction", action: order.action };
   const { property, value } = order;
   if (property === "pool") return poolChange(miner, value, poolNamed);
@@ -83,13 +83,13 @@ export function doingFor(miner: Miner, order: Order, poolNamed: (name: string) =
 }
 
 /** Whether this miner has what is told it; values that it does not take are for it to refuse. */
-export function isTellable(
+export function isExecutable(
   miner: Miner,
-  orders: readonly Order[],
+  orders: readonly Intent[],
   poolNamed: (name: string) => number | undefined,
 ): boolean {
   try {
-    for (const order of orders) doingFor(miner, order, poolNamed);
+    for (const order of orders) toServiceCall(miner, order, poolNamed);
     return true;
   } catch (error) {
     return !(error instanceof RigbridgeError && error.code === "control.absent");
@@ -100,19 +100,19 @@ export function isTellable(
  * What a miner said to all that it was told; `sent` or `queued` where it has not answered all of it yet. `taken`: it has,
  * and what is still `sent` is a restart that it has not shown yet.
  */
-export interface Told {
+export interface Execution {
   readonly message: string;
   readonly state: "queued" | "sent" | "done";
   readonly taken?: true;
 }
 
 /** Tells a miner one thing after the other. Throws with the first that it does not do; what comes after is not told. */
-export async function carryOut(
+export async function execute(
   service: MiningService,
   caller: Caller,
   minerId: number,
-  doings: readonly Doing[],
-): Promise<Told> {
+  doings: readonly ServiceCall[],
+): Promise<Execution> {
   const replies: Partial<ActionReply>[] = [];
   for (const doing of doings) {
     if (doing.operation === null) replies.push({ message: doing.message });
@@ -129,14 +129,14 @@ export async function carryOut(
 }
 
 /** Mistakes are told of the property, whatever the action calls its parameter. */
-function act(query: Readonly<Record<string, string>>, property: string): Doing {
+function act(query: Readonly<Record<string, string>>, property: string): ServiceCall {
   const { data, error } = MinerActionQuery.safeParse(query, { error: wording });
   if (error !== undefined) throw invalidAll(error.issues.map(({ message }) => ({ path: property, message })));
   return { operation: "minerAction", action: data };
 }
 
 /** By the names that are shown: of a pool that the rig lists, else of a pool definition. */
-function poolChange(miner: Miner, name: string, poolNamed: (name: string) => number | undefined): Doing {
+function poolChange(miner: Miner, name: string, poolNamed: (name: string) => number | undefined): ServiceCall {
   const isNamed = (each: string): boolean => each === name || each.slice(0, 250) === name;
   const listed = listedPools(miner).find((each) => isNamed(each.name))?.pool;
   const present = poolInUse(miner);

@@ -1,14 +1,14 @@
 import type { Messages } from "../contract/messages.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
-import type { Supply } from "../contract/supply.ts";
+import type { PlugSettings } from "../contract/plug-settings.ts";
 import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials, RigAddress } from "../link/link.ts";
 import { openPlug, type Plug } from "../link/plugs/plug.ts";
-import { SuppliedRig } from "../link/plugs/plugged-rig.ts";
+import { PluggedRig } from "../link/plugs/plugged-rig.ts";
 import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,
@@ -39,7 +39,7 @@ export interface Declared {
   readonly interval: number;
   readonly powerNameplate: number | null;
   /** The plug that it draws its power through. */
-  readonly supply?: Supply | null;
+  readonly supply?: PlugSettings | null;
   readonly offlineExpected: boolean;
   readonly disabled: boolean;
 }
@@ -278,7 +278,7 @@ export class FleetRig {
   #supplied(): Rig | undefined {
     const { supply } = this.declared;
     if (!supply || this.#plug === null) return undefined;
-    return new SuppliedRig({
+    return new PluggedRig({
       plug: this.#plug,
       supply,
       connect: (signal) => this.#connect(signal),

@@ -2,7 +2,7 @@ import { announcementsIn, type Records } from "../discovery/announcements.ts";
 import { type AskOptions, askForService } from "../discovery/mdns.ts";
 import type { Announced } from "./scan.ts";
 
-export interface Heard {
+export interface MdnsPacket {
   readonly announced: readonly Announced[];
   /** On which interfaces nothing could be asked, and why. */
   readonly notes: readonly string[];
@@ -15,7 +15,7 @@ const mostAnnounced = 1_000;
  * Asks by multicast DNS (RFC 6762) which devices have a web interface, as AxeOS announces its own. Only private
  * addresses are taken from the answers. Resolves when the time is over or the signal was aborted; never rejects.
  */
-export async function listenForRigs(options: AskOptions): Promise<Heard> {
+export async function listenForRigs(options: AskOptions): Promise<MdnsPacket> {
   const places = new Map<string, Announced>();
   const notes = await askForService(service, options, (packet, sender) => {
     for (const place of announcedIn(packet, sender)) {

@@ -25,7 +25,7 @@ export interface NumberRule {
  * Reads a device's reply tolerantly: what is missing is null, what is odd is null and a note. Never throws.
  * Numbers may come as texts with thousands, prefixes and units: "18,500.5", "524K", "59%", "58W".
  */
-export class Reply {
+export class TolerantReader {
   readonly notes: Notes;
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #where: string;
@@ -88,12 +88,12 @@ export class Reply {
   }
 
   /** An empty one when it is missing. */
-  object(key: string): Reply {
-    return new Reply(this.#value(key), this.notes, this.#path(key));
+  object(key: string): TolerantReader {
+    return new TolerantReader(this.#value(key), this.notes, this.#path(key));
   }
 
   /** The objects of a list; other elements are left out. */
-  list(key: string, max = 256): Reply[] {
+  list(key: string, max = 256): TolerantReader[] {
     const value = this.#value(key);
     if (value === undefined || value === null) return [];
     if (!Array.isArray(value)) {
@@ -101,11 +101,11 @@ export class Reply {
       return [];
     }
     if (value.length > max) this.notes.add(`${this.#path(key)} has ${value.length} entries; ${max} were read`);
-    const replies: Reply[] = [];
+    const replies: TolerantReader[] = [];
     const read = Math.min(value.length, max);
     for (let index = 0; index < read; index += 1) {
       const element: unknown = value[index];
-      if (isRecord(element)) replies.push(new Reply(element, this.notes, `${this.#path(key)}[${index}]`));
+      if (isRecord(element)) replies.push(new TolerantReader(element, this.notes, `${this.#path(key)}[${index}]`));
       else this.notes.add(`${this.#path(key)} holds something that is not an object`);
     }
     return replies;

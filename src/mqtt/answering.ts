@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { isBelow, matches } from "../contract/topic.ts";
-import type { Connection, Message } from "./connection.ts";
+import type { MqttLink, Message } from "./mqtt-link.ts";
 import { commandTopic } from "./topics.ts";
 
 /** What came of a command or a request. */
@@ -37,7 +37,7 @@ const refusalsPerSecond = 20;
 const refusedAtMost = 20;
 
 export interface AnsweringOptions {
-  readonly connection: Connection;
+  readonly connection: MqttLink;
   /** First levels of the bridge's own topics. */
   readonly base: string;
   /** Filters of the topics elsewhere to which answers may go. */

@@ -9,11 +9,11 @@ import type { Announcer } from "./announcer.ts";
 import { Answering } from "./answering.ts";
 import { caller } from "./caller.ts";
 import { Commands } from "./commands.ts";
-import type { Message } from "./connection.ts";
+import type { Message } from "./mqtt-link.ts";
 import { DisplayUnits } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
-import { Inbox } from "./command-inbox.ts";
-import { Leftovers } from "./stale-topics.ts";
+import { CommandInbox } from "./command-inbox.ts";
+import { StaleTopics } from "./stale-topics.ts";
 import { anotherBridge, type MqttConnection, openConnection, placeOf, type Waits } from "./mqtt-connection.ts";
 import { objectIn, textOf } from "./payloads.ts";
 import { Publishing } from "./publishing.ts";
@@ -114,11 +114,11 @@ class RunningBridge implements Bridge {
       base: settings.base,
       responseTopics: settings.responseTopics,
     });
-    const inbox = new Inbox({ answering, log, now });
+    const inbox = new CommandInbox({ answering, log, now });
     const shared = { service, inbox, topics, base: settings.base };
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
     const requests = new Requests({ ...shared, changed: () => this.#countSoon() });
-    const leftovers = new Leftovers(connection, topics, this.#publishing);
+    const leftovers = new StaleTopics(connection, topics, this.#publishing);
     connection.subscribe([topics.info], (message) => this.#meet(message));
     if (settings.requests)
       connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.heard(message), {

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import { isObject } from "../farm/values.ts";
 import type { Answering, Outcome } from "./answering.ts";
-import type { Message } from "./connection.ts";
+import type { Message } from "./mqtt-link.ts";
 import { looseIn, textOf } from "./payloads.ts";
-import { Repeats } from "./deduplicate.ts";
+import { Deduplicator } from "./deduplicate.ts";
 
-export interface InboxOptions {
+export interface CommandInboxOptions {
   readonly answering: Answering;
   readonly log: Pick<Logger, "warn">;
   /** Epoch ms. */
@@ -16,14 +16,14 @@ export interface InboxOptions {
 const saidAtMost = 100;
 
 /** Where commands and requests come in: each is done once, said now and not long ago, and answered. */
-export class Inbox {
-  readonly #options: InboxOptions;
-  readonly #repeats: Repeats;
+export class CommandInbox {
+  readonly #options: CommandInboxOptions;
+  readonly #repeats: Deduplicator;
   readonly #said = new Set<string>();
 
-  constructor(options: InboxOptions) {
+  constructor(options: CommandInboxOptions) {
     this.#options = options;
-    this.#repeats = new Repeats(options.now);
+    this.#repeats = new Deduplicator(options.now);
   }
 
   /**

@@ -1,19 +1,19 @@
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import {
-  actionIn,
-  carryOut,
-  doingFor,
-  isTellable,
-  type Order,
+  actionIntents,
+  execute,
+  toServiceCall,
+  isExecutable,
+  type Intent,
   type PoolNames,
-  settingIn,
-  settingsIn,
-  type Told,
+  settingIntents,
+  settingsIntents,
+  type Execution,
 } from "../farm/index.ts";
 import { caller } from "./caller.ts";
-import type { Message } from "./connection.ts";
-import type { Inbox } from "./command-inbox.ts";
+import type { Message } from "./mqtt-link.ts";
+import type { CommandInbox } from "./command-inbox.ts";
 import { Lanes } from "./lanes.ts";
 import { minerState } from "./miner-state.ts";
 import type { KnownMiner, Publishing } from "./publishing.ts";
@@ -23,7 +23,7 @@ import { type CommandTopic, commandTopic, type Topics } from "./topics.ts";
 export interface CommandsOptions {
   readonly service: MiningService;
   readonly publishing: Publishing;
-  readonly inbox: Inbox;
+  readonly inbox: CommandInbox;
   readonly pools: PoolNames;
   readonly topics: Topics;
   readonly base: string;
@@ -72,20 +72,20 @@ export class Commands {
   }
 
   /** Resolves with undefined for what is wanted already, by the command before. */
-  #toMiner(miner: KnownMiner, orders: readonly Order[], key: string): Promise<object | undefined> {
+  #toMiner(miner: KnownMiner, orders: readonly Intent[], key: string): Promise<object | undefined> {
     return this.#lanes.run(miner.uid, key, () => this.#obeyed(miner.uid, orders));
   }
 
-  async #obeyed(uid: string, orders: readonly Order[]): Promise<object> {
+  async #obeyed(uid: string, orders: readonly Intent[]): Promise<object> {
     const { service, publishing, pools } = this.#options;
     const miner = publishing.find(uid);
     if (miner === undefined) throw notFound("miner", uid);
     const poolNamed = await pools.read();
     // All of it is looked at before any of it is done.
-    const doings = orders.map((order) => doingFor(miner, order, poolNamed));
-    let told: Told;
+    const doings = orders.map((order) => toServiceCall(miner, order, poolNamed));
+    let told: Execution;
     try {
-      told = await carryOut(service, caller, miner.id, doings);
+      told = await execute(service, caller, miner.id, doings);
     } finally {
       await this.#show(miner);
     }
@@ -102,7 +102,7 @@ export class Commands {
   }
 
   /** What the rig reports of what was set. */
-  #reported(uid: string, orders: readonly Order[]): object {
+  #reported(uid: string, orders: readonly Intent[]): object {
     const miner = this.#options.publishing.find(uid);
     if (miner === undefined) return {};
     const state = minerState(miner, null);
@@ -110,13 +110,13 @@ export class Commands {
     return Object.fromEntries(fields.map((field) => [field, state[field === "pool" ? "pool_name" : field] ?? null]));
   }
 
-  async #toGroup(topic: ThingCommand, orders: readonly Order[], key: string): Promise<object> {
+  async #toGroup(topic: ThingCommand, orders: readonly Intent[], key: string): Promise<object> {
     const { publishing, pools } = this.#options;
     const members = /^\d{1,10}$/.test(topic.id) ? publishing.membersOf(Number(topic.id)) : undefined;
     if (members === undefined)
       throw publishing.knows("group", topic.id) === null ? notReady() : notFound("group", shortened(topic.id));
     const poolNamed = await pools.read();
-    const able = members.filter((miner) => isTellable(miner, orders, poolNamed));
+    const able = members.filter((miner) => isExecutable(miner, orders, poolNamed));
     if (able.length === 0) throw new RigbridgeError("control.absent", "No miner of this group can be told that");
     const results: { readonly uid: string; readonly error?: string }[] = [];
     const waiting = [...able];
@@ -146,9 +146,9 @@ export class Commands {
   }
 }
 
-function ordersIn({ kind, property }: ThingCommand, value: unknown): Order[] {
-  if (kind === "action") return actionIn(value);
-  return property === null ? settingsIn(value) : settingIn(property, value);
+function ordersIn({ kind, property }: ThingCommand, value: unknown): Intent[] {
+  if (kind === "action") return actionIntents(value);
+  return property === null ? settingsIntents(value) : settingIntents(property, value);
 }
 
 const notReady = (): RigbridgeError =>

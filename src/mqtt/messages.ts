@@ -1,5 +1,5 @@
-import type { Heard, Messages } from "../contract/messages.ts";
-import type { Message } from "./connection.ts";
+import type { ReceivedMessage, Messages } from "../contract/messages.ts";
+import type { Message } from "./mqtt-link.ts";
 import type { MqttConnection } from "./mqtt-connection.ts";
 
 type Connection = Pick<MqttConnection, "publish" | "subscribe" | "unsubscribe" | "isConnected">;
@@ -8,8 +8,8 @@ type Connection = Pick<MqttConnection, "publish" | "subscribe" | "unsubscribe" |
 const saidFor = 10;
 
 interface Topic {
-  readonly listeners: Set<(heard: Heard) => void>;
-  last: Heard | null;
+  readonly listeners: Set<(heard: ReceivedMessage) => void>;
+  last: ReceivedMessage | null;
 }
 
 /**
@@ -32,11 +32,11 @@ export class BrokerMessages implements Messages {
     if (this.#topics.size > 0) connection.subscribe([...this.#topics.keys()], this.#hear);
   }
 
-  listen(name: string, heard: (message: Heard) => void): () => void {
+  listen(name: string, heard: (message: ReceivedMessage) => void): () => void {
     const known = this.#topics.get(name);
     const topic = known ?? { listeners: new Set(), last: null };
     // A function of its own, since the same may listen twice.
-    const listener = (message: Heard): void => heard(message);
+    const listener = (message: ReceivedMessage): void => heard(message);
     topic.listeners.add(listener);
     if (known === undefined) {
       this.#topics.set(name, topic);
@@ -62,7 +62,7 @@ export class BrokerMessages implements Messages {
     const text = payload.toString();
     // Told again after a reconnect, with nobody having said it anew.
     if (retained && topic.last?.payload === text) return;
-    const heard: Heard = { payload: text, at: this.#now(), retained };
+    const heard: ReceivedMessage = { payload: text, at: this.#now(), retained };
     topic.last = heard;
     for (const listener of topic.listeners) listener(heard);
   };

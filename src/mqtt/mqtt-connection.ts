@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { RigbridgeError } from "../contract/problems.ts";
 import { matches } from "../contract/topic.ts";
 import { type BrokerError, type Trouble, troubleOf } from "./broker-trouble.ts";
-import type { Connection, Message, Publication, Subscription } from "./connection.ts";
+import type { MqttLink, Message, Publication, Subscription } from "./mqtt-link.ts";
 import { Outgoing, type Wire } from "./outgoing.ts";
 import { PacketWatch } from "./packet-watch.ts";
 
@@ -81,7 +81,7 @@ interface Listener {
 
 type Version = 4 | 5;
 
-export class MqttConnection implements Connection {
+export class MqttConnection implements MqttLink {
   readonly #options: ConnectionOptions;
   readonly #files: IClientOptions;
   readonly #place: string;

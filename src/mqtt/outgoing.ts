@@ -1,4 +1,4 @@
-import type { Publication } from "./connection.ts";
+import type { Publication } from "./mqtt-link.ts";
 import { type Waiter, Waiting } from "./waiting.ts";
 
 /** What is sent through: calls back once it has arrived, or never will; says whether there is room for telemetry. */

@@ -2,7 +2,7 @@ import type { MinerEvent } from "../contract/events.ts";
 import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
-import type { Connection } from "./connection.ts";
+import type { MqttLink } from "./mqtt-link.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
 import { groupState } from "./group-state.ts";
@@ -10,7 +10,7 @@ import { type MinerState, minerState } from "./miner-state.ts";
 import type { Topics } from "./topics.ts";
 
 export interface PublishingOptions {
-  readonly connection: Connection;
+  readonly connection: MqttLink;
   readonly topics: Topics;
   readonly units: DisplayUnits;
   readonly announcer: Announcer | null;

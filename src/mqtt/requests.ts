@@ -7,13 +7,13 @@ import type { MiningService } from "../contract/service.ts";
 import { flatInput } from "../farm/index.ts";
 import { isObject, type JsonObject } from "../farm/values.ts";
 import { caller } from "./caller.ts";
-import type { Message } from "./connection.ts";
-import type { Inbox } from "./command-inbox.ts";
+import type { Message } from "./mqtt-link.ts";
+import type { CommandInbox } from "./command-inbox.ts";
 import { commandTopic, type Topics } from "./topics.ts";
 
 export interface RequestsOptions {
   readonly service: MiningService;
-  readonly inbox: Inbox;
+  readonly inbox: CommandInbox;
   readonly topics: Topics;
   readonly base: string;
   /** Told after an operation that may have changed something. */

@@ -1,4 +1,4 @@
-import type { Connection, Message } from "./connection.ts";
+import type { MqttLink, Message } from "./mqtt-link.ts";
 import type { Publishing } from "./publishing.ts";
 import type { Topics } from "./topics.ts";
 
@@ -6,14 +6,14 @@ import type { Topics } from "./topics.ts";
 const patience = 3_000;
 
 /** Takes away, once, what an earlier run has left at the broker for miners and groups that are no more. */
-export class Leftovers {
-  readonly #connection: Connection;
+export class StaleTopics {
+  readonly #connection: MqttLink;
   readonly #publishing: Publishing;
   readonly #kinds: readonly { readonly thing: "miner" | "group"; readonly filter: string; readonly at: number }[];
   #isDone = false;
   #hasListened = false;
 
-  constructor(connection: Connection, topics: Topics, publishing: Publishing) {
+  constructor(connection: MqttLink, topics: Topics, publishing: Publishing) {
     this.#connection = connection;
     this.#publishing = publishing;
     const at = topics.info.split("/").length - 1;

@@ -1,4 +1,4 @@
-import type { Publication } from "./connection.ts";
+import type { Publication } from "./mqtt-link.ts";
 
 export interface Waiter {
   readonly publication: Publication;

@@ -32,8 +32,8 @@ import { PoolBook } from "./money/pool-book.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { ReadShares } from "./history/read-shares.ts";
 import { Recorder } from "./history/recorder.ts";
-import { type DemoMiner, type Entry, Roster } from "./miners/miner-registry.ts";
-import { Steering } from "./commands/command-executor.ts";
+import { type DemoMiner, type Entry, MinerRegistry } from "./miners/miner-registry.ts";
+import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentSummary, type Remarked, remarksOf, type Totals, totalsOf } from "./miners/summary.ts";
 import { templateOperations } from "./templates.ts";
 import { keyHolders, namedCaller, userOperations } from "./users/users.ts";
@@ -117,7 +117,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     rulesOf: (id) => powerRules({ ...config.power, ...loops.rulesOf(id) }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
-  const roster = new Roster({
+  const roster = new MinerRegistry({
     store,
     demoStore,
     recorderOf,
@@ -156,7 +156,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     messages,
     repeat: options.repeat ?? byTimer,
   });
-  const steering = new Steering(roster.fleet, store, log, (command) => {
+  const steering = new CommandExecutor(roster.fleet, store, log, (command) => {
     loops.heard(command);
     logEnd(log, command);
     events.command(shownCommand(command));
@@ -293,7 +293,7 @@ function logEnd(log: Logger, { id, minerId, minerName, actor, action, state, mes
 }
 
 /** Totals are made anew only when something has changed, and for large fleets a few times a second at most. */
-function keptTotals(roster: Roster): (access: Access) => Totals {
+function keptTotals(roster: MinerRegistry): (access: Access) => Totals {
   const known = new WeakMap<Access, { readonly totals: Totals; readonly version: number; readonly madeAt: number }>();
   return (access) => {
     const kept = known.get(access);

@@ -5,7 +5,7 @@ import type { Store, StoredNotification } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
 import type { Access, AccessBook } from "./users/access.ts";
 import { done } from "./replies.ts";
-import type { Roster } from "./miners/miner-registry.ts";
+import type { MinerRegistry } from "./miners/miner-registry.ts";
 
 type NotificationOperations = Pick<
   MiningService,
@@ -33,7 +33,7 @@ export const shownNotification =
 /** Notifications: a user is shown those of the miners that they see; those of no miner are for who sees all. */
 export function notificationOperations(
   { notifications }: Store,
-  roster: Roster,
+  roster: MinerRegistry,
   access: AccessBook,
   format: Format,
 ): NotificationOperations {

@@ -1,5 +1,5 @@
-import type { Connection } from "./connection.ts";
-import { forgetting, unlessFull } from "./deferred-delete.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+import { deferredDelete, unlessFull } from "./deferred-delete.ts";
 import type { Tables } from "./tables.ts";
 
 /** A rig that shows ever new pools grows no further than this; its oldest combinations are forgotten. */
@@ -24,7 +24,7 @@ interface Known {
 
 const keyOf = (url: string, worker: string, ordinal: number): string => `${ordinal}\n${url}\n${worker}`;
 
-export const openActivePools = async (connection: Connection): Promise<ActivePools> => {
+export const openActivePools = async (connection: SqliteConnection): Promise<ActivePools> => {
   const { tables } = connection;
   const miners = new Map<number, Known>();
   let unwritten: { added: Tables["active_pool"]; dropped: number | undefined }[] = [];
@@ -41,7 +41,7 @@ export const openActivePools = async (connection: Connection): Promise<ActivePoo
     known.last = row.id;
   }
 
-  const removal = forgetting(connection, (run, minerId) =>
+  const removal = deferredDelete(connection, (run, minerId) =>
     run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)),
   );
 

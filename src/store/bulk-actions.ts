@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { bulkStates } from "../contract/resources.ts";
 import { notKnown } from "./commands.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { isOneOf } from "./one-of.ts";
 import { CommandParameters } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
@@ -79,7 +79,7 @@ export interface BulkActionLog {
  * which end all that is left of theirs.
  */
 export const openBulkActions = async (
-  connection: Connection,
+  connection: SqliteConnection,
   mark: RunMark,
   now: () => number,
 ): Promise<BulkActionLog> => {

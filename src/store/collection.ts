@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
-import type { Connection, Run } from "./connection.ts";
+import type { SqliteConnection, Run } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 export type Stored<T> = T & {
@@ -63,7 +63,7 @@ export interface CollectionKind<T> {
 
 /** Reads a collection into memory. Throws store.refused when a row is not what `schema` says. */
 export const openCollection = async <T extends object>(
-  connection: Connection,
+  connection: SqliteConnection,
   { name, schema, after }: CollectionKind<T>,
 ): Promise<Collection<T>> => {
   const { tables } = connection;
@@ -89,13 +89,13 @@ const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables[
 };
 
 class StoredCollection<T extends object> implements Collection<T> {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #name: string;
   readonly #entries: Map<number, Entry<T>>;
   #last: number;
   #all: readonly Stored<T>[] | undefined;
 
-  constructor(connection: Connection, name: string, entries: Map<number, Entry<T>>, last: number) {
+  constructor(connection: SqliteConnection, name: string, entries: Map<number, Entry<T>>, last: number) {
     this.#connection = connection;
     this.#name = name;
     this.#entries = entries;

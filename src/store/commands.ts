@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
-import type { Connection, Run } from "./connection.ts";
+import type { SqliteConnection, Run } from "./sqlite-connection.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
@@ -39,7 +39,7 @@ export const notKnown =
   "whether the rig was told is not known: the store was restored from a backup, or was last used by an older version";
 
 /** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
-export const openCommands = async (connection: Connection, mark: RunMark, now: () => number): Promise<CommandLog> => {
+export const openCommands = async (connection: SqliteConnection, mark: RunMark, now: () => number): Promise<CommandLog> => {
   const { tables } = connection;
   connection.write((run) => {
     const end = (left: CommandState, state: CommandState, message: string) =>

@@ -1,14 +1,14 @@
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Connection, Run } from "./connection.ts";
+import type { SqliteConnection, Run } from "./sqlite-connection.ts";
 
 /** Removes what is kept of miners. What a store that cannot be written does not let go yet goes with a later flush. */
-export interface Forgetting {
+export interface DeferredDelete {
   forget(minerId: number): void;
   /** Throws store.full. */
   flush(): void;
 }
 
-export const forgetting = (connection: Connection, remove: (run: Run, minerId: number) => void): Forgetting => {
+export const deferredDelete = (connection: SqliteConnection, remove: (run: Run, minerId: number) => void): DeferredDelete => {
   const left = new Set<number>();
   const flush = (): void => {
     for (const minerId of left) {

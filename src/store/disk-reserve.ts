@@ -11,7 +11,7 @@ export const reserveSize = 4 << 20;
 const pause = 1_000;
 
 /** Space held for deleting. Once given up it belongs to that alone, until there is as much space again. */
-export interface Reserve {
+export interface DiskReserve {
   /**
    * Whether others may write: the space is held, or was not given up. Now and then tries to hold it again, also after
    * `makeSpace`, which does what it can.
@@ -21,10 +21,10 @@ export interface Reserve {
   giveUp(): boolean;
 }
 
-export const noReserve: Reserve = { ready: () => true, giveUp: () => false };
+export const noReserve: DiskReserve = { ready: () => true, giveUp: () => false };
 
 /** Holds the space if there is any, unless it was just `givenUp`. Never throws. */
-export const openReserve = (store: string, givenUp: boolean): Reserve => {
+export const openReserve = (store: string, givenUp: boolean): DiskReserve => {
   const file = reserveFile(store);
   let held = isWhole(file) || (!givenUp && make(file));
   let spent = givenUp;

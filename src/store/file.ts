@@ -103,13 +103,13 @@ export const inspect = (file: string): void => {
     );
 };
 
-interface Marks {
+interface StoreMarks {
   readonly application: number;
   readonly version: number;
 }
 
 /** Source: sqlite.org/fileformat.html, "The Database Header". */
-const marksInHeader = (file: string): Marks | undefined => {
+const marksInHeader = (file: string): StoreMarks | undefined => {
   const header = Buffer.alloc(100);
   const descriptor = openSync(file, "r");
   try {
@@ -122,7 +122,7 @@ const marksInHeader = (file: string): Marks | undefined => {
 };
 
 /** After a crash the newest header may still be in the write-ahead log; a read-only connection does not merge it. */
-const marksInLog = (file: string): Marks => {
+const marksInLog = (file: string): StoreMarks => {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const mark = (name: string) => Number(database.prepare(`select ${name} as mark from pragma_${name}`).get()?.mark);

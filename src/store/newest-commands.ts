@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from "node:sqlite";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 
 export interface WantedCommands {
   /** Of these miners; undefined = of all that there are and ever were. */
@@ -22,7 +22,7 @@ interface Head {
  * The commands of several miners, merged from the ends of their parts of an index: however many commands of others lie
  * between, an answer costs a look into the index for each miner and one or two for each command that is given.
  */
-export function newestCommands(connection: Connection): NewestCommands {
+export function newestCommands(connection: SqliteConnection): NewestCommands {
   const prepare = (sql: string) => connection.prepare(sql);
   /** By the index command_miner, or by command_actor. */
   const lookups = (actor: string) => {

@@ -1,4 +1,4 @@
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { isOneOf } from "./one-of.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
@@ -21,7 +21,7 @@ export interface NotificationLog {
 }
 
 export const openNotifications = async (
-  connection: Connection,
+  connection: SqliteConnection,
   mark: RunMark,
   now: () => number,
 ): Promise<NotificationLog> => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ControlValue } from "../contract/readings.ts";
-import type { Connection } from "./connection.ts";
-import { forgetting, unlessFull } from "./deferred-delete.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+import { deferredDelete, unlessFull } from "./deferred-delete.ts";
 
 /** What is remembered of a rig's power over restarts. W, epoch ms. */
 export const PowerMemory = z.object({
@@ -24,7 +24,7 @@ export interface PowerMemories {
   flush(): void;
 }
 
-export const openPowerMemories = async (connection: Connection): Promise<PowerMemories> => {
+export const openPowerMemories = async (connection: SqliteConnection): Promise<PowerMemories> => {
   const { tables } = connection;
   const memories = new Map<number, PowerMemory>();
   const unsaved = new Set<number>();
@@ -35,7 +35,7 @@ export const openPowerMemories = async (connection: Connection): Promise<PowerMe
     if (memory.success) memories.set(miner_id, memory.data);
   }
 
-  const removal = forgetting(connection, (run, minerId) =>
+  const removal = deferredDelete(connection, (run, minerId) =>
     run(tables.deleteFrom("power_memory").where("miner_id", "=", minerId)),
   );
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
-import { Supply } from "../contract/supply.ts";
+import { PlugSettings } from "../contract/plug-settings.ts";
 
 /** What the store keeps, as it is kept: without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -21,7 +21,7 @@ export const StoredMiner = z.object({
   tags: z.array(text),
   offlineExpected: z.boolean(),
   powerNameplate: z.number().nullable().describe("W"),
-  supply: Supply.nullable().default(null),
+  supply: PlugSettings.nullable().default(null),
   power: z
     .object({ minOn: z.number(), minOff: z.number(), changesPerHour: z.number() })
     .partial()

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity, ReasonCode } from "../contract/readings.ts";
-import type { Connection } from "./connection.ts";
-import { forgetting } from "./deferred-delete.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+import { deferredDelete } from "./deferred-delete.ts";
 import type { Tables } from "./tables.ts";
 
 /** The layout of a rig, so that one which is off at start keeps its shape. */
@@ -51,7 +51,7 @@ const blank = {
 };
 const noLayout: Layout = { boards: [], fans: 0 };
 
-export const openRigMemories = async (connection: Connection): Promise<RigMemories> => {
+export const openRigMemories = async (connection: SqliteConnection): Promise<RigMemories> => {
   const { tables } = connection;
   const memories = new Map<number, RigMemory>();
   const minerOfUid = new Map<string, number>();
@@ -75,7 +75,7 @@ export const openRigMemories = async (connection: Connection): Promise<RigMemori
     "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
   );
 
-  const removal = forgetting(connection, (run, minerId) => {
+  const removal = deferredDelete(connection, (run, minerId) => {
     run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
     run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
   });

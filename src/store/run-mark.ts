@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import type { Connection, Run } from "./connection.ts";
+import type { SqliteConnection, Run } from "./sqlite-connection.ts";
 import { unlessFull } from "./deferred-delete.ts";
 
 /** Tables whose rows may wait in memory while the store cannot be written. */
@@ -50,7 +50,7 @@ interface Content {
 }
 
 /** `file`: null for a store in memory. */
-export const openRunMark = async (connection: Connection, file: string | null, now: () => number): Promise<RunMark> => {
+export const openRunMark = async (connection: SqliteConnection, file: string | null, now: () => number): Promise<RunMark> => {
   const { tables } = connection;
   const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
   const beside = file === null ? null : contentOf(file);

@@ -1,7 +1,7 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { isBusy } from "./failures.ts";
-import { forgetting } from "./deferred-delete.ts";
+import { deferredDelete } from "./deferred-delete.ts";
 import {
   collecting,
   eachPacked,
@@ -78,7 +78,7 @@ const packedSamples = `sum((length(samples) - 1) / ${sampleSize})`;
 const miners = (table: string, column: string): string =>
   `select distinct miner_id from ${table} where ${column} = ? order by miner_id limit ${minersPerStep}`;
 
-export const openSamples = (connection: Connection): Samples => {
+export const openSamples = (connection: SqliteConnection): Samples => {
   const prepare = (sql: string): StatementSync => connection.prepare(sql);
   const spans = `span in ${leaps("sample", "span")} and miner_id = $miner`;
   const hours = `hour in ${leaps("sample_hour", "hour")} and miner_id = $miner`;
@@ -186,7 +186,7 @@ export const openSamples = (connection: Connection): Samples => {
         statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
     });
 
-  const removal = forgetting(connection, (_run, minerId) => {
+  const removal = deferredDelete(connection, (_run, minerId) => {
     for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
       drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
   });

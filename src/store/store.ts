@@ -3,14 +3,14 @@ import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
-import { Connection } from "./connection.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
 import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
-import { giveUpReserve, noReserve, openReserve, type Reserve } from "./disk-reserve.ts";
+import { giveUpReserve, noReserve, openReserve, type DiskReserve } from "./disk-reserve.ts";
 import {
   StoredCoin,
   StoredGroup,
@@ -110,9 +110,9 @@ const openFile = async (path: string, now: () => number, spent: boolean): Promis
  * itself, often, goes over another and survives the death of the process. They share no table, so that in memory each
  * has a database of its own.
  */
-const build = async (path: string, now: () => number, held: Lock, reserve: Reserve): Promise<Store> => {
-  const declared = new Connection(path, { durability: "full", patience: 2_000, reserve });
-  const noted = new Connection(path, { durability: "normal", patience: 100, reserve });
+const build = async (path: string, now: () => number, held: Lock, reserve: DiskReserve): Promise<Store> => {
+  const declared = new SqliteConnection(path, { durability: "full", patience: 2_000, reserve });
+  const noted = new SqliteConnection(path, { durability: "normal", patience: 100, reserve });
   const close = () => {
     noted.close();
     declared.close();
@@ -129,8 +129,8 @@ const build = async (path: string, now: () => number, held: Lock, reserve: Reser
 };
 
 const assemble = async (
-  declared: Connection,
-  noted: Connection,
+  declared: SqliteConnection,
+  noted: SqliteConnection,
   now: () => number,
   close: () => void,
 ): Promise<Store> => {

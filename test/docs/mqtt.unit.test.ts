@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
 import { operations } from "../../src/contract/operations.ts";
-import { actionIn, settingIn, settingsIn } from "../../src/farm/index.ts";
+import { actionIntents, settingIntents, settingsIntents } from "../../src/farm/index.ts";
 import { looseIn } from "../../src/mqtt/payloads.ts";
 import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 
@@ -29,9 +29,9 @@ describe("the page on MQTT", () => {
       return;
     }
     expect(command).not.toBeNull();
-    if (command?.kind === "action") expect(actionIn(value)).toHaveLength(1);
-    else if (command?.property === null) expect(settingsIn(value)).toHaveLength(1);
-    else expect(settingIn(command?.property ?? "", value)).toHaveLength(1);
+    if (command?.kind === "action") expect(actionIntents(value)).toHaveLength(1);
+    else if (command?.property === null) expect(settingsIntents(value)).toHaveLength(1);
+    else expect(settingIntents(command?.property ?? "", value)).toHaveLength(1);
   });
 
   test("lists the topics that there are", () => {

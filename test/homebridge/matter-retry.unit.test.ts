@@ -1,7 +1,7 @@
 import type { MatterAPI } from "homebridge";
 import { expect, test } from "vitest";
 import { whatDevices } from "../../homebridge/src/matter/devices.ts";
-import { ShownDevice } from "../../homebridge/src/matter/device-binding.ts";
+import { DeviceBinding } from "../../homebridge/src/matter/device-binding.ts";
 import { until } from "../until.ts";
 import { farmOf, miner, settings } from "./miners.ts";
 
@@ -51,7 +51,7 @@ function open({ takesFrom, late, startsAt = 0 }: Moments) {
     },
     closing: closing.signal,
   };
-  const device = new ShownDevice(plan, through, false);
+  const device = new DeviceBinding(plan, through, false);
   device.show(plan, async () => undefined);
   return { tried, warnings, closing, state, device, name: plan.name };
 }

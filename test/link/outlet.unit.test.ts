@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Supply } from "../../src/contract/supply.ts";
+import { PlugSettings } from "../../src/contract/plug-settings.ts";
 import { isSameAddress, parseAddress } from "../../src/link/address.ts";
 import { outletOf } from "../../src/link/plugs/outlet.ts";
 
-const plugAt = (address: string, channel = 0, type = "shelly") => outletOf(Supply.parse({ type, address, channel }));
+const plugAt = (address: string, channel = 0, type = "shelly") => outletOf(PlugSettings.parse({ type, address, channel }));
 
 /** One place, as people and attackers write it. */
 const spellings: readonly (readonly [string, string])[] = [
@@ -33,7 +33,7 @@ describe("a plug is the same plug", () => {
   });
 
   test("at its topic", () => {
-    const supply = (state: string) => Supply.parse({ type: "mqtt", topics: { set: "plug/set", state } });
+    const supply = (state: string) => PlugSettings.parse({ type: "mqtt", topics: { set: "plug/set", state } });
     expect(outletOf(supply("a")).id).toBe(outletOf(supply("b")).id);
   });
 });

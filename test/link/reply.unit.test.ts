@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Notes, parseNumber, printable, Reply } from "../../src/link/tolerant-reader.ts";
+import { Notes, parseNumber, printable, TolerantReader } from "../../src/link/tolerant-reader.ts";
 
-function reader(value: unknown): { reply: Reply; notes: Notes } {
+function reader(value: unknown): { reply: TolerantReader; notes: Notes } {
   const notes = new Notes();
-  return { reply: new Reply(value, notes, "summary"), notes };
+  return { reply: new TolerantReader(value, notes, "summary"), notes };
 }
 
 describe("numbers", () => {

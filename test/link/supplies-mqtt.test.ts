@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MqttSupply } from "../../src/contract/supply.ts";
+import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
 import { openPlug, type Plug } from "../../src/link/plugs/plug.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem } from "../errors.ts";
@@ -26,7 +26,7 @@ const all = { set: "plug/set", state: "plug/state", power: "plug/power", energy:
 
 async function opened(topics: Record<string, unknown> = all, payloads = {}, clock = stoppedClock()) {
   const { messages, close } = await messagesAt(broker.url, clock.now);
-  const plug = openPlug(MqttSupply.parse({ type: "mqtt", topics, payloads }), { messages, now: clock.now });
+  const plug = openPlug(MqttPlugSettings.parse({ type: "mqtt", topics, payloads }), { messages, now: clock.now });
   closing.push(close, async () => plug.close());
   return { plug, clock };
 }
@@ -165,7 +165,7 @@ describe("a plug over MQTT", () => {
   });
 
   test("says what is missing where there are no messages at all", async () => {
-    const supply = MqttSupply.parse({ type: "mqtt", topics: all });
+    const supply = MqttPlugSettings.parse({ type: "mqtt", topics: all });
     const plug = openPlug(supply, { messages: null, now: Date.now });
     const words = "a plug of the type mqtt needs the MQTT bridge: set mqtt in the configuration";
     expect((await problem(plug.read(never))).message).toBe(words);

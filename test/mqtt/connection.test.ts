@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Message } from "../../src/mqtt/connection.ts";
+import type { Message } from "../../src/mqtt/mqtt-link.ts";
 import {
   type ConnectionSettings,
   largestPacket,

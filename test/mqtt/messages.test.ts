@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Heard } from "../../src/contract/messages.ts";
+import type { ReceivedMessage } from "../../src/contract/messages.ts";
 import { startBroker } from "../../src/mqtt/broker.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
@@ -31,14 +31,14 @@ async function opened(url: string, now?: () => number) {
   const { messages, close } = await messagesAt(url, now);
   const others = await listenAt(url, ["said/#"]);
   closing.push(close, () => others.close());
-  const heardAt = (topic: string): { readonly heard: Heard[]; readonly end: () => void } => {
-    const heard: Heard[] = [];
+  const heardAt = (topic: string): { readonly heard: ReceivedMessage[]; readonly end: () => void } => {
+    const heard: ReceivedMessage[] = [];
     return { heard, end: messages.listen(topic, (message) => heard.push(message)) };
   };
   return { messages, others, heardAt };
 }
 
-const texts = (heard: readonly Heard[]): string[] => heard.map(({ payload }) => payload);
+const texts = (heard: readonly ReceivedMessage[]): string[] => heard.map(({ payload }) => payload);
 
 describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
   test("are heard with the time when they came in, by all who listen", async () => {
@@ -107,7 +107,7 @@ test("what is wanted before there is a connection is heard once there is", async
   const others = await listenAt(url);
   await others.say("room", "20", { retain: true });
   const messages = new BrokerMessages(Date.now);
-  const heard: Heard[] = [];
+  const heard: ReceivedMessage[] = [];
   messages.listen("room", (message) => heard.push(message));
   expect(messages.publish("said/plug", "ON")).toBe(false);
   const connection = await openConnection({

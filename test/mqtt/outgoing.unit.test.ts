@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Publication } from "../../src/mqtt/connection.ts";
+import type { Publication } from "../../src/mqtt/mqtt-link.ts";
 import { Outgoing, type Wire } from "../../src/mqtt/outgoing.ts";
 
 /** A broker that takes so many messages and acknowledges them when it is told to. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MqttSupply } from "../../src/contract/supply.ts";
+import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
 import { startPlug } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem } from "../errors.ts";
@@ -135,7 +135,7 @@ describe("a surplus that is said at a topic", () => {
 
 describe("a rig behind a plug over MQTT", () => {
   const topics = { set: "plug/set", state: "plug/state", power: "plug/power" };
-  const supply = MqttSupply.parse({ type: "mqtt", topics, cutPower: true, delay: 0 });
+  const supply = MqttPlugSettings.parse({ type: "mqtt", topics, cutPower: true, delay: 0 });
 
   /** A rig whose plug speaks MQTT by the hands of the test. */
   async function plugged() {

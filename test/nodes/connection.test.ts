@@ -1,6 +1,6 @@
 import { RigbridgeError } from "rigbridge";
 import { afterEach, describe, expect, test } from "vitest";
-import { Connection, type ConnectionOptions, type OpenedService, type Phase } from "../../nodes/shared/connection.ts";
+import { FarmConnection, type ConnectionOptions, type OpenedService, type Phase } from "../../nodes/shared/farm-connection.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { until } from "../until.ts";
 
@@ -16,7 +16,7 @@ async function openKind(kind: { open(): Promise<Opened> }): Promise<Opened> {
 }
 
 interface Watched {
-  readonly connection: Connection;
+  readonly connection: FarmConnection;
   readonly said: string[];
   /** How often the service was opened and closed. */
   readonly counts: { opened: number; closed: number };
@@ -37,7 +37,7 @@ function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}):
     };
   };
   const log = { info: () => undefined, warn: (text: string) => said.push(String(text)) };
-  const connection = new Connection({ open, log, linger: 10, ...options });
+  const connection = new FarmConnection({ open, log, linger: 10, ...options });
   closers.push(() => connection.close());
   return { connection, said, counts };
 }

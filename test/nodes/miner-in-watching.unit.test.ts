@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Every } from "../../nodes/miner-in/every.ts";
-import { bases, judged, judgedNamed, measured } from "../../nodes/miner-in/threshold-properties.ts";
+import { bases, thresholdProperties, thresholdPropertyNamed, measured } from "../../nodes/miner-in/threshold-properties.ts";
 import { Limits, type Tally, type Turn } from "../../nodes/miner-in/limits.ts";
 import { Statuses } from "../../nodes/miner-in/statuses.ts";
 import { those, Watched } from "../../nodes/miner-in/watched.ts";
-import type { Farm } from "../../nodes/shared/connection.ts";
+import type { Farm } from "../../nodes/shared/farm-connection.ts";
 import type { Fault } from "../../nodes/shared/faults.ts";
 import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
 import { RigFaults } from "../../src/farm/index.ts";
@@ -80,12 +80,12 @@ describe("what is judged", () => {
   });
 
   test("is offered with a label for each property and each basis", () => {
-    expect(judged.length).toBeGreaterThan(20);
-    for (const { key } of judged) expect(english(`property.${key}`)).not.toBe(`property.${key}`);
+    expect(thresholdProperties.length).toBeGreaterThan(20);
+    for (const { key } of thresholdProperties) expect(english(`property.${key}`)).not.toBe(`property.${key}`);
     for (const basis of bases.slice(1)) expect(english(`basis.${basis}`)).not.toBe(`basis.${basis}`);
-    expect(judgedNamed("hashrate")).toMatchObject({ bases: ["value", "expected", "average"] });
-    expect(judgedNamed("power")).toMatchObject({ units: ["W", "kW"], bases: ["value"] });
-    expect([judgedNamed("status"), judgedNamed("toString"), judgedNamed("")]).toEqual([
+    expect(thresholdPropertyNamed("hashrate")).toMatchObject({ bases: ["value", "expected", "average"] });
+    expect(thresholdPropertyNamed("power")).toMatchObject({ units: ["W", "kW"], bases: ["value"] });
+    expect([thresholdPropertyNamed("status"), thresholdPropertyNamed("toString"), thresholdPropertyNamed("")]).toEqual([
       undefined,
       undefined,
       undefined,

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Allowance } from "../../nodes/notification-in/allowance.ts";
 import { type Change, changesSince, seenWith } from "../../nodes/notification-in/changes.ts";
 import { textFilter } from "../../nodes/notification-in/filters.ts";
-import { Looks } from "../../nodes/notification-in/poller.ts";
-import { Telling } from "../../nodes/notification-in/messages.ts";
+import { Poller } from "../../nodes/notification-in/poller.ts";
+import { MessageSender } from "../../nodes/notification-in/messages.ts";
 import type { Notification } from "../../src/contract/resources.ts";
 import { english } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
@@ -93,7 +93,7 @@ describe("what is over the limit", () => {
     const shown: string[] = [];
     const warned: string[] = [];
     const status = { done: (text: string) => shown.push(text), failed: (text: string) => shown.push(`! ${text}`) };
-    const telling = new Telling({
+    const telling = new MessageSender({
       ...{ limit: 2, clock, say: english, status },
       send: (msg) => sent.push(msg),
       warn: (text) => warned.push(text),
@@ -103,9 +103,9 @@ describe("what is over the limit", () => {
 
   test("is told in one message as soon as there is room, and never sent itself", () => {
     const { clock, sent, shown, telling } = open();
-    expect(words(telling.tell(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
+    expect(words(telling.send(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
     clock.pass(30);
-    telling.tell([{ event: "closed", notification: notification(1) }], farm);
+    telling.send([{ event: "closed", notification: notification(1) }], farm);
     expect(sent).toHaveLength(2);
     clock.pass(30);
     const message = "3 more notifications, over the limit of 2 in a minute";
@@ -114,13 +114,13 @@ describe("what is over the limit", () => {
     ]);
     expect(shown.slice(-2)).toEqual([`! ${message}`, message]);
     expect(clock.waiting).toBe(0);
-    telling.tell(changes(1), farm);
+    telling.send(changes(1), farm);
     expect(sent).toHaveLength(4);
   });
 
   test("is said in the log when the node is closed before", () => {
     const { clock, warned, telling } = open();
-    telling.tell(changes(3), farm);
+    telling.send(changes(3), farm);
     telling.close();
     expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 in a minute"]]);
   });
@@ -135,7 +135,7 @@ describe("looks at the list", () => {
       looks.push(next);
       return next.promise;
     };
-    const looking = new Looks({ look, clock, interval: 30_000, pace: 500 });
+    const looking = new Poller({ poll, clock, interval: 30_000, pace: 500 });
     const end = async (): Promise<void> => {
       looks.at(-1)?.resolve();
       await new Promise(setImmediate);

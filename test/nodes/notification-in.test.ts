@@ -3,7 +3,7 @@ import helper from "node-red-node-test-helper";
 import { afterEach, describe, expect, test } from "vitest";
 import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
-import type { Asked } from "../../nodes/shared/connection.ts";
+import type { Asked } from "../../nodes/shared/farm-connection.ts";
 import { connectionAt } from "../../nodes/shared/services.ts";
 import { Notification } from "../../src/contract/resources.ts";
 import { until } from "../until.ts";

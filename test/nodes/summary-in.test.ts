@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import registerService from "../../nodes/service/rigbridge-service.ts";
-import type { Farm } from "../../nodes/shared/connection.ts";
+import type { Farm } from "../../nodes/shared/farm-connection.ts";
 import registerSummary from "../../nodes/summary-in/rigbridge-summary-in.ts";
 import { Summaries, type SummariesOptions, summaryMessage } from "../../nodes/summary-in/summaries.ts";
 import type { Miner, Summary } from "../../src/index.ts";

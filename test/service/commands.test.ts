@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
-import { Steering, type Waits } from "../../src/service/commands/command-executor.ts";
+import { CommandExecutor, type Waits } from "../../src/service/commands/command-executor.ts";
 import { changePool, type Step, setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -227,7 +227,7 @@ async function steered(
     remember: async () => undefined,
     now: Date.now,
   });
-  const steering = new Steering(fleet, store, pino({ level: "silent" }), () => undefined, {
+  const steering = new CommandExecutor(fleet, store, pino({ level: "silent" }), () => undefined, {
     queue: 60_000,
     ...waits,
   });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { History } from "../../src/contract/resources.ts";
 import { Points, rangeOf } from "../../src/service/history/history.ts";
-import { Connection } from "../../src/store/connection.ts";
+import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
 import { openStore, type Sample } from "../../src/store/index.ts";
 import { noReserve } from "../../src/store/disk-reserve.ts";
 import { openSamples } from "../../src/store/samples.ts";
@@ -223,7 +223,7 @@ describe("history", () => {
     await store.close();
 
     const statements: string[] = [];
-    class Watched extends Connection {
+    class Watched extends SqliteConnection {
       override prepare(sql: string): StatementSync {
         statements.push(sql);
         return super.prepare(sql);

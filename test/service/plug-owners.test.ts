@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../src/contract/service.ts";
-import type { Supply } from "../../src/contract/supply.ts";
+import type { PlugSettings } from "../../src/contract/plug-settings.ts";
 import { startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
@@ -35,7 +35,7 @@ afterEach(async () => {
 const plugAt = (
   address: string,
   more: { readonly channel?: number; readonly type?: "shelly" | "tasmota" } = {},
-): Supply => ({
+): PlugSettings => ({
   type: "shelly",
   address,
   channel: 0,
@@ -44,8 +44,8 @@ const plugAt = (
   ...more,
 });
 
-const take = (supply: Supply, who = anna) => bench.service.changeMiner({ id: barn, supply }, who);
-const add = (supply: Supply, who = anna) =>
+const take = (supply: PlugSettings, who = anna) => bench.service.changeMiner({ id: barn, supply }, who);
+const add = (supply: PlugSettings, who = anna) =>
   bench.service.addMiner({ address: "127.0.0.1:9", group: groups.barn, supply }, who);
 
 describe("the plug of another miner", () => {

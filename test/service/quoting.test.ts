@@ -5,7 +5,7 @@ import { parseAddress } from "../../src/link/address.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { identify } from "../../src/link/identify.ts";
 import { openPlug } from "../../src/link/plugs/plug.ts";
-import { SuppliedRig } from "../../src/link/plugs/plugged-rig.ts";
+import { PluggedRig } from "../../src/link/plugs/plugged-rig.ts";
 import { framed } from "../../src/link/transports/frames.ts";
 import { problem } from "../errors.ts";
 import { ownHost } from "../own-host.ts";
@@ -111,7 +111,7 @@ describe.each(answers)("where %s answers", (_name, answer) => {
       const id = await bench.add(bench.rig(index).address, { supply });
       expect(JSON.stringify(await bench.get(id))).not.toContain(word);
       expect((await bench.get(id)).readings.notes.join()).toContain("its plug is not read");
-      const rig = new SuppliedRig({
+      const rig = new PluggedRig({
         plug: openPlug(supply, { messages: null, now: Date.now }),
         supply,
         connect: async (signal) => (await identify(parseAddress(bench.rig(index).address), {}, signal)).rig,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { HttpSupply } from "../../src/contract/supply.ts";
+import type { HttpPlugSettings } from "../../src/contract/plug-settings.ts";
 import { type PlugKind, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const hash = { kind: "cgminer", hardware: "sticks", warm: true } as const;
 
-async function rigOnPlug(kind: PlugKind, said: Partial<HttpSupply> = {}, password?: string) {
+async function rigOnPlug(kind: PlugKind, said: Partial<HttpPlugSettings> = {}, password?: string) {
   const bench = await openBench({ rigs: [hash] });
   const plug = await startPlug({ kind, rig: bench.rig(0), ...(password === undefined ? {} : { password }) });
   plugs.push(plug);
@@ -21,7 +21,7 @@ async function rigOnPlug(kind: PlugKind, said: Partial<HttpSupply> = {}, passwor
   return { bench, plug, id };
 }
 
-const supplyOf = (kind: PlugKind, { address }: VirtualPlug, said: Partial<HttpSupply>): HttpSupply => ({
+const supplyOf = (kind: PlugKind, { address }: VirtualPlug, said: Partial<HttpPlugSettings>): HttpPlugSettings => ({
   type: kind === "tasmota" ? "tasmota" : "shelly",
   address,
   channel: 0,

@@ -1,5 +1,5 @@
 import { openCommands } from "../../src/store/commands.ts";
-import { Connection } from "../../src/store/connection.ts";
+import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
 import { noReserve } from "../../src/store/disk-reserve.ts";
 import { openRunMark } from "../../src/store/run-mark.ts";
@@ -9,7 +9,7 @@ import { openRunMark } from "../../src/store/run-mark.ts";
  * Says which ids it gave to five commands and five notifications, and waits to be killed.
  */
 const file = process.argv[2] ?? "";
-const connection = new Connection(file, { durability: "normal", patience: 0, reserve: noReserve });
+const connection = new SqliteConnection(file, { durability: "normal", patience: 0, reserve: noReserve });
 const mark = await openRunMark(connection, `${file}.run`, Date.now);
 const notifications = await openNotifications(connection, mark, Date.now);
 const commands = await openCommands(connection, mark, Date.now);

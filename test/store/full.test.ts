@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openCommands } from "../../src/store/commands.ts";
-import { Connection } from "../../src/store/connection.ts";
+import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
 import { migrate } from "../../src/store/migrations.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
 import { openReserve, reserveSize } from "../../src/store/disk-reserve.ts";
@@ -27,7 +27,7 @@ const notice = { minerId: null, minerName: "", title: null, source: "", message:
 async function fullStore() {
   let held = true;
   let spent = false;
-  const connection = new Connection(":memory:", {
+  const connection = new SqliteConnection(":memory:", {
     durability: "normal",
     patience: 0,
     reserve: {

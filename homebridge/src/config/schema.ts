@@ -1,4 +1,4 @@
-import { HttpSupply } from "rigbridge";
+import { HttpPlugSettings } from "rigbridge";
 import { z } from "zod";
 import { platformName } from "../names.ts";
 
@@ -44,8 +44,8 @@ export const RigChoices = z.strictObject({
 export type RigChoices = z.infer<typeof RigChoices>;
 
 /** HomeKit waits for a switch no longer than 9 s, so there is less time to cool down than elsewhere. */
-const Plug = HttpSupply.extend({
-  delay: HttpSupply.shape.delay
+const Plug = HttpPlugSettings.extend({
+  delay: HttpPlugSettings.shape.delay
     .unwrap()
     .default(5)
     .describe(

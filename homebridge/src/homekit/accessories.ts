@@ -8,7 +8,7 @@ import { groupPlan } from "./groups.ts";
 import { isKnown, miningControl } from "./main-switch.ts";
 import { rulePlan } from "./momentary.ts";
 import type { AccessoryPlan } from "./plan.ts";
-import { type ShownRig, servicesOf } from "./rig-parts.ts";
+import { type VisibleRig, servicesOf } from "./rig-parts.ts";
 import { untold } from "./temperature-sensors.ts";
 import { informationText, versionIn } from "./texts.ts";
 
@@ -57,7 +57,7 @@ const tooManyRigs = (count: number): string =>
 const tooManyAccessories = (count: number): string =>
   `HomeKit has room for 149 accessories on a bridge, and these would be ${count}; the last ones are not shown`;
 
-function rigPlan(rig: ShownRig): AccessoryPlan {
+function rigPlan(rig: VisibleRig): AccessoryPlan {
   const { miner, name } = rig;
   const { identity } = miner;
   return {
@@ -74,7 +74,7 @@ function rigPlan(rig: ShownRig): AccessoryPlan {
   };
 }
 
-function notesOf(rig: ShownRig): string[] {
+function notesOf(rig: VisibleRig): string[] {
   const { miner, choices } = rig;
   const { notes } = miner.readings;
   if (miner.uid === null) return notes.slice(0, 1).map((note) => `${miner.name} is not recognised: ${note}`);

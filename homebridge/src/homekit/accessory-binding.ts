@@ -1,34 +1,34 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Characteristic, CharacteristicValue, HAP, PlatformAccessory, Service } from "homebridge";
 import { RigbridgeError } from "rigbridge";
-import { type Tell, withinPatience } from "../send-command.ts";
+import { type SendCommand, withinTimeout } from "../send-command.ts";
 import { customCharacteristic, customService } from "./custom.ts";
 import { hapError, unreachable } from "./hap-error.ts";
 import type { AccessoryPlan, CharacteristicPlan, ServicePlan } from "./plan.ts";
 
-export interface ShownWith {
+export interface AccessoryContext {
   readonly hap: HAP;
   readonly warn: (message: string) => void;
 }
 
 /** An accessory at Homebridge that shows a plan, or that nobody knows how it is. */
-export class ShownAccessory {
+export class AccessoryBinding {
   readonly accessory: PlatformAccessory;
-  readonly #with: ShownWith;
+  readonly #with: AccessoryContext;
   /** What each characteristic shows; absent = nobody knows. */
   readonly #plans = new Map<Characteristic, CharacteristicPlan>();
   readonly #handled = new WeakSet<Characteristic>();
-  #tell: Tell | null = null;
+  #tell: SendCommand | null = null;
   /** What was last written; what comes after waits for it, and is told of the rig as it is then. */
   #written: Promise<void> = Promise.resolve();
 
-  constructor(accessory: PlatformAccessory, shownWith: ShownWith) {
+  constructor(accessory: PlatformAccessory, shownWith: AccessoryContext) {
     this.accessory = accessory;
     this.#with = shownWith;
   }
 
   /** Brings services, properties and values in line with the plan. */
-  show(plan: AccessoryPlan, tell: Tell): void {
+  show(plan: AccessoryPlan, tell: SendCommand): void {
     this.#tell = tell;
     this.#describe(plan);
     const services = new Set(plan.services.map((each) => this.#service(each)));
@@ -137,7 +137,7 @@ export class ShownAccessory {
     const told = this.#written.then(() => this.#say(characteristic, value));
     this.#written = told.catch(() => undefined);
     try {
-      await withinPatience(told);
+      await withinTimeout(told);
     } catch (error) {
       const { status, message } = hapError(error);
       warn(`${this.accessory.displayName}: ${message}`);

@@ -1,17 +1,17 @@
 import type { Miner } from "rigbridge";
 import type { AccessoryPlan, ServicePlan } from "./plan.ts";
 import { hasProblem } from "./problem.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 import { partName } from "./texts.ts";
 
 /** HAP's values of a contact: closed is as it should be. */
 const contact = { closed: 0, open: 1 } as const;
 
 /** A miner, and whether nobody wonders when it is off. */
-export type Watched = Pick<ShownRig, "miner" | "offlineExpected">;
+export type Watched = Pick<VisibleRig, "miner" | "offlineExpected">;
 
 /** The rig's own alarm, where it is wanted. */
-export const alarmPart = (rig: ShownRig): readonly ServicePlan[] =>
+export const alarmPart = (rig: VisibleRig): readonly ServicePlan[] =>
   rig.choices.alarm ? [contactOf("alarm", partName(rig.name, "alarm"), [rig])] : [];
 
 /** One alarm for all rigs. */

@@ -1,7 +1,7 @@
 import type { Miner } from "rigbridge";
 import { isKnown } from "./main-switch.ts";
 import type { CustomCharacteristic, ServicePlan } from "./plan.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 
 /** What Eve and its like show of power: HomeKit itself has neither watts nor kWh. A service of its own holds them. */
 const meter = { name: "Power meter", uuid: "00000001-0000-1777-8000-775D67EC4377" };
@@ -19,7 +19,7 @@ const total: CustomCharacteristic = {
 };
 
 /** Watts and kWh of a rig. */
-export const evePart = ({ miner, settings }: ShownRig): readonly ServicePlan[] =>
+export const evePart = ({ miner, settings }: VisibleRig): readonly ServicePlan[] =>
   settings.eve ? [meterOf([miner])] : [];
 
 /** Watts and kWh of some miners together; null where none of them says. */

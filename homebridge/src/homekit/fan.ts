@@ -1,8 +1,8 @@
 import type { Control, Miner } from "rigbridge";
-import type { Telling } from "../send-command.ts";
+import type { CommandRequest } from "../send-command.ts";
 import { isKnown, isMining, isWhole } from "./main-switch.ts";
 import { type CharacteristicPlan, doubtful, type ServicePlan } from "./plan.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 import { partName } from "./texts.ts";
 import { figureWithin, isOn, nearestWithin } from "./values.ts";
 
@@ -15,7 +15,7 @@ const follows = { manual: 0, auto: 1 } as const;
  * scenes switch everything of an accessory, and a rig without its fans would burn, while to keep them at a speed, or
  * no longer, may be written for good and restart the mining. A speed of 0 gives them back to the rig.
  */
-export function fanPart({ miner, name, choices }: ShownRig): readonly ServicePlan[] {
+export function fanPart({ miner, name, choices }: VisibleRig): readonly ServicePlan[] {
   const control = miner.controls.find(({ key, kind }) => key === "fan" && kind === "range");
   if (!choices.fan) return [];
   const called = partName(name, "fan");
@@ -91,7 +91,7 @@ function isTurning(miner: Miner): boolean {
 
 const takesAuto = ({ options }: Control): boolean => options?.includes(auto) ?? false;
 
-const told = ({ id }: Miner, value: string): Telling => ({
+const told = ({ id }: Miner, value: string): CommandRequest => ({
   miners: [id],
   orders: [{ kind: "set", property: "fan", value }],
 });

@@ -1,12 +1,12 @@
 import type { Miner } from "rigbridge";
 import type { Settings } from "../config/schema.ts";
-import type { ShownGroup } from "../visible-farm.ts";
+import type { VisibleGroup } from "../visible-farm.ts";
 import { meterOf } from "./eve.ts";
 import { isHashing, isKnown, isMining, isWhole, miningControl, type SwitchState, switchOf } from "./main-switch.ts";
 import { type AccessoryPlan, doubtful } from "./plan.ts";
 
 /** An outlet that stops and starts what of a group can be; none where nothing can. */
-export function groupPlan({ key, name, members }: ShownGroup, settings: Settings): AccessoryPlan[] {
+export function groupPlan({ key, name, members }: VisibleGroup, settings: Settings): AccessoryPlan[] {
   const state = groupState(members);
   if (state === null && members.every(isWhole)) return [];
   const as = settings.groups.as === "switch" ? "switch" : "outlet";

@@ -1,8 +1,8 @@
 import type { Heating, Miner } from "rigbridge";
-import type { Telling } from "../send-command.ts";
+import type { CommandRequest } from "../send-command.ts";
 import { isHashing, isKnown, isMining, switchTold } from "./main-switch.ts";
 import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 import { figureWithin, isOn } from "./values.ts";
 
 /** HAP's values. */
@@ -14,7 +14,7 @@ export const targets = { minValue: 5, maxValue: 35, minStep: 0.5 } as const;
 const rooms = { lowest: -40, highest: 60 } as const;
 
 /** A rig that heats a room. The service holds it to the room's target; HomeKit only says what that is. */
-export function heaterOf({ miner, name }: ShownRig, heating: Heating): ServicePlan {
+export function heaterOf({ miner, name }: VisibleRig, heating: Heating): ServicePlan {
   const known = isKnown(miner);
   const active = isActive(miner, heating);
   return {
@@ -52,9 +52,9 @@ function stateOf(miner: Miner, active: boolean): number {
 }
 
 /** To set what the room should have takes back a rig that a person has stopped; then its room decides. */
-export const handedBack = ({ id }: Miner, { target }: Heating): Telling => targetTold(id, target);
+export const handedBack = ({ id }: Miner, { target }: Heating): CommandRequest => targetTold(id, target);
 
-export const targetTold = (id: number, celsius: number): Telling => ({
+export const targetTold = (id: number, celsius: number): CommandRequest => ({
   miners: [id],
   orders: [{ kind: "set", property: "room_target", value: String(celsius) }],
 });

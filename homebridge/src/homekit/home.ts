@@ -2,10 +2,10 @@ import type { API, PlatformAccessory } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
 import type { Farm } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { Tell } from "../send-command.ts";
+import type { SendCommand } from "../send-command.ts";
 import type { HomePlan } from "./accessories.ts";
 import type { AccessoryPlan } from "./plan.ts";
-import { ShownAccessory } from "./accessory-binding.ts";
+import { AccessoryBinding } from "./accessory-binding.ts";
 
 export interface HomeLog {
   info(message: string): void;
@@ -17,7 +17,7 @@ export class Home {
   readonly #api: API;
   readonly #log: HomeLog;
   readonly #faults: RigFaults;
-  readonly #shown = new Map<string, ShownAccessory>();
+  readonly #shown = new Map<string, AccessoryBinding>();
   readonly #said = new Set<string>();
 
   constructor(api: API, log: HomeLog, faults: RigFaults) {
@@ -34,7 +34,7 @@ export class Home {
   }
 
   /** Adds, changes and removes accessories until they are those of the plan. */
-  show({ accessories, doubtful, notes }: HomePlan, farm: Farm, tell: Tell): void {
+  show({ accessories, doubtful, notes }: HomePlan, farm: Farm, tell: SendCommand): void {
     const added: PlatformAccessory[] = [];
     const wanted = new Set<string>();
     const remembered = doubtful.filter(({ key }) => this.#shown.has(this.#uuidOf(key)));
@@ -65,14 +65,14 @@ export class Home {
     return this.#api.hap.uuid.generate(`rigbridge:${key}`);
   }
 
-  #add(uuid: string, { name }: AccessoryPlan): ShownAccessory {
+  #add(uuid: string, { name }: AccessoryPlan): AccessoryBinding {
     const shown = this.#shownFor(new this.#api.platformAccessory(name, uuid));
     this.#shown.set(uuid, shown);
     return shown;
   }
 
-  #shownFor(accessory: PlatformAccessory): ShownAccessory {
-    return new ShownAccessory(accessory, { hap: this.#api.hap, warn: (message) => this.#log.warn(message) });
+  #shownFor(accessory: PlatformAccessory): AccessoryBinding {
+    return new AccessoryBinding(accessory, { hap: this.#api.hap, warn: (message) => this.#log.warn(message) });
   }
 
   /**

@@ -1,15 +1,15 @@
 import type { Control, Miner } from "rigbridge";
-import type { Telling } from "../send-command.ts";
+import type { CommandRequest } from "../send-command.ts";
 import { heaterOf } from "./heater.ts";
 import { type CharacteristicPlan, doubtful, type ServicePlan } from "./plan.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 import { isOn } from "./values.ts";
 
 /**
  * What a rig mainly is: a heater, where it heats a room, else an outlet or a switch, where it can be stopped. What should
  * be a heater and heats no room is an outlet.
  */
-export function mainPart(rig: ShownRig): readonly ServicePlan[] {
+export function mainPart(rig: VisibleRig): readonly ServicePlan[] {
   const { miner, name, choices } = rig;
   if (choices.as === "heater" && miner.heating !== null) return [heaterOf(rig, miner.heating)];
   const as = choices.as === "switch" ? "switch" : "outlet";
@@ -39,7 +39,7 @@ export function switchOf(as: "outlet" | "switch", subtype: string, name: string,
   return { type: "Outlet", subtype, name, characteristics: [on, inUse] };
 }
 
-export const switchTold = (miners: readonly number[], on: boolean): Telling => ({
+export const switchTold = (miners: readonly number[], on: boolean): CommandRequest => ({
   miners,
   orders: [{ kind: "set", property: "mining", value: String(on) }],
 });

@@ -1,18 +1,18 @@
 import { type ManualAction, type Miner, properties } from "rigbridge";
-import type { Telling } from "../send-command.ts";
+import type { CommandRequest } from "../send-command.ts";
 import { isKnown, isWhole } from "./main-switch.ts";
 import { type AccessoryPlan, doubtful, type ServicePlan } from "./plan.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 import { homeKitName, partName } from "./texts.ts";
 import { isOn } from "./values.ts";
 
 /** What a rig can be told to do once, where it is wanted. */
-export const triggers = ({ miner, name, choices }: ShownRig): readonly ServicePlan[] =>
+export const triggers = ({ miner, name, choices }: VisibleRig): readonly ServicePlan[] =>
   choices.switches.flatMap((key) => {
     const called = partName(name, properties[key].name.toLowerCase());
     if (!miner.controls.some((control) => control.key === key))
       return isWhole(miner) ? [] : [doubtful("Switch", key, called)];
-    const told: Telling = { miners: [miner.id], orders: [{ kind: "set", property: key, value: "true" }] };
+    const told: CommandRequest = { miners: [miner.id], orders: [{ kind: "set", property: key, value: "true" }] };
     return [momentary(key, called, isKnown(miner), told)];
   });
 
@@ -34,7 +34,7 @@ export function rulePlan({ id, name: called }: ManualAction, miners: readonly Mi
 }
 
 /** A switch that goes back to off by itself. */
-const momentary = (subtype: string, name: string, isThere: boolean, told: Telling): ServicePlan => ({
+const momentary = (subtype: string, name: string, isThere: boolean, told: CommandRequest): ServicePlan => ({
   type: "Switch",
   subtype,
   name,

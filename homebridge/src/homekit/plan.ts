@@ -1,5 +1,5 @@
 import type { CharacteristicValue, HAP } from "homebridge";
-import type { Telling } from "../send-command.ts";
+import type { CommandRequest } from "../send-command.ts";
 
 /**
  * Accessories of HomeKit as data: what the pure functions of this folder make of a farm, and what `ShownAccessory`
@@ -49,7 +49,7 @@ export interface CharacteristicPlan {
   /** Where they differ from what the type has; set before the value. */
   readonly props?: Props;
   /** What is said to the rigs when somebody writes it; absent = it is only read. Throws `input.invalid`. */
-  readonly tell?: (value: CharacteristicValue) => Telling;
+  readonly tell?: (value: CharacteristicValue) => CommandRequest;
   /** The value goes back to this as soon as what was written is done: a button, of which HomeKit knows none. */
   readonly springsBack?: boolean;
 }

@@ -9,7 +9,7 @@ import type { ServicePlan } from "./plan.ts";
 import { temperatureSensors } from "./temperature-sensors.ts";
 
 /** A miner, and how it is wanted. */
-export interface ShownRig {
+export interface VisibleRig {
   readonly miner: Miner;
   /** As its accessory is called. */
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ShownRig {
 }
 
 /** Services of a rig's accessory; none where the rig has nothing of it or nobody wants it. */
-export type RigPart = (rig: ShownRig) => readonly ServicePlan[];
+export type RigPart = (rig: VisibleRig) => readonly ServicePlan[];
 
 /** What becomes of each property of a miner in HomeKit; several may be characteristics of the same service. */
 const partOf = {
@@ -73,7 +73,7 @@ const partOf = {
 const parts: readonly RigPart[] = [...new Set(Object.values(partOf))].filter((part) => part !== null);
 
 /** All services of a rig's accessory; none where HomeKit would know none of them. */
-export function servicesOf(rig: ShownRig): readonly ServicePlan[] {
+export function servicesOf(rig: VisibleRig): readonly ServicePlan[] {
   const services = parts.flatMap((part) => part(rig));
   return services.some(({ type }) => typeof type === "string") ? services : [];
 }

@@ -3,7 +3,7 @@ import type { sensors } from "../config/schema.ts";
 import { isKnown } from "./main-switch.ts";
 import type { ServicePlan } from "./plan.ts";
 import { hasProblem } from "./problem.ts";
-import type { ShownRig } from "./rig-parts.ts";
+import type { VisibleRig } from "./rig-parts.ts";
 import { partName } from "./texts.ts";
 import { figureWithin } from "./values.ts";
 
@@ -13,10 +13,10 @@ type Sensor = (typeof sensors)[number];
 const range = { minValue: -50, maxValue: 200 } as const;
 
 /** The temperatures that are wanted: each counts when Siri is asked how warm it is. */
-export const temperatureSensors = (rig: ShownRig): readonly ServicePlan[] =>
+export const temperatureSensors = (rig: VisibleRig): readonly ServicePlan[] =>
   temperaturesOf(rig).map((each) => sensorOf(rig.miner, each));
 
-export interface ShownTemperature {
+export interface VisibleTemperature {
   readonly sensor: Sensor;
   readonly name: string;
   /** °C; null = nobody knows now. */
@@ -24,7 +24,7 @@ export interface ShownTemperature {
 }
 
 /** Those that are wanted of a rig that has them. */
-export const temperaturesOf = ({ miner, name, choices }: ShownRig): readonly ShownTemperature[] =>
+export const temperaturesOf = ({ miner, name, choices }: VisibleRig): readonly VisibleTemperature[] =>
   choices.sensors
     .filter((sensor) => isOf(miner, sensor))
     .map((sensor) => ({
@@ -35,13 +35,13 @@ export const temperaturesOf = ({ miner, name, choices }: ShownRig): readonly Sho
     }));
 
 /** Which of the wanted temperatures a rig that answers does not tell. */
-export const untold = ({ miner, choices }: ShownRig): readonly Sensor[] =>
+export const untold = ({ miner, choices }: VisibleRig): readonly Sensor[] =>
   choices.sensors.filter((sensor) => isKnown(miner) && read(miner, sensor) === null);
 
 /** A temperature stays while the rig is off, or does not tell it: who removes it from a home removes it from its rooms. */
 const isOf = ({ heating }: Miner, sensor: Sensor): boolean => sensor !== "room_temperature" || heating !== null;
 
-function sensorOf(miner: Miner, { sensor, name, celsius }: ShownTemperature): ServicePlan {
+function sensorOf(miner: Miner, { sensor, name, celsius }: VisibleTemperature): ServicePlan {
   const value = figureWithin(celsius, range.minValue, range.maxValue);
   return {
     type: "TemperatureSensor",

@@ -5,11 +5,11 @@ import type { Farm } from "../farm-view.ts";
 import type { HomeLog } from "../homekit/home.ts";
 import { isKnown, miningControl } from "../homekit/main-switch.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { Tell } from "../send-command.ts";
+import type { SendCommand } from "../send-command.ts";
 import { turnEvery } from "./due.ts";
 import type { DevicePlan } from "./plan.ts";
 import { rememberedPlan } from "./remembered.ts";
-import { ShownDevice, type ShownThrough } from "./device-binding.ts";
+import { DeviceBinding, type DeviceContext } from "./device-binding.ts";
 
 export interface MatterBridgeOptions {
   readonly log: HomeLog;
@@ -20,8 +20,8 @@ export interface MatterBridgeOptions {
 
 /** The Matter devices of this plugin at Homebridge: those that it remembers, and those that the farm has now. */
 export class MatterBridge {
-  readonly #through: ShownThrough;
-  readonly #shown = new Map<string, ShownDevice>();
+  readonly #through: DeviceContext;
+  readonly #shown = new Map<string, DeviceBinding>();
   readonly #faults: RigFaults;
   readonly #closing: AbortSignal;
   #last: Promise<void> = Promise.resolve();
@@ -59,16 +59,16 @@ export class MatterBridge {
         .catch((error: unknown) => warn(`${accessory.displayName} was not removed from Matter: ${String(error)}`));
       return;
     }
-    const device = new ShownDevice(plan, this.#through, true);
+    const device = new DeviceBinding(plan, this.#through, true);
     this.#shown.set(plan.key, device);
     device.lost();
   }
 
   /** Adds, changes and removes devices until they are those of the plans. */
-  show(plans: readonly DevicePlan[], farm: Farm, tell: Tell): void {
+  show(plans: readonly DevicePlan[], farm: Farm, tell: SendCommand): void {
     if (this.#closing.aborted) return;
     for (const plan of plans) {
-      const device = this.#shown.get(plan.key) ?? new ShownDevice(plan, this.#through, false);
+      const device = this.#shown.get(plan.key) ?? new DeviceBinding(plan, this.#through, false);
       this.#shown.set(plan.key, device);
       this.#bring(device, () => device.show(plan, tell));
     }
@@ -76,7 +76,7 @@ export class MatterBridge {
   }
 
   /** Where the program fails over one device, nobody knows how that one is, and the others go on. */
-  #bring(device: ShownDevice, work: () => void): void {
+  #bring(device: DeviceBinding, work: () => void): void {
     this.#faults.run(`${device.plan.key} in Matter`, work, () => device.lost());
   }
 
@@ -101,7 +101,7 @@ export class MatterBridge {
     }
   }
 
-  #remove(key: string, device: ShownDevice): void {
+  #remove(key: string, device: DeviceBinding): void {
     this.#shown.delete(key);
     device.remove();
   }

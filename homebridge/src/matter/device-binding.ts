@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
 import type { Information } from "../homekit/plan.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { Tell, Telling } from "../send-command.ts";
+import type { SendCommand, CommandRequest } from "../send-command.ts";
 import { modes } from "./devices.ts";
 import { type Attributes, due, type States } from "./due.ts";
 import { matterError } from "./error.ts";
@@ -10,7 +10,7 @@ import type { Clusters, DevicePlan, DeviceType, Tellable } from "./plan.ts";
 import { type Context, withoutNow } from "./remembered.ts";
 import { celsius } from "./units.ts";
 
-export interface ShownThrough {
+export interface DeviceContext {
   readonly matter: MatterAPI;
   readonly warn: (message: string) => void;
   /** Runs one after the other: Homebridge takes in devices that come at once in any order, and says nothing of it. */
@@ -29,11 +29,11 @@ const firstWait = 30_000;
 const longestWait = 600_000;
 
 /** A device at Homebridge that shows a plan, or that nobody knows how it is. */
-export class ShownDevice {
+export class DeviceBinding {
   readonly #uuid: string;
-  readonly #through: ShownThrough;
+  readonly #through: DeviceContext;
   #plan: DevicePlan;
-  #tell: Tell | null = null;
+  #tell: SendCommand | null = null;
   #state: "new" | "moving" | "shown" | "closed" = "new";
   /** Homebridge has heard of it, though it may not have taken it in yet. */
   #isAsked = false;
@@ -44,7 +44,7 @@ export class ShownDevice {
   #written: Description | null;
 
   /** Of a device that Homebridge remembers, or of a new one. */
-  constructor(plan: DevicePlan, through: ShownThrough, isRemembered: boolean) {
+  constructor(plan: DevicePlan, through: DeviceContext, isRemembered: boolean) {
     this.#uuid = through.matter.uuid.generate(`rigbridge:matter:${plan.key}`);
     this.#through = through;
     this.#plan = plan;
@@ -56,7 +56,7 @@ export class ShownDevice {
   }
 
   /** Brings Homebridge in line with the plan. */
-  show(plan: DevicePlan, tell: Tell): void {
+  show(plan: DevicePlan, tell: SendCommand): void {
     this.#plan = plan;
     this.#tell = tell;
     this.#bring(false);
@@ -251,7 +251,7 @@ export class ShownDevice {
   }
 }
 
-type Wish = (tellable: Tellable) => Telling | undefined;
+type Wish = (tellable: Tellable) => CommandRequest | undefined;
 
 /** What Homebridge writes down beside the state. */
 interface Description {

@@ -6,10 +6,10 @@ import { groupState } from "../homekit/groups.ts";
 import { handedBack, isActive, targets, targetTold } from "../homekit/heater.ts";
 import { isKnown, isMining, miningControl, switchTold } from "../homekit/main-switch.ts";
 import type { Information } from "../homekit/plan.ts";
-import type { ShownRig } from "../homekit/rig-parts.ts";
-import { type ShownTemperature, temperaturesOf } from "../homekit/temperature-sensors.ts";
+import type { VisibleRig } from "../homekit/rig-parts.ts";
+import { type VisibleTemperature, temperaturesOf } from "../homekit/temperature-sensors.ts";
 import { informationText, versionIn } from "../homekit/texts.ts";
-import { type ShownGroup, shownFarm } from "../visible-farm.ts";
+import { type VisibleGroup, shownFarm } from "../visible-farm.ts";
 import type { Clusters, DevicePlan } from "./plan.ts";
 import { matterText, nameBytes } from "./texts.ts";
 import { centidegrees, milliwattHours, milliwatts } from "./units.ts";
@@ -24,7 +24,7 @@ export function whatDevices(farm: Farm, settings: Settings, listed: Listed): rea
 }
 
 /** A heater, where it heats a room; else an outlet, where it can be stopped; else a meter; none until one knows which. */
-function rigDevice({ miner, name, choices }: ShownRig): DevicePlan[] {
+function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
   const common = {
     name: matterText(name),
     information: informationOf(miner),
@@ -56,7 +56,7 @@ function rigDevice({ miner, name, choices }: ShownRig): DevicePlan[] {
 }
 
 /** A device of its own: controllers take in that there is one more, but not that one is made of other parts than before. */
-function temperatureDevice({ miner, name }: ShownRig, { sensor, celsius }: ShownTemperature): DevicePlan {
+function temperatureDevice({ miner, name }: VisibleRig, { sensor, celsius }: VisibleTemperature): DevicePlan {
   const what = properties[sensor].name.toLowerCase();
   return {
     key: `${sensor}:${miner.uid}`,
@@ -71,7 +71,7 @@ function temperatureDevice({ miner, name }: ShownRig, { sensor, celsius }: Shown
 }
 
 /** Without power: whoever adds up the devices of a home would count its rigs twice. */
-function groupDevice({ key, name, members }: ShownGroup): DevicePlan[] {
+function groupDevice({ key, name, members }: VisibleGroup): DevicePlan[] {
   const state = groupState(members);
   if (state === null) return [];
   return [

@@ -1,5 +1,5 @@
 import type { Information } from "../homekit/plan.ts";
-import type { Telling } from "../send-command.ts";
+import type { CommandRequest } from "../send-command.ts";
 
 /**
  * Accessories of Matter as data: what the pure functions of this folder make of a farm, and what `ShownDevice` brings
@@ -55,7 +55,7 @@ type Thermostat = {
 
 /** What is said to the rigs when a controller wants something of the device. */
 export interface Tellable {
-  readonly on?: (on: boolean) => Telling;
+  readonly on?: (on: boolean) => CommandRequest;
   /** °C that the room should have. */
-  readonly target?: (celsius: number) => Telling;
+  readonly target?: (celsius: number) => CommandRequest;
 }

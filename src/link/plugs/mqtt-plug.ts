@@ -1,6 +1,6 @@
-import { type Heard, needsMessages } from "../../contract/messages.ts";
+import { type ReceivedMessage, needsMessages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { MqttSupply } from "../../contract/supply.ts";
+import type { MqttPlugSettings } from "../../contract/plug-settings.ts";
 import { numberIn, type Quantity, valueIn } from "../quantity.ts";
 import type { Plug, PlugContext } from "./plug.ts";
 
@@ -21,7 +21,7 @@ interface Said<T> {
  * A plug that says how it is by messages, and is switched by one. It counts as read while anything of it was heard in
  * the last ten minutes: many say that they are on only when that changes. What it measures must itself be as new.
  */
-export function mqttPlug({ topics, payloads }: MqttSupply, { messages, now }: PlugContext): Plug {
+export function mqttPlug({ topics, payloads }: MqttPlugSettings, { messages, now }: PlugContext): Plug {
   if (messages === null) return unheard;
   const closing = new AbortController();
   const opened = performance.now();
@@ -101,7 +101,7 @@ export function mqttPlug({ topics, payloads }: MqttSupply, { messages, now }: Pl
   };
 }
 
-type Taker = (path: string | undefined) => (message: Heard) => void;
+type Taker = (path: string | undefined) => (message: ReceivedMessage) => void;
 
 const watts: Quantity = { what: "a power", units: ["W"], min: -100_000, max: 10_000_000 };
 const wattHours: Quantity = { what: "an energy", units: ["Wh"], min: 0, max: 1e13 };
@@ -118,7 +118,7 @@ const words: Readonly<Record<string, boolean>> = {
 };
 
 /** ON, on, true, 1 and their opposites, or the words that it is told with; null for anything else. */
-function stateIn(text: string, path: string | undefined, payloads: MqttSupply["payloads"]): boolean | null {
+function stateIn(text: string, path: string | undefined, payloads: MqttPlugSettings["payloads"]): boolean | null {
   const value = valueIn(text, path);
   if (typeof value !== "string" && typeof value !== "boolean" && typeof value !== "number") return null;
   const said = String(value).trim();
@@ -127,9 +127,9 @@ function stateIn(text: string, path: string | undefined, payloads: MqttSupply["p
   return Object.hasOwn(words, word) ? (words[word] ?? null) : null;
 }
 
-const nameOf = (said: MqttSupply["topics"]["state"]): string => (typeof said === "string" ? said : said.topic);
+const nameOf = (said: MqttPlugSettings["topics"]["state"]): string => (typeof said === "string" ? said : said.topic);
 
-const silent = (state: MqttSupply["topics"]["state"], what: string): RigbridgeError =>
+const silent = (state: MqttPlugSettings["topics"]["state"], what: string): RigbridgeError =>
   new RigbridgeError("rig.unreachable", `${nameOf(state)} ${what}`);
 
 const refuse = async (): Promise<never> => {

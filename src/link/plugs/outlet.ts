@@ -1,4 +1,4 @@
-import type { Supply } from "../../contract/supply.ts";
+import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { canonicalHost, hostAndPort, storedAddress } from "../address.ts";
 
 /** One output of a plug: what cuts the power of one rig. */
@@ -12,7 +12,7 @@ export interface Outlet {
 }
 
 /** Throws `input.invalid` for an address that is none. */
-export function outletOf(supply: Supply): Outlet {
+export function outletOf(supply: PlugSettings): Outlet {
   if (supply.type === "mqtt") {
     const { set } = supply.topics;
     return { id: `topic ${set}`, device: `topic ${set}`, name: `The plug at ${set}` };

@@ -1,5 +1,5 @@
 import type { Messages } from "../../contract/messages.ts";
-import type { Supply } from "../../contract/supply.ts";
+import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { parseAddress } from "../address.ts";
 import { httpTransport } from "../transports/http.ts";
 import { mqttPlug } from "./mqtt-plug.ts";
@@ -34,7 +34,7 @@ export interface PlugContext {
 }
 
 /** Opens no connection by itself; one that speaks by messages is listened to from now on. */
-export function openPlug(supply: Supply, context: PlugContext): Plug {
+export function openPlug(supply: PlugSettings, context: PlugContext): Plug {
   if (supply.type === "mqtt") return mqttPlug(supply, context);
   const { host, port, tls } = parseAddress(supply.address);
   const http = httpTransport(host, port ?? (tls ? 443 : 80), tls);

@@ -7,7 +7,7 @@ import {
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
-import type { Supply } from "../../contract/supply.ts";
+import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { toggle } from "../controls.ts";
 import type { PoolControls, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
@@ -22,7 +22,7 @@ export interface Known {
 export interface SuppliedRigOptions {
   /** Whoever opened it closes it. */
   readonly plug: Plug;
-  readonly supply: Pick<Supply, "cutPower" | "delay">;
+  readonly supply: Pick<PlugSettings, "cutPower" | "delay">;
   /** Finds the rig behind the plug; called when it is on. */
   readonly connect: (signal: AbortSignal) => Promise<Rig>;
   readonly known: () => Known;
@@ -34,7 +34,7 @@ const bootSeconds = 240;
 export const undoTimeoutMs = 1_500;
 
 /** A rig together with its plug, which measures what it draws and may be what stops and starts it. */
-export class SuppliedRig implements Rig {
+export class PluggedRig implements Rig {
   readonly #plug: Plug;
   readonly #options: SuppliedRigOptions;
   #rig: Rig | null = null;

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { normalMac } from "../identity.ts";
 import type { Credentials } from "../link.ts";
-import { Notes, Reply } from "../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import { digestTransport } from "../transports/digest.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
@@ -18,13 +18,13 @@ export function shelly(http: HttpTransport, channel: number, { username = "admin
   /** Which generation it is; asked once. */
   let isFirst: boolean | null = null;
 
-  const get = async (path: string, signal: AbortSignal): Promise<Reply> => {
+  const get = async (path: string, signal: AbortSignal): Promise<TolerantReader> => {
     const reply = isFirst ? await http.getJson(path, signal, basic) : await secure.getJson(path, signal);
-    return new Reply(reply.value, new Notes(), "");
+    return new TolerantReader(reply.value, new Notes(), "");
   };
   /** The page that every generation has, and everybody may see. */
-  const about = async (signal: AbortSignal): Promise<Reply> =>
-    new Reply((await http.getJson("/shelly", signal)).value, new Notes(), "");
+  const about = async (signal: AbortSignal): Promise<TolerantReader> =>
+    new TolerantReader((await http.getJson("/shelly", signal)).value, new Notes(), "");
   const first = async (signal: AbortSignal): Promise<boolean> => {
     isFirst ??= !(await about(signal)).has("gen");
     return isFirst;
@@ -53,7 +53,7 @@ export function shelly(http: HttpTransport, channel: number, { username = "admin
 
 const minutesPerHour = 60;
 
-function firstState(at: string, status: Reply, channel: number): PlugState {
+function firstState(at: string, status: TolerantReader, channel: number): PlugState {
   const on = status.list("relays")[channel]?.boolean("ison") ?? null;
   if (on === null) throw garbled(at, `the plug does not say whether output ${channel} is on`);
   const meter = status.list("meters")[channel];
@@ -64,7 +64,7 @@ function firstState(at: string, status: Reply, channel: number): PlugState {
   };
 }
 
-function laterState(at: string, status: Reply): PlugState {
+function laterState(at: string, status: TolerantReader): PlugState {
   const on = status.boolean("output");
   if (on === null) throw garbled(at, "the plug does not say whether it is on");
   return { on, power: status.number("apower", { min: -100 }), energy: status.object("aenergy").number("total") };

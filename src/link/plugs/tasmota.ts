@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { normalMac } from "../identity.ts";
 import type { Credentials } from "../link.ts";
-import { Notes, Reply } from "../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
 import { basicHeaders } from "./plug.ts";
@@ -17,16 +17,16 @@ export function tasmota(
   { username = "admin", password }: Credentials,
 ): NamedPlug {
   const headers = basicHeaders(username, password);
-  const command = async (words: string, signal: AbortSignal): Promise<Reply> => {
+  const command = async (words: string, signal: AbortSignal): Promise<TolerantReader> => {
     const { value } = await http.getJson(`/cm?cmnd=${encodeURIComponent(words)}`, signal, headers);
-    const reply = new Reply(value, new Notes(), "");
+    const reply = new TolerantReader(value, new Notes(), "");
     // It answers so with status 200.
     const warning = reply.text("WARNING");
     if (warning !== null) throw new RigbridgeError("rig.login", `The plug ${http.at} wants another login: ${warning}`);
     return reply;
   };
   /** One with a single output calls it POWER, others number them from 1. */
-  const stateIn = (reply: Reply): boolean | null => {
+  const stateIn = (reply: TolerantReader): boolean | null => {
     const numbered = `POWER${channel + 1}`;
     return reply.boolean(reply.has(numbered) || channel > 0 ? numbered : "POWER");
   };
@@ -55,5 +55,5 @@ export function tasmota(
 }
 
 /** A figure of its own for each output where it measures each. */
-const each = (energy: Reply, key: string, channel: number): number | null =>
+const each = (energy: TolerantReader, key: string, channel: number): number | null =>
   energy.isList(key) ? (energy.numbers(key)[channel] ?? null) : energy.number(key);

@@ -2,7 +2,7 @@ import { HomeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
 import type { Group, Miner, Summary } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { Announcer } from "../announcer.ts";
-import type { Connection } from "../connection.ts";
+import type { MqttLink } from "../mqtt-link.ts";
 import type { DisplayUnit } from "../miner-state.ts";
 import type { Topics } from "../topics.ts";
 import { type DeviceContext, deviceConfig, farmId, groupId, type KnownMiner, minerId } from "./device.ts";
@@ -11,7 +11,7 @@ import { farmConfig, groupConfig } from "./group-devices.ts";
 import { depthOf, minersAtMost, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
 
 export interface AnnouncerOptions {
-  readonly connection: Pick<Connection, "publish" | "subscribe" | "unsubscribe" | "connected">;
+  readonly connection: Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "connected">;
   readonly topics: Topics;
   readonly settings: MqttSettings;
   readonly faults: RigFaults;

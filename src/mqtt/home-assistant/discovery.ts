@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
-import type { Connection, Message } from "../connection.ts";
+import type { MqttLink, Message } from "../mqtt-link.ts";
 import type { DeviceConfig } from "./component.ts";
 import { type Before, nothingBefore } from "./entities.ts";
 import { type Announced, announcedBy, announcedIn } from "./retained-discovery.ts";
 
 /** The discovery messages at a broker: what was published for each device, and published again only when it is new. */
 export class Discovery {
-  readonly #connection: Pick<Connection, "publish">;
+  readonly #connection: Pick<MqttLink, "publish">;
   readonly #prefix: string;
   readonly #devices = new Map<string, { readonly announced: Announced; digest: string | null }>();
 
   /** Those that were taken away: a broker that was away then has them still. */
   readonly #gone = new Set<string>();
 
-  constructor(connection: Pick<Connection, "publish">, prefix: string) {
+  constructor(connection: Pick<MqttLink, "publish">, prefix: string) {
     this.#connection = connection;
     this.#prefix = prefix;
   }

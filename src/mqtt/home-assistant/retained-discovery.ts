@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Message } from "../connection.ts";
+import type { Message } from "../mqtt-link.ts";
 import { originName } from "./component.ts";
 
 /** What a device was announced with; of its components, what has to be known to go on with them. */

@@ -7,8 +7,8 @@ import { isForLoop, type Loops } from "../power/loops.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { PowerTargets } from "../power/power-targets.ts";
 import { done } from "../replies.ts";
-import type { Entry, Roster } from "../miners/miner-registry.ts";
-import type { Order, Steering } from "./command-executor.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { CommandSpec, CommandExecutor } from "./command-executor.ts";
 import { addPool, changePool, onPool, type Step, setControl } from "./steps.ts";
 import { find } from "../stored.ts";
 
@@ -19,12 +19,12 @@ export type Action = Omit<Input<"minerAction">, "id"> & {
   /** Of a restart: a rig that cannot restart its miner is rebooted. */
   readonly orReboot?: boolean;
 };
-type Parameter = Order["parameters"][string];
+type Parameter = CommandSpec["parameters"][string];
 
 /** What a person tells one rig to do. */
 export function actionOperations(
-  roster: Roster,
-  steering: Steering,
+  roster: MinerRegistry,
+  steering: CommandExecutor,
   stepsOf: StepsOf,
   access: AccessBook,
   tellLoop: TellLoop,
@@ -55,7 +55,7 @@ export type TellLoop = (entry: Entry, asked: Action, caller: Caller, eyes: Acces
 
 /** What a person wants of a room is written down; what is measured is not. */
 export const loopTelling =
-  (loops: Loops, steering: Steering): TellLoop =>
+  (loops: Loops, steering: CommandExecutor): TellLoop =>
   async (entry, asked, caller, eyes) => {
     const { action, ...parameters } = asked;
     const message = await loops.take(asked, entry.facts.id, eyes);
@@ -68,7 +68,7 @@ export function orderOf(
   { facts }: Entry,
   action: string,
   given: Readonly<Record<string, Parameter | undefined>>,
-): Order {
+): CommandSpec {
   const parameters: Record<string, Parameter> = {};
   for (const [name, value] of Object.entries(given)) if (value !== undefined) parameters[name] = value;
   return { minerId: facts.id, minerName: facts.name, action, parameters };

@@ -5,7 +5,7 @@ import type { Store } from "../../store/index.ts";
 import type { Access } from "../users/access.ts";
 import type { Action } from "./actions.ts";
 import { groupFinder, minersInSection } from "../miners/groups.ts";
-import type { Roster } from "../miners/miner-registry.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { GroupSection } from "../miners/miner-json-cache.ts";
 
 type Body = Input<"startBulkAction">;
@@ -20,7 +20,7 @@ const nothing: Wrong = { named: [], more: 0 };
 /** What is asked for, and of which miners, each once. Throws `input.invalid` with all that is wrong. */
 export function bulkRequest(
   body: Body,
-  roster: Roster,
+  roster: MinerRegistry,
   store: Store,
   eyes: Access,
 ): { readonly action: Action; readonly minerIds: readonly number[] } {
@@ -52,7 +52,7 @@ const withReboot = (action: Action, orReboot: boolean): Action => (orReboot ? { 
 
 function targets(
   { miners, groups }: Body,
-  roster: Roster,
+  roster: MinerRegistry,
   store: Store,
   eyes: Access,
 ): { readonly minerIds: readonly number[]; readonly wrong: Wrong } {

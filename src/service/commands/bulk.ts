@@ -11,15 +11,15 @@ import { isForLoop, type Loops } from "../power/loops.ts";
 import { paced } from "./run-paced.ts";
 import { costs, type ReadShares } from "../history/read-shares.ts";
 import { done } from "../replies.ts";
-import type { Entry, Roster } from "../miners/miner-registry.ts";
-import { type BegunCommand, type Steering, steerable } from "./command-executor.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import { type BegunCommand, type CommandExecutor, steerable } from "./command-executor.ts";
 import { rehearse, type Step } from "./steps.ts";
 
 type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
 
 export interface BulkContext {
-  readonly roster: Roster;
-  readonly steering: Steering;
+  readonly roster: MinerRegistry;
+  readonly steering: CommandExecutor;
   readonly store: Store;
   readonly access: AccessBook;
   readonly stepsOf: StepsOf;
@@ -232,7 +232,7 @@ export class BulkActions implements BulkOperations {
     if (isForLoop(asked.action))
       return this.#tellLoop(minerId, () => this.#context.tellLoop(entry, asked, caller, eyes));
     const { action, ...parameters } = asked;
-    const row = await this.#written(() => steering.note(orderOf(entry, action, parameters), caller));
+    const row = await this.#written(() => steering.enqueue(orderOf(entry, action, parameters), caller));
     await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
     const command = steering.send(entry.rig, row, stepsOf(minerId));
     const message = await command.taken.catch(messageOf);

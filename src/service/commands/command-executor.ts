@@ -10,7 +10,7 @@ import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { CommandProgress, expired } from "./command-progress.ts";
-import { joined, type Proof, type Step, type Telling } from "./steps.ts";
+import { joined, type Proof, type Step, type RigWrite } from "./steps.ts";
 
 /** How long is waited, in ms. */
 export interface Waits {
@@ -29,7 +29,7 @@ const usualWaits: Waits = { queue: 60_000, request: 20_000, answer: 60_000, chan
 const looks = [100, 300, 700, 1_500, 3_000];
 
 /** What is being done to a rig, for the audit. */
-export interface Order {
+export interface CommandSpec {
   readonly minerId: number;
   readonly minerName: string;
   readonly action: string;
@@ -68,7 +68,7 @@ interface OpenRestart {
 }
 
 /** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
-export class Steering {
+export class CommandExecutor {
   readonly #fleet: Fleet;
   readonly #store: Store;
   readonly #log: Logger;
@@ -95,15 +95,15 @@ export class Steering {
   }
 
   /** Writes a command down, for `send` to send. */
-  async note(order: Order, { actor }: Caller): Promise<StoredCommand> {
+  async enqueue(order: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
     const row = await this.#store.commands.add({ ...order, actor });
     this.#moved(row);
     return row;
   }
 
   /** Writes down what is done already, and no rig was told. */
-  async record(order: Order, caller: Caller, message: string): Promise<void> {
-    const { id } = await this.note(order, caller);
+  async record(order: CommandSpec, caller: Caller, message: string): Promise<void> {
+    const { id } = await this.enqueue(order, caller);
     this.#moved(await this.#store.commands.move(id, "done", message));
   }
 
@@ -146,8 +146,8 @@ export class Steering {
   }
 
   /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
-  async run(rig: FleetRig, order: Order, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
-    const command = this.send(rig, await this.note(order, caller), steps);
+  async run(rig: FleetRig, order: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
+    const command = this.send(rig, await this.enqueue(order, caller), steps);
     const waited = new AbortController();
     const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
     try {
@@ -299,7 +299,7 @@ class Session {
     return steerable(this.#rig.state);
   }
 
-  async #tell(telling: Telling, step: Step): Promise<Outcome> {
+  async #tell(telling: RigWrite, step: Step): Promise<Outcome> {
     try {
       return await this.#send(telling);
     } catch (error) {
@@ -311,7 +311,7 @@ class Session {
   }
 
   /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
-  async #send({ write, seconds, restarts, proof }: Telling): Promise<Outcome> {
+  async #send({ write, seconds, restarts, proof }: RigWrite): Promise<Outcome> {
     await this.#progress.markSent();
     const toldAt = performance.now();
     let words: string;

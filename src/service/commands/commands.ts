@@ -5,18 +5,18 @@ import type { Store, StoredCommand } from "../../store/index.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../history/read-shares.ts";
 import { done } from "../replies.ts";
-import type { Roster } from "../miners/miner-registry.ts";
-import type { Steering } from "./command-executor.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { CommandExecutor } from "./command-executor.ts";
 
 const cancelled = new RigbridgeError("not.possible", "Cancelled before it was sent");
 
 /** What was sent to rigs. A user is shown what was sent to the miners that they see. */
 export const commandOperations = (
-  roster: Roster,
+  roster: MinerRegistry,
   store: Store,
   access: AccessBook,
   shares: ReadShares,
-  steering: Steering,
+  steering: CommandExecutor,
 ): Pick<MiningService, "listCommands" | "cancelCommand"> => {
   /** Whose commands are shown; undefined = all, also of miners that are no more. */
   const minersFor = (eyes: Access, minerId: number | undefined): readonly number[] | undefined => {

@@ -3,7 +3,7 @@ import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig
 import { controlValue, reports } from "./control-value.ts";
 
 /** One thing to tell a rig, once. */
-export interface Telling {
+export interface RigWrite {
   /** Resolves with the rig's words. */
   write(rig: Rig, signal: AbortSignal): Promise<string>;
   /** That the rig may take for it. */
@@ -24,10 +24,10 @@ export type Proof =
       doubt?(reading: Reading): string | null;
     }
   /** Reads of the minutes after it. Nothing waits for them: the rig has taken it when it says so. */
-  | { readonly by: "restart"; hasRestarted(now: Reading, since: SinceTold): boolean };
+  | { readonly by: "restart"; hasRestarted(now: Reading, since: SinceWrite): boolean };
 
 /** What was seen of a rig since it was told to restart. */
-export interface SinceTold {
+export interface SinceWrite {
   readonly wasAway: boolean;
   readonly seconds: number;
 }
@@ -36,7 +36,7 @@ export interface SinceTold {
  * Decides on the rig's last reading what it is told, pure. Words instead of a telling: nothing is to be done, and why.
  * Throws why it is refused, before anything is sent.
  */
-export type Step = (reading: Reading) => Telling | string;
+export type Step = (reading: Reading) => RigWrite | string;
 
 /** What the steps say to a rig that reads so: words when nothing is to be done. Throws as they would. */
 export function rehearse(steps: readonly Step[], reading: Reading): string {
@@ -64,10 +64,10 @@ export const setControl =
     }
     const value = controlValue(control, text, path);
     const { seconds, restartsMining: restarts } = control;
-    const write: Telling["write"] = (rig, signal) => rig.set(control.key, value, signal);
+    const write: RigWrite["write"] = (rig, signal) => rig.set(control.key, value, signal);
     if (control.kind === "trigger" && !restarts) return { write, seconds, restarts, proof: { by: "word" } };
     if (control.kind === "trigger") {
-      const proven = (now: Reading, since: SinceTold) => hasRestarted(reading, now, since);
+      const proven = (now: Reading, since: SinceWrite) => hasRestarted(reading, now, since);
       return { write, seconds, restarts, proof: { by: "restart", hasRestarted: proven } };
     }
     const isDone = (now: Reading) =>
@@ -89,12 +89,12 @@ export const switchMining =
   };
 
 /** Does something to a pool that the rig lists. */
-export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): PoolTelling {
+export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): PoolWrite {
   const { pools, poolActions } = reading;
   if (action === "remove" && pools.filter(({ devFee }) => !devFee).length < 2)
     throw new RigbridgeError("pool.last", "The last pool cannot be removed");
   allow(action, poolActions);
-  return poolTelling(
+  return poolWrite(
     reading,
     (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
     (now) => poolDone[action](now.pools, pool),
@@ -107,7 +107,7 @@ export const addPool =
   (reading) => {
     if (poolFor(login, reading) !== undefined) return `The rig already has ${login.url}`;
     allow("add", reading.poolActions);
-    return poolTelling(
+    return poolWrite(
       reading,
       (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absent("add")),
       (now) => poolFor(login, now) !== undefined,
@@ -136,7 +136,7 @@ const choosable = (login: PoolLogin, reading: Reading): boolean =>
   reading.poolActions.includes("switch") &&
   reading.poolActions.includes("add");
 
-function usePool(login: PoolLogin, reading: Reading): Telling | string {
+function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
   const listed = poolFor(login, reading);
   const doubt = (now: Reading) => deadness(login, now);
   if (listed?.active && listed.priority === 0) return doubt(reading) ?? `The rig mines at ${login.url} already`;
@@ -145,7 +145,7 @@ function usePool(login: PoolLogin, reading: Reading): Telling | string {
     return { ...switching, proof: { ...proof, doubt } };
   }
   allow("use", reading.poolActions);
-  const { proof, ...using } = poolTelling(
+  const { proof, ...using } = poolWrite(
     reading,
     (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absent("use")),
     (now) => poolFor(login, now)?.active === true,
@@ -160,12 +160,12 @@ const deadness = (login: PoolLogin, reading: Reading): string | null =>
 /** s that a change of pools may take to show. A rig that says how long restarts for it. */
 const poolSeconds = 30;
 
-function poolTelling(reading: Reading, write: Telling["write"], isDone: (reading: Reading) => boolean): PoolTelling {
+function poolWrite(reading: Reading, write: RigWrite["write"], isDone: (reading: Reading) => boolean): PoolWrite {
   const { poolSeconds: seconds } = reading;
   return { write, seconds: seconds ?? poolSeconds, restarts: seconds !== undefined, proof: { by: "read", isDone } };
 }
 
-type PoolTelling = Telling & { readonly proof: Extract<Proof, { by: "read" }> };
+type PoolWrite = RigWrite & { readonly proof: Extract<Proof, { by: "read" }> };
 
 /** The pool of the rig that such a login has made. */
 function poolFor({ url, worker }: PoolLogin, { pools }: Reading): PoolReading | undefined {
@@ -193,7 +193,7 @@ const uptimeLag = 2;
  * Whether a rig has restarted: its uptime tells where it says one, else that it was away and is back; or it says itself
  * that it is starting.
  */
-export function hasRestarted(before: Reading, now: Reading, { wasAway, seconds }: SinceTold): boolean {
+export function hasRestarted(before: Reading, now: Reading, { wasAway, seconds }: SinceWrite): boolean {
   if (now.starting === true && before.starting !== true) return true;
   const [was, is] = [before.readings.uptime, now.readings.uptime];
   if (was === null || is === null) return wasAway;

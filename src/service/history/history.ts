@@ -5,7 +5,7 @@ import type { TakeSample } from "../../store/index.ts";
 import type { AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "./read-shares.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Roster } from "../miners/miner-registry.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 
 const day = 86_400;
 /** Seconds between two points that people find round. */
@@ -42,7 +42,7 @@ const mostReadings = 200_000;
 
 /** A miner's readings over time, as they were or as means of steps. */
 export const historyOperations = (
-  roster: Roster,
+  roster: MinerRegistry,
   access: AccessBook,
   recorderOf: (minerId: number) => Recorder,
   shares: ReadShares,

@@ -5,7 +5,7 @@ import { type Access, mayAct } from "../users/access.ts";
 import { fieldsOfJson } from "./json-fields.ts";
 import type { PresentedMiner } from "./present-miner.ts";
 
-interface View {
+interface CachedMiner {
   /** `,{...}`: the comma in front lets a list be made of these as they are. For who may act. */
   readonly bytes: Buffer;
   /** The same for who may only look, once somebody has. */
@@ -39,8 +39,8 @@ interface Arrangement {
  * Every miner's JSON, made once per change and kept as bytes: a list of 10,000 is then a walk over buffers and not
  * 100 ms of stringify.
  */
-export class Views {
-  readonly #views = new Map<number, View>();
+export class MinerJsonCache {
+  readonly #views = new Map<number, CachedMiner>();
   /** Miners that nobody has asked for yet. */
   readonly #unmade = new Map<number, () => PresentedMiner>();
   /** Tells this run's versions from those of the run before. */
@@ -108,7 +108,7 @@ export class Views {
     this.#touched = this.#version;
   }
 
-  #view(id: number): View | undefined {
+  #view(id: number): CachedMiner | undefined {
     const make = this.#unmade.get(id);
     if (make !== undefined) this.put(id, make(), true);
     return this.#views.get(id);
@@ -139,7 +139,7 @@ export class Views {
   /** A list of some miners, or of some of their fields. Any change may bring a miner into it, and moves its etag. */
   part(head: string, tail: string, sections: readonly GroupSection[], { fields, access }: PartOptions): Encoded {
     const wanted = fields && new Set(["id", ...fields]);
-    const cut = (view: View): Buffer => {
+    const cut = (view: CachedMiner): Buffer => {
       const bytes = bytesFor(view, access);
       return wanted === undefined ? bytes : Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing]);
     };
@@ -154,7 +154,7 @@ export class Views {
   }
 
   /** The list with its miners in their places, and the newest version that it shows; `cut` makes each miner's bytes. */
-  #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (view: View) => Buffer) {
+  #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (view: CachedMiner) => Buffer) {
     const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
     let first = true;
     let newest = this.#touched;
@@ -193,7 +193,7 @@ interface PartOptions {
 }
 
 /** A miner's bytes in one of their two forms. */
-function bytesFor(view: View, access: Access): Buffer {
+function bytesFor(view: CachedMiner, access: Access): Buffer {
   if (mayAct(access)) return view.bytes;
   view.looking ??= jsonWithoutActions(view.bytes);
   return view.looking;

@@ -31,7 +31,7 @@ import {
 } from "./present-miner.ts";
 import type { Recorder } from "../history/recorder.ts";
 import { present } from "../stored.ts";
-import { type GroupSection, Views } from "./miner-json-cache.ts";
+import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
 
 /** A virtual rig for trying out; it never enters the store. */
 export interface DemoMiner {
@@ -47,7 +47,7 @@ export interface Entry {
   readonly rig: FleetRig;
 }
 
-export interface RosterOptions {
+export interface MinerRegistryOptions {
   readonly store: Store;
   /** Holds what is remembered of demo miners, and ends with the process. */
   readonly demoStore: Store;
@@ -76,10 +76,10 @@ const presentedAtOnce = 500;
 const toldOneByOne = eventLimits.lag / 2;
 
 /** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
-export class Roster {
+export class MinerRegistry {
   readonly fleet: Fleet;
-  readonly views = new Views((sections, access) => this.#shownSections(sections, access));
-  readonly #options: RosterOptions;
+  readonly views = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
+  readonly #options: MinerRegistryOptions;
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
@@ -92,7 +92,7 @@ export class Roster {
   readonly #loginTold = new Map<number, string>();
   #allPresented: Promise<void> = Promise.resolve();
 
-  constructor(options: RosterOptions) {
+  constructor(options: MinerRegistryOptions) {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
     this.#presentation = {

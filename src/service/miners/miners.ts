@@ -11,7 +11,7 @@ import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { ReadShares } from "../history/read-shares.ts";
 import { done } from "../replies.ts";
-import type { Roster } from "./miner-registry.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
 import { findOwn, present } from "../stored.ts";
 import { type Remarked, type Totals, totalsOf } from "./summary.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
@@ -175,7 +175,7 @@ function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<M
   };
 }
 
-const groupsOf = (roster: Roster, sections: readonly GroupSection[]): MinerList["groupList"] =>
+const groupsOf = (roster: MinerRegistry, sections: readonly GroupSection[]): MinerList["groupList"] =>
   sections.map(({ id, name, minerIds, groups }) => ({
     id,
     name,
@@ -255,7 +255,7 @@ function refuseGroup(groupId: number, access: Access): void {
 }
 
 /** Throws `address.known`, naming the miner that has it only to who sees all. */
-function checkAddress(roster: Roster, address: string, id: number | null, access: Access): void {
+function checkAddress(roster: MinerRegistry, address: string, id: number | null, access: Access): void {
   try {
     roster.checkAddress(address, id);
   } catch (error) {
@@ -264,6 +264,6 @@ function checkAddress(roster: Roster, address: string, id: number | null, access
   }
 }
 
-function refuseDemo(roster: Roster, id: number): void {
+function refuseDemo(roster: MinerRegistry, id: number): void {
   if (roster.isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
 }

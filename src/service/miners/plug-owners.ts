@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import { type OwnTopics, refusedTopic } from "../../config/plug-topics.ts";
 import { needsMessages } from "../../contract/messages.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
-import type { Supply } from "../../contract/supply.ts";
+import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import type { Access } from "../users/access.ts";
-import type { Roster } from "./miner-registry.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
 import { present } from "../stored.ts";
 
 /** Which miner each plug belongs to: a plug cuts the power of one. */
@@ -29,7 +29,7 @@ export class PlugOwners {
   }
 
   /** The plug as the miner may use it, whatever an older version has let somebody write down. */
-  supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): Supply | null {
+  supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): PlugSettings | null {
     if (supply === null) return null;
     const outlet = outletOf(supply);
     const holder = this.#owners.get(outlet.id);
@@ -51,7 +51,7 @@ export class PlugOwners {
     return { ...supply, cutPower: false };
   }
 
-  take(supply: Supply | null, minerId: number): void {
+  take(supply: PlugSettings | null, minerId: number): void {
     if (supply !== null) this.#owners.set(outletOf(supply).id, minerId);
   }
 
@@ -68,7 +68,7 @@ export class PlugOwners {
 
 export interface PlugContext {
   readonly store: Store;
-  readonly roster: Roster;
+  readonly roster: MinerRegistry;
   /** Whether there is a place where plugs speak by messages. */
   readonly hasMessages: boolean;
   /** What the configuration says of topics. */
@@ -76,7 +76,7 @@ export interface PlugContext {
 }
 
 /** Whether somebody may declare this plug over the API. Throws `input.invalid`. */
-export function checkPlug(supply: Supply, { hasMessages, ownTopics }: PlugContext): void {
+export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: PlugContext): void {
   if (supply.type === "mqtt") {
     if (!hasMessages) throw invalid("supply.type", needsMessages);
     const { set } = supply.topics;
@@ -96,7 +96,7 @@ export function checkPlug(supply: Supply, { hasMessages, ownTopics }: PlugContex
  * device, but only where who declares that sees both: who is limited to some groups has no say over a device that
  * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
  */
-export function checkOwner(supply: Supply, id: number | null, { store, roster }: PlugContext, access: Access): void {
+export function checkOwner(supply: PlugSettings, id: number | null, { store, roster }: PlugContext, access: Access): void {
   const wanted = outletOf(supply);
   for (const other of present(store.miners)) {
     if (other.supply === null || other.id === id) continue;

@@ -8,10 +8,10 @@ import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } fro
 import { paced } from "../commands/run-paced.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
-import type { Entry, Roster } from "../miners/miner-registry.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 
 export interface LoopContext {
-  readonly roster: Roster;
+  readonly roster: MinerRegistry;
   readonly store: Store;
   readonly power: PowerTargets;
   /** Epoch ms. */

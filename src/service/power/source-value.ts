@@ -1,5 +1,5 @@
 import type { SourceSettings } from "../../config/loops.ts";
-import { type Heard, type Messages, needsMessages } from "../../contract/messages.ts";
+import { type ReceivedMessage, type Messages, needsMessages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
 import { readSource, sourceLimits } from "./source.ts";
@@ -88,7 +88,7 @@ export class SourceValue {
       );
   }
 
-  #hear(topic: string, { payload, at, retained }: Heard): void {
+  #hear(topic: string, { payload, at, retained }: ReceivedMessage): void {
     if (retained && !this.#context.takesRetained) return;
     const isLong = payload.length > sourceLimits.bytes;
     const found = isLong ? "is too long to be looked at" : numberIn(payload, this.#settings.path, this.#quantity);

@@ -4,7 +4,7 @@ import { MqttSettings } from "../../../src/config/mqtt.ts";
 import type { Group } from "../../../src/contract/resources.ts";
 import { RigFaults } from "../../../src/farm/index.ts";
 import type { Announcer } from "../../../src/mqtt/announcer.ts";
-import type { Publication } from "../../../src/mqtt/connection.ts";
+import type { Publication } from "../../../src/mqtt/mqtt-link.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
 import type { KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
 import { type MqttConnection, openConnection } from "../../../src/mqtt/mqtt-connection.ts";

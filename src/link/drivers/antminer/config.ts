@@ -1,6 +1,6 @@
 import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 
 /** A pool as the configuration lists it. */
 export interface ConfiguredPool {
@@ -21,7 +21,7 @@ export interface MinerConfig {
   /** %, null lets the rig decide. */
   readonly fan: number | null;
   /** What else is written back as it was. */
-  readonly rest: Reply;
+  readonly rest: TolerantReader;
 }
 
 /** Places for pools. */
@@ -31,7 +31,7 @@ export const modes: Readonly<Record<number, string>> = { 0: "normal", 1: "sleep"
 export const asleep = 1;
 
 /** Throws `rig.garbled` when there is no list of pools: such a configuration is never written back. */
-export function configOf(at: string, rest: Reply): MinerConfig {
+export function configOf(at: string, rest: TolerantReader): MinerConfig {
   if (!rest.isList("pools")) throw new RigbridgeError("rig.garbled", `${at}: its configuration lists no pools`);
   const pools = rest.list("pools", places).flatMap((pool) => {
     const url = pool.text("url", 255);
@@ -49,7 +49,7 @@ export function configOf(at: string, rest: Reply): MinerConfig {
 }
 
 /** One that is shown as stars is not told. */
-function passwordOf(pool: Reply): string | null {
+function passwordOf(pool: TolerantReader): string | null {
   const pass = pool.has("pass") ? (pool.text("pass", 255) ?? "") : null;
   return pass !== null && /^\*+$/.test(pass) ? null : pass;
 }

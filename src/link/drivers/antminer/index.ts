@@ -9,7 +9,7 @@ import { Notes } from "../../tolerant-reader.ts";
 import { digestTransport } from "../../transports/digest.ts";
 import { asleep, edit, type MinerConfig, places, poolsOf } from "./config.ts";
 import { nameOf, offers, stored, webControls } from "./controls.ts";
-import { AntminerReader, type Facts } from "./reader.ts";
+import { AntminerReader, type Snapshot } from "./reader.ts";
 import { AntminerByRpc } from "./rpc.ts";
 import { AntminerWeb } from "./web.ts";
 import { kindOf } from "../cgminer/identity.ts";
@@ -140,7 +140,7 @@ class AntminerRig implements Rig {
     return this.#web;
   }
 
-  #offers({ generation, config, blinks }: Facts): Steer[] {
+  #offers({ generation, config, blinks }: Snapshot): Steer[] {
     if (generation === null) return [];
     return offers(this.#web, generation, { config, blinks, hasFans: this.#hasFans, awake: this.#awake });
   }
@@ -151,7 +151,7 @@ function poolActionsOf({ pools }: MinerConfig): PoolAction[] {
   return [...(pools.length < places ? (["add"] as const) : []), "use", ...many];
 }
 
-function readingsOf({ report, remarks, config, blinks, foundBlocks, silence, algorithm }: Facts): RigReadings {
+function readingsOf({ report, remarks, config, blinks, foundBlocks, silence, algorithm }: Snapshot): RigReadings {
   const readings = report?.readings ?? unknownReadings();
   const sleeps = config?.mode === asleep;
   const { hashrate, shares } = readings;

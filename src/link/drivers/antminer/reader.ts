@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Identity } from "../../../contract/readings.ts";
 import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { asleep, type MinerConfig } from "./config.ts";
 import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./stats.ts";
@@ -12,7 +12,7 @@ import { refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 
 /** What one read found. */
-export interface Facts {
+export interface Snapshot {
   readonly identity: Identity;
   readonly algorithm: string | null;
   /** null while the mining program starts anew; `silence` says so in words. */
@@ -44,7 +44,7 @@ export class AntminerReader {
   readonly #web: AntminerWeb;
   /** undefined until they were asked. */
   #kind: Kind | null | undefined;
-  #system: Reply | undefined;
+  #system: TolerantReader | undefined;
   #blinks: boolean | null | undefined;
   /** Both are asked again; until they answer, what they said holds. */
   #askAgain = false;
@@ -76,7 +76,7 @@ export class AntminerReader {
     this.#blinks = undefined;
   }
 
-  async read(signal: AbortSignal, notes: Notes): Promise<Facts> {
+  async read(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
     if (performance.now() >= this.#webRestsUntil) this.#trouble = await this.#meet(signal, notes);
     const generation = this.#trouble === null ? await this.#web.generation(signal) : null;
     const config = this.#trouble === null ? await this.#config(signal, notes) : null;
@@ -108,13 +108,13 @@ export class AntminerReader {
       const said = await this.#try(signal, (short) => this.#web.ask("get_system_info", short, notes));
       if ("error" in said && isClosed(said.error)) return this.#closed(said.error);
       if ("error" in said) notes.add(`what the rig is cannot be read: ${said.error.unquoted}`);
-      else this.#introduce(new Reply(said.value, notes, "system"));
+      else this.#introduce(new TolerantReader(said.value, notes, "system"));
     }
     const pages = await this.#try(signal, (short) => this.#web.generation(short));
     return "error" in pages ? this.#closed(pages.error) : null;
   }
 
-  #introduce(system: Reply): void {
+  #introduce(system: TolerantReader): void {
     const mac = normalMac(system.text("macaddr"));
     if (this.#mac !== null && mac !== this.#mac) this.#web.forget();
     this.#mac = mac;
@@ -155,7 +155,7 @@ export class AntminerReader {
   /** The RPC says at which pool is mined, which the page does not. */
   async #pools(signal: AbortSignal, notes: Notes): Promise<PoolReading[]> {
     const listed = await this.#command("pools", signal, notes);
-    if ("value" in listed) return poolsOf(new Reply(listed.value, notes, "").list("POOLS"));
+    if ("value" in listed) return poolsOf(new TolerantReader(listed.value, notes, "").list("POOLS"));
     this.#restRpc(notes);
     const pages = await this.#try(signal, (short) => this.#web.ask("pools", short, notes));
     if ("value" in pages) return poolsOfWeb(pages.value, notes);
@@ -245,7 +245,7 @@ export class AntminerReader {
     }
     if (first || this.#turn === 3) {
       const summary = await this.#command("summary", signal, notes);
-      const [said] = "value" in summary ? new Reply(summary.value, notes, "").list("SUMMARY") : [];
+      const [said] = "value" in summary ? new TolerantReader(summary.value, notes, "").list("SUMMARY") : [];
       this.#foundBlocks = said?.integer("Found Blocks") ?? null;
     }
   }
@@ -291,4 +291,4 @@ export class AntminerReader {
 const isClosed = ({ code }: RigbridgeError): boolean =>
   code === "rig.login" || code === "rig.unreachable" || code === "rig.timeout";
 
-const hasStatistics = (stats: unknown): boolean => new Reply(stats, new Notes(), "").list("STATS").length > 0;
+const hasStatistics = (stats: unknown): boolean => new TolerantReader(stats, new Notes(), "").list("STATS").length > 0;

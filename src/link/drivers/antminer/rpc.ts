@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Control, ControlKey, ControlValue } from "../../../contract/readings.ts";
 import type { PoolControls, Reading, Rig } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { webControls } from "./controls.ts";
 import { type Report, reportOfWeb } from "./stats.ts";
 import { cgminer } from "../cgminer/index.ts";
@@ -47,7 +47,7 @@ export class AntminerByRpc implements Rig {
     const short = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
     try {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);
-      const [said] = new Reply(value, new Notes(), "").list("STATS");
+      const [said] = new TolerantReader(value, new Notes(), "").list("STATS");
       const report = reportOfWeb(value, [], new Notes(), model);
       const { power, temperatureIn } = report.readings;
       this.#saysMore = said?.has("chain") === true && (said.has("watt") || power !== null || temperatureIn !== null);

@@ -3,10 +3,10 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { isLiquidCooled } from "../../identity.ts";
 import type { Notes } from "../../tolerant-reader.ts";
-import { Reply } from "../../tolerant-reader.ts";
+import { TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/bitmain-stats.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
-import { partsOf, readingsOf, type Sections } from "../cgminer/readings.ts";
+import { snapshotOf, readingsOf, type Sections } from "../cgminer/readings.ts";
 import { rateUnit } from "../shared/cgminer-replies.ts";
 
 /** What one way to the rig says of its work. */
@@ -26,12 +26,12 @@ export interface Report {
  * far as it is known without them.
  */
 export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
-  const parts = partsOf({ ...sections, devs: null }, notes, known);
+  const parts = snapshotOf({ ...sections, devs: null }, notes, known);
   return {
     readings: readingsOf(parts),
     devices: parts.devices,
     pools: parts.pools,
-    model: new Reply(sections.stats, notes, "").list("STATS")[0]?.text("Type") ?? null,
+    model: new TolerantReader(sections.stats, notes, "").list("STATS")[0]?.text("Type") ?? null,
     logInterval: parts.rates.seconds,
     workUtility: parts.summary.number("Work Utility"),
   };
@@ -39,9 +39,9 @@ export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, know
 
 /** From stats.cgi of newer firmware. A rig that sleeps lists no statistics there. */
 export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, known: string | null): Report {
-  const page = new Reply(stats, notes, "");
+  const page = new TolerantReader(stats, notes, "");
   const [said] = page.list("STATS");
-  const reply = said ?? new Reply(undefined, notes, "STATS[0]");
+  const reply = said ?? new TolerantReader(undefined, notes, "STATS[0]");
   const model = page.object("INFO").text("type") ?? known;
   const unit = rateUnit(reply, antminerAlgorithm(model));
   const chains = reply.list("chain", 16);
@@ -72,7 +72,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, 
 }
 
 /** Numbered from 1, as the RPC numbers the same boards. */
-function boardOf(chain: Reply, position: number, unit: number): Board {
+function boardOf(chain: TolerantReader, position: number, unit: number): Board {
   const found = chain.integer("asic_num") ?? 0;
   const broken = Math.min(chain.text("asic", 1000)?.replace(/[^xX]/g, "").length ?? 0, found);
   return {
@@ -89,16 +89,16 @@ function boardOf(chain: Reply, position: number, unit: number): Board {
 }
 
 /** 0 and 255 stand for a sensor that does not answer. */
-const sensors = (chain: Reply, key: string): number[] =>
+const sensors = (chain: TolerantReader, key: string): number[] =>
   chain.numbers(key, { min: -60, max: 255 }).flatMap((each) => (each !== null && each > 0 && each < 255 ? each : []));
 
 /** In a rig that is cooled by water these sensors sit where it comes in and goes out. */
-function coolant(chains: readonly Reply[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
+function coolant(chains: readonly TolerantReader[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
   const water = chains.flatMap((chain) => sensors(chain, "temp_pic"));
   return { temperatureIn: water.length === 0 ? null : Math.min(...water), temperatureOut: highest(water) };
 }
 
-function fansOf(reply: Reply): RigReadings["fans"] {
+function fansOf(reply: TolerantReader): RigReadings["fans"] {
   const count = reply.integer("fan_num") ?? 16;
   return reply
     .numbers("fan", {}, 16)
@@ -108,7 +108,7 @@ function fansOf(reply: Reply): RigReadings["fans"] {
 
 /** The pools of pools.cgi; it does not say at which of them is mined. */
 export const poolsOfWeb = (pools: unknown, notes: Notes): PoolReading[] =>
-  new Reply(pools, notes, "").list("POOLS").map((pool, position) => ({
+  new TolerantReader(pools, notes, "").list("POOLS").map((pool, position) => ({
     index: pool.integer("index") ?? position,
     url: pool.text("url", 255) ?? "",
     worker: pool.text("user", 255) ?? "",
@@ -138,7 +138,7 @@ const healthy: readonly (string | null)[] = [null, "s", "running"];
 
 /** What summary.cgi adds: what is wrong, and the best share. */
 export function remarksOf(summary: unknown, notes: Notes): Remarks {
-  const [reply] = new Reply(summary, notes, "").list("SUMMARY");
+  const [reply] = new TolerantReader(summary, notes, "").list("SUMMARY");
   const states = reply?.list("status", 32) ?? [];
   return {
     bestShare: reply?.number("bestshare") ?? null,

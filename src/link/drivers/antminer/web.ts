@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
 import { configOf, documentOf, formOf, type MinerConfig, sameConfig } from "./config.ts";
@@ -75,7 +75,7 @@ export class AntminerWeb {
   }
 
   async #config(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<MinerConfig> {
-    return configOf(this.at, new Reply(await this.#ask(call, signal, notes), notes, "configuration"));
+    return configOf(this.at, new TolerantReader(await this.#ask(call, signal, notes), notes, "configuration"));
   }
 
   /** Reads the configuration, changes it and writes the whole: the rig takes nothing less. Mining restarts with it. */
@@ -123,7 +123,7 @@ export class AntminerWeb {
   /** `{stats, code, msg}`; any other code than the one for success is a refusal. */
   #taken({ method, path }: HttpCall, body: string, success: string): string {
     const parsed = parseReply(body);
-    const reply = new Reply("value" in parsed ? parsed.value : undefined, new Notes(), "");
+    const reply = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "");
     const code = reply.text("code", 20);
     const said = reply.text("msg") ?? reply.text("stats") ?? "";
     if (code === success) return `${said || "stored"} (${code})`;
@@ -136,9 +136,9 @@ export class AntminerWeb {
     if ((await this.generation(signal)) === "old") {
       const call = { method: "POST", path: page("blink"), form: { action: "onPageLoaded" } } as const;
       const { value } = jsonOf(this.at, call, await this.#http.send(call, signal));
-      return new Reply(value, notes, "blink").boolean("isBlinking");
+      return new TolerantReader(value, notes, "blink").boolean("isBlinking");
     }
-    return new Reply(await this.ask("get_blink_status", signal, notes), notes, "blink").boolean("blink");
+    return new TolerantReader(await this.ask("get_blink_status", signal, notes), notes, "blink").boolean("blink");
   }
 
   async blink(on: boolean, signal: AbortSignal): Promise<string> {

@@ -2,12 +2,12 @@ import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { ascset, notice } from "./commands.ts";
 import { modeWord, modeWords, statedWatts } from "./generation.ts";
-import { modeNumber, type Picture } from "./readings.ts";
+import { modeNumber, type Snapshot } from "./readings.ts";
 
 /** What the controls of a rig are made of. */
-export interface Steering {
+export interface ControlContext {
   readonly rpc: RpcTransport;
-  readonly picture: Picture;
+  readonly picture: Snapshot;
   /** The options that the firmware lists; null where it has no such list. */
   readonly options: ReadonlySet<string> | null;
   /** Seconds, by the rig's own clock. */
@@ -23,7 +23,7 @@ const rebooting = { lasting: false, restartsMining: true, seconds: rebootSeconds
 const soon = { lasting: false, restartsMining: false, seconds: 20 };
 
 /** What it can be told now. Frequency and voltage are not among it: their bounds are told nowhere. */
-export const offers = (steering: Steering): Steer[] => [
+export const offers = (steering: ControlContext): Steer[] => [
   ...mining(steering),
   ...mode(steering),
   ...fan(steering),
@@ -33,7 +33,7 @@ export const offers = (steering: Steering): Steer[] => [
 ];
 
 /** Firmware without a list of options is as old as the A10 manual, which knows this one. */
-function reboot({ rpc, options }: Steering): Steer[] {
+function reboot({ rpc, options }: ControlContext): Steer[] {
   if (options !== null && !options.has("reboot")) return [];
   return [{ control: trigger("reboot", rebooting), set: (_, signal) => rebootNow(rpc, signal) }];
 }
@@ -42,7 +42,7 @@ export const rebootNow = (rpc: RpcTransport, signal: AbortSignal): Promise<strin
   ascset(rpc, "reboot", "0", signal);
 
 /** A start is under way from the moment that it initialises its boards. After a reboot it mines. */
-function mining({ rpc, options, picture: { work, line }, now }: Steering): Steer[] {
+function mining({ rpc, options, picture: { work, line }, now }: ControlContext): Steer[] {
   const works = work === null ? null : work === "work" || work === "init";
   if (options?.has("softoff") && options.has("softon")) {
     // Without a pool it is idle too, and was not told to be.
@@ -69,7 +69,7 @@ function mining({ rpc, options, picture: { work, line }, now }: Steering): Steer
  * The work mode; on a Nano 3, which has none, the level. A-series take the bare number, what came later `set,N`. On
  * A-series, Mini 3 and Q it only counts after a reboot.
  */
-function mode({ rpc, options, picture }: Steering): Steer[] {
+function mode({ rpc, options, picture }: ControlContext): Steer[] {
   const { name } = picture.generation;
   const now = modeNumber(picture);
   const later = options?.has("worklevel") || options?.has("work_mode_lvl");
@@ -94,7 +94,7 @@ const lastingMode = { lasting: true, restartsMining: true };
 
 /** The watts of each mode where the firmware's cap in the present one bears them out. */
 function withWatts(
-  { generation: { name }, line }: Picture,
+  { generation: { name }, line }: Snapshot,
   words: readonly string[],
   now: number,
 ): string[] | { watts: number; label: string }[] {
@@ -104,7 +104,7 @@ function withWatts(
 }
 
 /** The firmware reports how fast the fans turn, not whether they were told to. */
-function fan({ rpc, options, picture: { generation } }: Steering): Steer[] {
+function fan({ rpc, options, picture: { generation } }: ControlContext): Steer[] {
   if (!options?.has("fan-spd")) return [];
   const min = generation.name === "nano3s" ? 15 : 25;
   return [
@@ -116,7 +116,7 @@ function fan({ rpc, options, picture: { generation } }: Steering): Steer[] {
 }
 
 /** It takes 50 to 90 °C, and forgets it with the next restart or change of mode. */
-function temperatureTarget({ rpc, options, picture: { line } }: Steering): Steer[] {
+function temperatureTarget({ rpc, options, picture: { line } }: ControlContext): Steer[] {
   const value = line.number("TarT", { absent: 0, max: 120 });
   if (!options?.has("target-temp") || value === null) return [];
   return [
@@ -131,7 +131,7 @@ const blink = 2;
 const steady = 1;
 
 /** A-series have a light for this; the light of a Nano 3S is made to blink, and gets back what it showed before. */
-function locate({ rpc, options, picture: { generation, line, fields }, light }: Steering): Steer[] {
+function locate({ rpc, options, picture: { generation, line, fields }, light }: ControlContext): Steer[] {
   if (generation.name === "a-series" && (options?.has("led") ?? line.has("Led"))) {
     return [
       {

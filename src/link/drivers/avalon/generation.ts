@@ -1,6 +1,6 @@
 import type { Identity } from "../../../contract/readings.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 
 /** What Canaan's machines differ by, for what they report and what they can be told. */
 export interface Generation {
@@ -10,7 +10,7 @@ export interface Generation {
 }
 
 /** From `MODEL` and `PROD` of the version, else from the beginning of `Ver[Q-25052801_...]` in the line. */
-export function generationOf(version: Reply, ver: string | undefined): Generation {
+export function generationOf(version: TolerantReader, ver: string | undefined): Generation {
   const model = `${version.text("MODEL") ?? ""} ${version.text("PROD") ?? ""} ${ver ?? ""}`.toLowerCase();
   if (/nano\s?3s/.test(model)) return { name: "nano3s", series: null };
   if (/nano/.test(model)) return { name: "nano3", series: null };
@@ -37,7 +37,7 @@ const pretty: Readonly<Record<Generation["name"], string | null>> = {
 };
 
 /** `ver` is what the line says of its firmware, for models that do not answer `version`. */
-export function identityOf(version: Reply, { name }: Generation, line: ReadonlyMap<string, string>): Identity {
+export function identityOf(version: TolerantReader, { name }: Generation, line: ReadonlyMap<string, string>): Identity {
   // "1246-83-21072802_4ec6bb0_211fc46": the model, then the firmware.
   const [, model = null, firmware = null] = /^(.{1,40}?)-(\d{8}_.{1,60})$/.exec(line.get("Ver") ?? "") ?? [];
   const dna = version.text("DNA") ?? line.get("DNA") ?? null;

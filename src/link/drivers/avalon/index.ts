@@ -4,14 +4,14 @@ import { type Steer, steer } from "../../controls.ts";
 import type { Driver, Reading, Rig } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Link } from "../../link.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { clockOf, optionsOf, takes } from "./commands.ts";
 import { offers, rebootSeconds } from "./controls.ts";
 import { type Generation, generationOf, identityOf } from "./generation.ts";
 import { type Line, parseLine } from "./line.ts";
 import { AvalonPools, poolCommands } from "./pools.ts";
-import { devicesOf, haltOf, type Picture, pictureOf, readingsOf } from "./readings.ts";
+import { devicesOf, haltOf, type Snapshot, snapshotOf, readingsOf } from "./readings.ts";
 import { AvalonWeb } from "./web.ts";
 import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
 
@@ -43,8 +43,8 @@ function recognised(version: unknown): Partial<Identity> | undefined {
 /** Firmware by others that may run on such hardware, or that names it. */
 const others = /BOSMINER|BOSER|BTMINER|LUXMINER|VNISH|HIVEON|ANTMINER/;
 
-const versionOf = (value: unknown): Reply =>
-  new Reply(value, new Notes(), "").list("VERSION")[0] ?? new Reply(undefined, new Notes(), "VERSION[0]");
+const versionOf = (value: unknown): TolerantReader =>
+  new TolerantReader(value, new Notes(), "").list("VERSION")[0] ?? new TolerantReader(undefined, new Notes(), "VERSION[0]");
 
 /** By how much they say. Some firmware leaves `stats` empty. */
 const reports = ["stats", "estats", "litestats"] as const;
@@ -94,10 +94,10 @@ class AvalonRig implements Rig {
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     const summary = await this.#summary(signal, notes);
-    const pools = poolsOf(new Reply(await this.#optional("pools", signal, notes), notes, "").list("POOLS"));
+    const pools = poolsOf(new TolerantReader(await this.#optional("pools", signal, notes), notes, "").list("POOLS"));
     const line = await this.#line(signal, notes);
     const { generation, identity } = await this.#ask(line, signal, notes);
-    const picture = pictureOf(generation, summary, line, notes);
+    const picture = snapshotOf(generation, summary, line, notes);
     const steers = this.#offers(picture);
     this.#steers = steers;
     const readings = readingsOf(picture);
@@ -138,13 +138,13 @@ class AvalonRig implements Rig {
     this.#link.http.close();
   }
 
-  async #summary(signal: AbortSignal, notes: Notes): Promise<Reply> {
+  async #summary(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     const { value, notes: repairs } = await this.#rpc.send("summary", undefined, signal);
     accepted(this.#rpc.at, "summary", value);
     for (const repair of repairs) notes.add(repair);
     const clock = clockOf(value);
     if (clock !== null) this.#ahead = clock - Date.now() / 1_000;
-    const summary = new Reply(value, notes, "").list("SUMMARY")[0] ?? new Reply(undefined, notes, "SUMMARY[0]");
+    const summary = new TolerantReader(value, notes, "").list("SUMMARY")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
     if (summary.keys().length === 0) notes.add("the rig's summary is empty");
     const uptime = summary.number("Elapsed");
     // What answers now may be other firmware.
@@ -195,7 +195,7 @@ class AvalonRig implements Rig {
       if (!(error instanceof RigbridgeError)) throw error;
       notes.add("the rig did not answer what it is and what it can be told");
     }
-    return this.#self ?? selfOf(new Reply(undefined, new Notes(), ""), line);
+    return this.#self ?? selfOf(new TolerantReader(undefined, new Notes(), ""), line);
   }
 
   async #introduction(line: Line, signal: AbortSignal): Promise<Self> {
@@ -223,14 +223,14 @@ class AvalonRig implements Rig {
     return null;
   }
 
-  #offers(picture: Picture): Steer[] {
+  #offers(picture: Snapshot): Steer[] {
     if (this.#options === undefined) return [];
     const now = (): number => Date.now() / 1_000 + this.#ahead;
     return offers({ rpc: this.#rpc, picture, options: this.#options, now, light: this.#light });
   }
 }
 
-function selfOf(version: Reply, { fields }: Line): Self {
+function selfOf(version: TolerantReader, { fields }: Line): Self {
   const generation = generationOf(version, fields.get("Ver"));
   return { generation, identity: identityOf(version, generation, fields) };
 }

@@ -2,7 +2,7 @@ import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import type { Credentials } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { ascset } from "./commands.ts";
 import { rebootNow } from "./controls.ts";
@@ -182,7 +182,7 @@ export class AvalonPools implements PoolControls {
   async #fresh(signal: AbortSignal): Promise<PoolReading[]> {
     const { value } = await this.#rpc.send("pools", undefined, signal);
     accepted(this.#rpc.at, "pools", value);
-    return poolsOf(new Reply(value, new Notes(), "").list("POOLS"));
+    return poolsOf(new TolerantReader(value, new Notes(), "").list("POOLS"));
   }
 }
 

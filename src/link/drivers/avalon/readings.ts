@@ -1,18 +1,18 @@
 import { type Board, type RigReadings, unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { poolHalt } from "../../reason.ts";
-import { type Notes, Reply } from "../../tolerant-reader.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type Generation, modeWord } from "./generation.ts";
 import { type Line, numbersIn } from "./line.ts";
 import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
 
 /** What a read has brought: the summary, and the lines of the statistics as one. */
-export interface Picture {
+export interface Snapshot {
   readonly generation: Generation;
-  readonly summary: Reply;
+  readonly summary: TolerantReader;
   readonly fields: ReadonlyMap<string, string>;
   /** The fields, for tolerant reading. */
-  readonly line: Reply;
+  readonly line: TolerantReader;
   readonly rates: Rates;
   readonly work: Work;
   readonly notes: Notes;
@@ -21,23 +21,23 @@ export interface Picture {
 /** What the firmware says it does. */
 export type Work = "init" | "work" | "idle" | "fault" | null;
 
-export function pictureOf(generation: Generation, summary: Reply, { fields, odd }: Line, notes: Notes): Picture {
+export function snapshotOf(generation: Generation, summary: TolerantReader, { fields, odd }: Line, notes: Notes): Snapshot {
   if (fields.size === 0) notes.add("the rig's statistics have no fields; temperatures, fans and power are unknown");
   if (odd) notes.add("the rig's statistics are damaged; what could be read of them was");
-  const line = new Reply(Object.fromEntries(fields), notes, "MM");
+  const line = new TolerantReader(Object.fromEntries(fields), notes, "MM");
   return { generation, summary, fields, line, rates: ratesOf(summary, 1e9), work: workOf(fields, line), notes };
 }
 
 const states = ["init", "work", "idle", "fault"] as const;
 
 /** `SYSTEMSTATU[Work: In Idle, Hash Board: 1]`, or the short report's `STATE[2]`. */
-function workOf(fields: ReadonlyMap<string, string>, line: Reply): Work {
+function workOf(fields: ReadonlyMap<string, string>, line: TolerantReader): Work {
   const said = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
   return states.find((state) => state === said) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
 }
 
 /** One that idles with a `SoftOFF` of 0 was not told to. */
-export function haltOf({ work, line }: Picture, pools: readonly PoolReading[]): Halt | undefined {
+export function haltOf({ work, line }: Snapshot, pools: readonly PoolReading[]): Halt | undefined {
   if (work !== "idle" || line.integer("SoftOFF") !== 0) return undefined;
   return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
 }
@@ -47,7 +47,7 @@ const celsius = { absent: -273, min: -60, max: 250 };
 const chipCelsius = { ...celsius, absent: 0 };
 const giga = { times: 1e9 };
 
-export function readingsOf(picture: Picture): RigReadings {
+export function readingsOf(picture: Snapshot): RigReadings {
   const { summary, line, rates, work, notes } = picture;
   const boards = boardsOf(picture);
   const power = powerOf(picture);
@@ -84,16 +84,16 @@ export function readingsOf(picture: Picture): RigReadings {
 }
 
 /** The number of the work mode; of a Nano 3, which has levels alone, that of its level. */
-export function modeNumber({ line }: Picture): number | null {
+export function modeNumber({ line }: Snapshot): number | null {
   const mode = line.integer("WORKMODE", { max: 99 }) ?? line.integer("MODE", { max: 99 });
   return mode ?? levelNumber(line);
 }
 
-const levelNumber = (line: Reply): number | null =>
+const levelNumber = (line: TolerantReader): number | null =>
   line.integer("WORKLEVEL", { min: -99, max: 99 }) ?? line.integer("LEVEL", { min: -99, max: 99 });
 
 /** With the level within the mode, where it is another than the usual one: "eco, level 1". */
-function modeOf(picture: Picture): string | null {
+function modeOf(picture: Snapshot): string | null {
   const { generation, line } = picture;
   const mode = modeNumber(picture);
   if (mode === null) return null;
@@ -106,7 +106,7 @@ function modeOf(picture: Picture): string | null {
  * W. `WALLPOWER` where there is one; of `PS[error volts volts amperes watts volts watts]` the fifth on A10 to A13 (to
  * the boards), the last on what came later. What a Nano 3 says there is no power.
  */
-function powerOf({ generation: { name, series }, fields, line }: Picture): number | null {
+function powerOf({ generation: { name, series }, fields, line }: Snapshot): number | null {
   const wall = line.number("WALLPOWER");
   if (wall !== null) return wall;
   const supply = numbersIn(fields.get("PS"));
@@ -120,7 +120,7 @@ const plausible = (watts: number | null | undefined): number | null =>
   watts !== null && watts !== undefined && watts >= 0 && watts < 20_000 ? watts : null;
 
 /** What the power supply gives the boards: hundredths of a volt, thousandths on a Nano 3S. */
-function psuOf({ generation: { name }, fields }: Picture, power: number | null): RigReadings["psu"] {
+function psuOf({ generation: { name }, fields }: Snapshot, power: number | null): RigReadings["psu"] {
   const supply = numbersIn(fields.get("PS"));
   if (supply.length < 5 || name === "nano3") return null;
   const volts = supply[2] ?? null;
@@ -133,7 +133,7 @@ function psuOf({ generation: { name }, fields }: Picture, power: number | null):
   };
 }
 
-function boardsOf({ fields, line, work }: Picture): Board[] {
+function boardsOf({ fields, line, work }: Snapshot): Board[] {
   const rates = numbersIn(fields.get("MGHS"));
   const said = /Hash Board:\s*(\d{1,2})/.exec(fields.get("SYSTEMSTATU") ?? "")?.[1];
   const count = Math.min(16, Math.max(rates.length, said === undefined ? 0 : Number(said)));
@@ -165,7 +165,7 @@ const times = (value: number | null | undefined, factor: number): number | null 
 const warm = (value: number | null | undefined): number | null =>
   value === null || value === undefined || value === 0 || value < -60 || value > 250 ? null : value;
 
-function fansOf(line: Reply): RigReadings["fans"] {
+function fansOf(line: TolerantReader): RigReadings["fans"] {
   const percent = line.number("FanR", { max: 100 });
   return Array.from({ length: 8 }, (_, index) => `Fan${index + 1}`)
     .filter((key) => line.has(key))
@@ -175,7 +175,7 @@ function fansOf(line: Reply): RigReadings["fans"] {
 /** Bit 512 stands on boards that work. Source: the replies printed in the A10 manual. */
 const healthyBits = 512;
 
-function errorsOf({ generation, fields, line, work }: Picture): RigReadings["errors"] {
+function errorsOf({ generation, fields, line, work }: Snapshot): RigReadings["errors"] {
   const errors: RigReadings["errors"] = [];
   const add = (code: string, text: string): void => {
     errors.push({ code, text });
@@ -194,7 +194,7 @@ function errorsOf({ generation, fields, line, work }: Picture): RigReadings["err
 }
 
 /** A board as the device that it is; what is counted, is counted for all together. */
-export const devicesOf = (boards: readonly Board[], { fields, work }: Picture): DeviceReading[] =>
+export const devicesOf = (boards: readonly Board[], { fields, work }: Snapshot): DeviceReading[] =>
   boards.map((board) => ({
     kind: "asic",
     name: `Board ${board.slot}`,

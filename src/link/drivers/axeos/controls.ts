@@ -1,6 +1,6 @@
 import type { ControlValue } from "../../../contract/readings.ts";
 import { range, type Steer, toggle, trigger } from "../../controls.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, refusal, words } from "../../transports/http.ts";
 
 interface Bounds {
@@ -23,7 +23,7 @@ const knownChips: Readonly<Record<string, ChipOptions>> = {
 };
 
 /** From the device's own lists, else from the chip's name; null for a chip that nobody knows. */
-export function chipOptions(asic: Reply | null, chip: string | null): ChipOptions | null {
+export function chipOptions(asic: TolerantReader | null, chip: string | null): ChipOptions | null {
   const known = knownChips[chip ?? ""] ?? null;
   if (asic === null) return known;
   return {
@@ -43,7 +43,7 @@ const restarting = { lasting: false, restartsMining: true, seconds: 30 };
 const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 
 /** What can be set, from what the device says of itself. */
-export function offers(http: HttpTransport, info: Reply, chip: ChipOptions | null): Steer[] {
+export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOptions | null): Steer[] {
   const post = async (path: string, signal: AbortSignal): Promise<string> =>
     words((await http.send({ method: "POST", path }, signal)).body) || "AxeOS took it";
   const patch = async (body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string> =>
@@ -82,7 +82,7 @@ export function offers(http: HttpTransport, info: Reply, chip: ChipOptions | nul
 
 type Patch = (body: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<string>;
 
-function fan(info: Reply, patch: Patch): Steer[] {
+function fan(info: TolerantReader, patch: Patch): Steer[] {
   const auto = info.boolean("autofanspeed");
   if (auto === null) return [];
   // Newer firmware keeps the wanted speed apart from the present one.
@@ -99,7 +99,7 @@ function fan(info: Reply, patch: Patch): Steer[] {
 }
 
 /** The firmware takes 35 to 66 °C. */
-function temperatureTarget(info: Reply, patch: Patch): Steer[] {
+function temperatureTarget(info: TolerantReader, patch: Patch): Steer[] {
   const value = info.number("temptarget");
   if (value === null) return [];
   return [
@@ -113,7 +113,7 @@ function temperatureTarget(info: Reply, patch: Patch): Steer[] {
 /** Pause and identify came with the firmware that reports `miningPaused`; nothing is paused to find out. */
 function miningAndLocate(
   http: HttpTransport,
-  info: Reply,
+  info: TolerantReader,
   post: (path: string, signal: AbortSignal) => Promise<string>,
 ): Steer[] {
   const paused = info.boolean("miningPaused");

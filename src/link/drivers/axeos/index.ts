@@ -3,7 +3,7 @@ import type { ControlKey, ControlValue, Identity } from "../../../contract/readi
 import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
 import { type ChipOptions, chipOptions, offers } from "./controls.ts";
@@ -31,7 +31,7 @@ function recognise({ root, asked }: Signs): Partial<Identity> | Question | undef
   if (!Object.hasOwn(asked, infoPath)) return { ask: infoPath };
   const parsed = parseReply(asked[infoPath]?.body ?? "");
   if ("problem" in parsed) return undefined;
-  const info = new Reply(parsed.value, new Notes(), "");
+  const info = new TolerantReader(parsed.value, new Notes(), "");
   return info.has("ASICModel") || (info.has("stratumURL") && info.has("hashRate"))
     ? identityOf(info, root.body)
     : undefined;
@@ -41,7 +41,7 @@ class AxeosRig implements Rig {
   readonly quick = true;
   readonly #http: HttpTransport;
   /** undefined until it was asked; null on firmware without that page. */
-  #asic: Reply | null | undefined;
+  #asic: TolerantReader | null | undefined;
   #steers: readonly Steer[] | undefined;
 
   constructor(http: HttpTransport) {
@@ -136,17 +136,17 @@ class AxeosRig implements Rig {
     return `${said}; the device restarts to use the ${slots[index]?.name} pool: ${await this.#restart(signal)}`;
   }
 
-  async #info(signal: AbortSignal, notes: Notes): Promise<Reply> {
+  async #info(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     const reply = await this.#http.getJson(infoPath, signal);
     for (const note of reply.notes) notes.add(note);
-    return new Reply(reply.value, notes, "");
+    return new TolerantReader(reply.value, notes, "");
   }
 
   async #askAsic(signal: AbortSignal): Promise<void> {
     if (this.#asic !== undefined) return;
     try {
       const { value } = await this.#http.getJson("/api/system/asic", signal);
-      this.#asic = new Reply(value, new Notes(), "asic");
+      this.#asic = new TolerantReader(value, new Notes(), "asic");
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       // A missing page stays missing; anything else is asked again with the next read.
@@ -166,7 +166,7 @@ class AxeosRig implements Rig {
 }
 
 /** The settings that make a slot hold this login. */
-function slotFields(slot: (typeof slots)[number], login: PoolLogin, info: Reply): Record<string, string | number> {
+function slotFields(slot: (typeof slots)[number], login: PoolLogin, info: TolerantReader): Record<string, string | number> {
   const { host, port, tls } = checkLogin(login);
   return {
     [slot.url]: host,

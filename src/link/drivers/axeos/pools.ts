@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolReading } from "../../driver.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 
 /** Where each pool stands in the settings. */
 export const slots = [
@@ -23,12 +23,12 @@ export const slots = [
 ] as const;
 
 /** A NerdQAxe shows an address for a pool that nobody has set, but no worker. The one in use is shown in any case. */
-export function isSet(info: Reply, slot: (typeof slots)[number]): boolean {
+export function isSet(info: TolerantReader, slot: (typeof slots)[number]): boolean {
   const inUse = slots[info.boolean("isUsingFallbackStratum") === true ? 1 : 0];
   return info.text(slot.url, 255) !== null && (slot === inUse || info.text(slot.user, 255) !== null);
 }
 
-export function poolsOf(info: Reply): PoolReading[] {
+export function poolsOf(info: TolerantReader): PoolReading[] {
   const onFallback = info.boolean("isUsingFallbackStratum") ?? false;
   const preferred = info.boolean("useFallbackStratum") === true ? 1 : 0;
   return slots.flatMap((slot, index) => {
@@ -62,7 +62,7 @@ export function fresh(pools: readonly PoolReading[], wanted: PoolReading): PoolR
   return found;
 }
 
-export function poolActionsOf(info: Reply, pools: readonly PoolReading[]): PoolAction[] {
+export function poolActionsOf(info: TolerantReader, pools: readonly PoolReading[]): PoolAction[] {
   const both = pools.length === slots.length;
   const actions: PoolAction[] = both ? ["use", "remove"] : ["use", "add"];
   return both && info.has("useFallbackStratum") ? [...actions, "switch", "prioritize"] : actions;

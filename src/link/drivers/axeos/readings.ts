@@ -2,10 +2,10 @@ import type { Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 
 /** From GET /api/system/info, and the page where that says more. */
-export function identityOf(info: Reply, page: string): Identity {
+export function identityOf(info: TolerantReader, page: string): Identity {
   const model = info.text("deviceModel") ?? info.text("minerModel");
   const lucky = info.has("minerModel") || /Lucky ?miner/i.test(page);
   const nerd = /nerd/i.test(model ?? "") || /Nerd/.test(page);
@@ -33,13 +33,13 @@ const bitaxes: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** "Gamma 601"; null for a board that is not known. */
-function bitaxeModel(info: Reply): string | null {
+function bitaxeModel(info: TolerantReader): string | null {
   const version = info.text("boardVersion");
   const name = bitaxes.find(([boards]) => boards.test(version ?? ""))?.[1];
   return name === undefined ? null : `${name} ${version}`;
 }
 
-const chipAndBoard = (info: Reply): string | null =>
+const chipAndBoard = (info: TolerantReader): string | null =>
   [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ") || null;
 
 /** A sensor that is not there says -1. */
@@ -47,7 +47,7 @@ const celsius = { absent: -1, min: -60, max: 250 };
 const giga = { times: 1e9 };
 const milli = { times: 1e-3 };
 
-export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
+export function readingsOf(info: TolerantReader, asicCount: number | null): RigReadings {
   const hashrate = info.number("hashRate", giga);
   const temperatures = [info.number("temp", celsius), info.number("temp2", celsius)].filter((each) => each !== null);
   const temperature = temperatures.length === 0 ? null : Math.max(...temperatures);
@@ -102,7 +102,7 @@ export function readingsOf(info: Reply, asicCount: number | null): RigReadings {
   };
 }
 
-function fansOf(info: Reply): RigReadings["fans"] {
+function fansOf(info: TolerantReader): RigReadings["fans"] {
   const percent = info.number("fanspeed", { absent: -1, max: 100 });
   const rpm = info.number("fanrpm");
   const second = info.number("fan2rpm", { absent: 0 }) ?? info.number("fanrpm2", { absent: 0 });
@@ -120,14 +120,14 @@ function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | 
 /** Its switch then says that it is stopped. */
 export const overheated: Halt = { code: "hot", text: "It was too hot and has stopped mining" };
 
-function errorsOf(info: Reply, isTooHot: boolean): RigReadings["errors"] {
+function errorsOf(info: TolerantReader, isTooHot: boolean): RigReadings["errors"] {
   const errors = isTooHot ? [{ code: "overheat", text: overheated.text }] : [];
   const fault = info.text("power_fault");
   return fault === null ? errors : [...errors, { code: "power_fault", text: fault }];
 }
 
 export const deviceOf = (
-  info: Reply,
+  info: TolerantReader,
   { hashrate, hashrateAverage, temperature, boards, fans, shares }: RigReadings,
 ): DeviceReading => ({
   kind: "asic",

@@ -1,9 +1,9 @@
 import { type Board, unknownBoard, unknownReadings } from "../../../contract/readings.ts";
 import type { PoolReading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
-import { type Notes, Reply } from "../../tolerant-reader.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { Answer } from "./graphql.ts";
-import { highest, oneActive, type Picture, sensor, slotOf, turning } from "./snapshot.ts";
+import { highest, oneActive, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
 
 /** With each read. BOSminer that is stopped says null for what it measures. */
 export const statusQuery =
@@ -35,8 +35,8 @@ export const unknownSettings: LegacySettings = {
   fanPercent: null,
 };
 
-export function legacyPicture({ data }: Answer, settings: Answer | null, notes: Notes): Picture {
-  const all = new Reply(data, notes, "");
+export function legacyPicture({ data }: Answer, settings: Answer | null, notes: Notes): Snapshot {
+  const all = new TolerantReader(data, notes, "");
   const bos = all.object("bos");
   const bosminer = all.object("bosminer");
   const info = bosminer.object("info");
@@ -46,7 +46,7 @@ export function legacyPicture({ data }: Answer, settings: Answer | null, notes: 
   const watts = power.number("approxConsumptionW", { absent: 0 });
   const hashrate = solver.object("realHashrate").number("mhs5S", mega);
   const tuning = bosminer.object("config").object("autotuning");
-  const model = new Reply(settings?.data, notes, "").object("bosminer").object("info").text("modelName");
+  const model = new TolerantReader(settings?.data, notes, "").object("bosminer").object("info").text("modelName");
   return {
     identity: {
       ...unknownIdentity,
@@ -80,7 +80,7 @@ export function legacyPicture({ data }: Answer, settings: Answer | null, notes: 
 }
 
 export function legacySettings({ data }: Answer, settings: Answer | null, notes: Notes): LegacySettings {
-  const config = (value: unknown): Reply => new Reply(value, notes, "").object("bosminer").object("config");
+  const config = (value: unknown): TolerantReader => new TolerantReader(value, notes, "").object("bosminer").object("config");
   const given = config(settings?.data);
   const temperature = given.object("tempControl");
   return {
@@ -100,7 +100,7 @@ function modeOf(mode: string | null): string | null {
 
 const modes: Readonly<Record<string, string>> = { POWER_TARGET: "power target", HASHRATE_TARGET: "hashrate target" };
 
-function boardOf(solver: Reply): Board[] {
+function boardOf(solver: TolerantReader): Board[] {
   const slot = slotOf(solver, "name");
   if (slot === null) return [];
   const hardware = solver.object("hwDetails");
@@ -124,7 +124,7 @@ function boardOf(solver: Reply): Board[] {
 }
 
 /** Groups share the work among them by quota; within a group the first pool that answers is mined at. */
-function poolsOf(groups: readonly Reply[], configured: readonly Reply[]): PoolReading[] {
+function poolsOf(groups: readonly TolerantReader[], configured: readonly TolerantReader[]): PoolReading[] {
   const pools = groups.flatMap((group, at) =>
     group.list("pools", 32).map((pool, priority) => ({ pool, priority, quota: quotaOf(configured[at]) })),
   );
@@ -146,7 +146,7 @@ function poolsOf(groups: readonly Reply[], configured: readonly Reply[]): PoolRe
   });
 }
 
-const quotaOf = (group: Reply | undefined): number | null => group?.object("strategy").integer("quota") ?? null;
+const quotaOf = (group: TolerantReader | undefined): number | null => group?.object("strategy").integer("quota") ?? null;
 
 function statusOf(status: string | null): PoolReading["status"] {
   if (/disabled/i.test(status ?? "")) return "disabled";

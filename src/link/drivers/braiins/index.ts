@@ -8,7 +8,7 @@ import { parseStrict } from "../../transports/json.ts";
 import { type Answer, BraiinsGraphql } from "./graphql.ts";
 import { legacySteers, mutations } from "./graphql-controls.ts";
 import { legacyPicture, legacySettings, settingsQuery, statusQuery } from "./graphql-readings.ts";
-import { devicesOf, nothingSeen, type Picture, together } from "./snapshot.ts";
+import { devicesOf, nothingSeen, type Snapshot, together } from "./snapshot.ts";
 import { BraiinsRest, root } from "./rest.ts";
 import { restSteers } from "./rest-controls.ts";
 import { PageBook } from "./rest-pages.ts";
@@ -43,7 +43,7 @@ function recognise({ root: page, version }: Signs): Partial<Identity> | undefine
 
 /** What one way to the rig gave. */
 interface View {
-  readonly picture: Picture;
+  readonly picture: Snapshot;
   readonly steers: readonly Steer[];
   readonly poolActions: readonly PoolAction[];
   readonly pools: PoolControls;
@@ -224,7 +224,7 @@ class BraiinsRig implements Rig {
     return this.#rpcOnly(await this.#rpcPicture(signal, notes));
   }
 
-  #rpcOnly(picture: Picture): View {
+  #rpcOnly(picture: Snapshot): View {
     return {
       picture,
       steers: this.#allowed.has("pause") && this.#allowed.has("resume") ? [this.#rpcMining(picture)] : [],
@@ -233,7 +233,7 @@ class BraiinsRig implements Rig {
     };
   }
 
-  async #rpcPicture(signal: AbortSignal, notes: Notes): Promise<Picture> {
+  async #rpcPicture(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
     const { rpc } = this.#link;
     this.#software ??= await this.#askSoftware(signal);
     const seen = pictureOf(await askReports(rpc, signal, notes), notes);
@@ -297,14 +297,14 @@ class BraiinsRig implements Rig {
     return { status, settings: answer };
   }
 
-  #rpcMining({ wanted }: Picture): Steer {
+  #rpcMining({ wanted }: Snapshot): Steer {
     return {
       control: toggle("mining", wanted, { lasting: false, restartsMining: false, seconds: 60 }),
       set: (on, signal) => command(this.#link.rpc, on === true ? "resume" : "pause", undefined, signal),
     };
   }
 
-  #legacyMining(picture: Picture, running: boolean): Steer {
+  #legacyMining(picture: Snapshot, running: boolean): Steer {
     const pausing = this.#allowed.has("pause") && this.#allowed.has("resume");
     if (running && pausing) return this.#rpcMining(picture);
     return {

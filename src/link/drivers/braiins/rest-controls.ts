@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { range, type Steer, toggle, trigger } from "../../controls.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { slotOf } from "./snapshot.ts";
 import type { BraiinsRest } from "./rest.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
@@ -21,7 +21,7 @@ const passing = { lasting: false, restartsMining: false } as const;
 /** What the REST API lets be set, within the constraints that the rig names for itself. */
 export function restSteers(rest: BraiinsRest, pages: RestPages, awaited: Awaited): Steer[] {
   // What is odd has been said with the readings.
-  const page = (path: PagePath): Reply => new Reply(pages.get(path), new Notes(), path);
+  const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), new Notes(), path);
   return [
     mining(rest, page("miner/details")),
     {
@@ -44,7 +44,7 @@ export function restSteers(rest: BraiinsRest, pages: RestPages, awaited: Awaited
  * temperatures and lets the fans run out; with BOSminer stopped nothing measures, and the fans go to full speed.
  * Source: Braiins' "BOSminer API" and PauseMode of the OpenAPI; braiins/braiins issue 77.
  */
-function mining(rest: BraiinsRest, details: Reply): Steer {
+function mining(rest: BraiinsRest, details: TolerantReader): Steer {
   const { wanted, started } = runningOf(details);
   const on = started ? ["resume", "Mining goes on"] : ["start", "Mining starts"];
   return {
@@ -69,7 +69,7 @@ function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): Steer[] {
   ];
 }
 
-type Page = (path: PagePath) => Reply;
+type Page = (path: PagePath) => TolerantReader;
 
 /** Only with the rig's own limits: what it takes differs by model from 30 W to 8 kW. */
 function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
@@ -108,7 +108,7 @@ function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
 
 type Put = (next: "auto" | "manual", change: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<string>;
 
-function fan(mode: Reply, limits: Reply, put: Put): Steer[] {
+function fan(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
   const ratio = limits.object("fan_speed_ratio");
   const min = ratio.number("min", { max: 1 });
   const max = ratio.number("max", { max: 1 });
@@ -127,7 +127,7 @@ function fan(mode: Reply, limits: Reply, put: Put): Steer[] {
 
 const percent = (ratio: number | null): number | null => (ratio === null ? null : Math.round(ratio * 100));
 
-function temperatureTarget(mode: Reply, limits: Reply, put: Put): Steer[] {
+function temperatureTarget(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
   const bounds = limits.object("target_temperature");
   const min = bounds.object("min").number("degree_c");
   const max = bounds.object("max").number("degree_c");
@@ -166,7 +166,7 @@ async function coolingNow(
   return Object.fromEntries(kept.map((key) => [key, now[key]]));
 }
 
-function boards(rest: BraiinsRest, page: Reply): Steer[] {
+function boards(rest: BraiinsRest, page: TolerantReader): Steer[] {
   return page.list("hashboards", 16).flatMap((board): Steer[] => {
     const slot = slotOf(board, "id");
     const id = board.text("id");

@@ -2,8 +2,8 @@ import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../
 import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { haltBy } from "../../reason.ts";
-import { type Notes, Reply } from "../../tolerant-reader.ts";
-import { celsius, highest, lowest, oneActive, type Picture, slotOf } from "./snapshot.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { celsius, highest, lowest, oneActive, type Snapshot, slotOf } from "./snapshot.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
 
 /** What the miner is told to do, and whether it does. */
@@ -19,8 +19,8 @@ export interface Running {
 
 const giga = { times: 1e9 };
 
-export function restPicture(pages: RestPages, notes: Notes): Picture {
-  const page = (path: PagePath): Reply => new Reply(pages.get(path), notes, path);
+export function restPicture(pages: RestPages, notes: Notes): Snapshot {
+  const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), notes, path);
   const details = page("miner/details");
   const stats = page("miner/stats");
   const miner = stats.object("miner_stats");
@@ -82,10 +82,10 @@ export function restPicture(pages: RestPages, notes: Notes): Picture {
   };
 }
 
-const rate = (reply: Reply, key: string): number | null => reply.object(key).number("gigahash_per_second", giga);
+const rate = (reply: TolerantReader, key: string): number | null => reply.object(key).number("gigahash_per_second", giga);
 
 /** The first that there is: liquid-cooled rigs have sensors in the water. */
-function degrees(board: Reply, ...keys: readonly string[]): number | null {
+function degrees(board: TolerantReader, ...keys: readonly string[]): number | null {
   for (const key of keys) {
     const read = board.object(key).number("degree_c", celsius);
     if (read !== null) return read;
@@ -93,7 +93,7 @@ function degrees(board: Reply, ...keys: readonly string[]): number | null {
   return null;
 }
 
-function boardOf(board: Reply): Board[] {
+function boardOf(board: TolerantReader): Board[] {
   const slot = slotOf(board, "id");
   if (slot === null) return [];
   const stats = board.object("stats");
@@ -111,12 +111,12 @@ function boardOf(board: Reply): Board[] {
   ];
 }
 
-function fanOf(fan: Reply): RigReadings["fans"][number] {
+function fanOf(fan: TolerantReader): RigReadings["fans"][number] {
   const ratio = fan.number("target_speed_ratio", { max: 1 });
   return { rpm: fan.number("rpm"), percent: ratio === null ? null : Math.round(ratio * 100) };
 }
 
-const psuOf = (psu: Reply): RigReadings["psu"] => ({
+const psuOf = (psu: TolerantReader): RigReadings["psu"] => ({
   power: null,
   voltage: null,
   temperature: null,
@@ -130,7 +130,7 @@ const locateOf = (value: unknown): boolean | null => (typeof value === "boolean"
  * `status`: 1 not started, 2 normal, 3 paused, 4 suspended, 5 restricted (it mines, in part for the makers). Newer
  * versions say more in `detailed_status`: running, starting, stopped or stopping, each with its reason.
  */
-export function runningOf(details: Reply): Running {
+export function runningOf(details: TolerantReader): Running {
   const uptime = details.number("bosminer_uptime_s");
   const detailed = details.object("detailed_status").object("status");
   const phase = ["running", "starting", "stopped", "stopping"].find((name) => detailed.has(name));
@@ -160,7 +160,7 @@ const troubleOf = ({ trouble }: Running): RigReadings["errors"] =>
 
 const troubleText = (trouble: string): string => `the miner has stopped: ${trouble.replaceAll("_", " ")}`;
 
-function errorOf(error: Reply): RigReadings["errors"][number] {
+function errorOf(error: TolerantReader): RigReadings["errors"][number] {
   const first = error.list("error_codes")[0];
   return {
     code: first?.text("code") ?? "error",
@@ -177,7 +177,7 @@ export interface Tuner {
 }
 
 /** What the tuner works to, and what it was set to. */
-export function tunerOf(state: Reply, configuration: Reply): Tuner {
+export function tunerOf(state: TolerantReader, configuration: TolerantReader): Tuner {
   const at = state.object("mode_state");
   const tuner = configuration.object("tuner");
   const current = at.object("powertargetmodestate").object("current_target").number("watt", { absent: 0 });
@@ -192,7 +192,7 @@ export function tunerOf(state: Reply, configuration: Reply): Tuner {
 
 /** Groups share the work among them; within one the first pool that answers is mined at. */
 function poolsOf(groups: unknown, notes: Notes): PoolReading[] {
-  const listed = new Reply({ groups: groups ?? [] }, notes, "pools").list("groups", 32);
+  const listed = new TolerantReader({ groups: groups ?? [] }, notes, "pools").list("groups", 32);
   const pools = listed.flatMap((group) =>
     group.list("pools", 32).map((pool, priority) => ({ pool, priority, quota: quotaOf(group) })),
   );
@@ -215,4 +215,4 @@ function poolsOf(groups: unknown, notes: Notes): PoolReading[] {
   });
 }
 
-const quotaOf = (group: Reply): number | null => group.object("strategy").object("quota").integer("value");
+const quotaOf = (group: TolerantReader): number | null => group.object("strategy").object("quota").integer("value");

@@ -1,9 +1,9 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../../../contract/readings.ts";
 import { unknownIdentity } from "../../identity.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { highest, type Picture, sensor, slotOf, turning } from "./snapshot.ts";
+import { highest, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
 import { isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
 
 /** What BOSminer and BOSer report over the RPC of cgminer, without any login. Source: Braiins' "BOSminer API". */
@@ -37,7 +37,7 @@ export async function allows(rpc: RpcTransport, command: string, signal: AbortSi
 
 /** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is none of Braiins'. */
 export function softwareOf(version: unknown): string | null {
-  const said = new Reply(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
+  const said = new TolerantReader(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
   const key = ["BOSer", "BOSminer+", "BOSminer"].find((name) => said.has(name));
   if (key !== undefined) {
     const text = said.text(key) ?? "";
@@ -46,14 +46,14 @@ export function softwareOf(version: unknown): string | null {
   return /BOSMINER|BOSER/i.test(JSON.stringify(version) ?? "") ? "BOSminer" : null;
 }
 
-export function pictureOf(given: Reports, notes: Notes): Picture {
-  const list = (name: Name): Reply[] => {
+export function pictureOf(given: Reports, notes: Notes): Snapshot {
+  const list = (name: Name): TolerantReader[] => {
     const status = statusOf(given[name]);
-    return status !== null && isRefusal(status) ? [] : new Reply(given[name], notes, "").list(name.toUpperCase());
+    return status !== null && isRefusal(status) ? [] : new TolerantReader(given[name], notes, "").list(name.toUpperCase());
   };
   if (list("summary").length === 0) notes.add("its miner gives no summary");
-  const summary = list("summary")[0] ?? new Reply(undefined, notes, "SUMMARY[0]");
-  const tuner = list("tunerstatus")[0] ?? new Reply(undefined, notes, "TUNERSTATUS[0]");
+  const summary = list("summary")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
+  const tuner = list("tunerstatus")[0] ?? new TolerantReader(undefined, notes, "TUNERSTATUS[0]");
   const details = list("devdetails");
   const boards = boardsOf(list("devs"), details, list("temps"));
   const rates = ratesOf(summary);
@@ -93,8 +93,8 @@ export function pictureOf(given: Reports, notes: Notes): Picture {
 }
 
 /** Boards by the number of their connector: 6, 7 and 8 on an S9. */
-function boardsOf(devs: readonly Reply[], details: readonly Reply[], temps: readonly Reply[]): Board[] {
-  const bySlot = (list: readonly Reply[], slot: number): Reply | undefined =>
+function boardsOf(devs: readonly TolerantReader[], details: readonly TolerantReader[], temps: readonly TolerantReader[]): Board[] {
+  const bySlot = (list: readonly TolerantReader[], slot: number): TolerantReader | undefined =>
     list.find((each) => each.integer("ID") === slot);
   const slots = [...devs, ...details].flatMap((each) => slotOf(each, "ID") ?? []);
   return [...new Set(slots)].map((slot) => {
@@ -114,26 +114,26 @@ function boardsOf(devs: readonly Reply[], details: readonly Reply[], temps: read
 }
 
 /** BOSminer says Hz and BOSer MHz; no chip runs at 100 GHz, and none at 100 kHz. */
-function frequencyOf(detail: Reply | undefined): number | null {
+function frequencyOf(detail: TolerantReader | undefined): number | null {
   const said = detail?.number("Frequency", { absent: 0 }) ?? null;
   return said === null || said >= 100_000 ? said : said * 1e6;
 }
 
-function nominal(devs: readonly Reply[]): number | null {
+function nominal(devs: readonly TolerantReader[]): number | null {
   const rates = devs.map((dev) => dev.number("Nominal MHS", { times: 1e6, absent: 0 }));
   const known = rates.filter((rate) => rate !== null);
   return known.length === 0 ? null : known.reduce((sum, rate) => sum + rate, 0);
 }
 
 /** A paused miner has no details of its boards to give, or its tuner says so. */
-function isPaused(details: unknown, tuner: Reply): boolean {
+function isPaused(details: unknown, tuner: TolerantReader): boolean {
   const status = statusOf(details);
   if (status !== null && isRefusal(status) && /unavailable/i.test(status.words)) return true;
   return tuner.list("TunerChainStatus").some((chain) => /^paused/i.test(chain.text("Status") ?? ""));
 }
 
 /** The tuner's states are sentences; only those of boards that do not run are errors. */
-const tunerErrors = (tuner: Reply): RigReadings["errors"] =>
+const tunerErrors = (tuner: TolerantReader): RigReadings["errors"] =>
   tuner.list("TunerChainStatus").flatMap((chain) => {
     const status = chain.text("Status");
     const slot = chain.integer("HashchainIndex");

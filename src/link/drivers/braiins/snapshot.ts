@@ -2,10 +2,10 @@ import type { Board, Identity, RigReadings } from "../../../contract/readings.ts
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 
 /** What one of a rig's protocols tells of it. */
-export interface Picture {
+export interface Snapshot {
   readonly identity: Identity;
   readonly readings: RigReadings;
   readonly pools: readonly PoolReading[];
@@ -21,7 +21,7 @@ export interface Picture {
   readonly logInterval: number | null;
 }
 
-export const nothingSeen: Picture = {
+export const nothingSeen: Snapshot = {
   identity: unknownIdentity,
   readings: unknownReadings(),
   pools: [],
@@ -32,7 +32,7 @@ export const nothingSeen: Picture = {
 };
 
 /** Two views of one rig; where both say something the first is believed. */
-export function together(first: Picture, second: Picture): Picture {
+export function together(first: Snapshot, second: Snapshot): Snapshot {
   const { identity, readings: one } = first;
   const two = second.readings;
   return {
@@ -101,7 +101,7 @@ const filled = (one: Board, two: Board): Board => ({
   serial: one.serial ?? two.serial,
 });
 
-export const devicesOf = ({ readings, off }: Picture): DeviceReading[] =>
+export const devicesOf = ({ readings, off }: Snapshot): DeviceReading[] =>
   readings.boards.map((board) => ({
     kind: "asic",
     name: `Board ${board.slot}`,
@@ -130,7 +130,7 @@ export const oneActive = (pools: readonly PoolReading[]): PoolReading[] => {
 };
 
 /** Slots are numbers behind whatever each protocol calls them: "6", 6; null for what names none. */
-export function slotOf(reply: Reply, key: string): number | null {
+export function slotOf(reply: TolerantReader, key: string): number | null {
   const slot = reply.integer(key);
   return slot !== null && slot <= 99 ? slot : null;
 }

@@ -1,6 +1,6 @@
 import type { Identity } from "../../../contract/readings.ts";
 import { normalMac } from "../../identity.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 
 /** Makers' programs behind the same RPC, by what they call themselves; tested in this order, the plain ones last. */
@@ -57,8 +57,8 @@ export interface Kind {
  */
 export function kindOf(version: unknown, stats: unknown): Kind | undefined {
   if (statusOf(version) === null) return undefined;
-  const said = new Reply(firstOf(version, "VERSION"), new Notes(), "version");
-  const first = new Reply(firstOf(stats, "STATS"), new Notes(), "stats");
+  const said = new TolerantReader(firstOf(version, "VERSION"), new Notes(), "version");
+  const first = new TolerantReader(firstOf(stats, "STATS"), new Notes(), "stats");
   const text = `${JSON.stringify(version)} ${first.text("Type") ?? ""}`.toUpperCase();
   const model = said.text("Type") ?? first.text("Type") ?? said.text("PROD");
   const isFirmware = model !== null || namesDevice.some((key) => said.has(key));
@@ -87,7 +87,7 @@ function firstOf(value: unknown, section: string): unknown {
 const programs = ["Miner", "CGMiner", "SGMiner", "LUXminer", "BOSer", "BOSminer", "BDMiner", "GCMiner", "BMMiner"];
 
 /** "cgminer 4.11.1"; bfgminer's `Miner` already names itself. */
-function firmware(said: Reply): string | null {
+function firmware(said: TolerantReader): string | null {
   const program = programs.find((key) => said.has(key));
   if (program === undefined) return null;
   const version = said.text(program);
@@ -95,7 +95,7 @@ function firmware(said: Reply): string | null {
 }
 
 /** Bitmain's `Miner` is the program that mines ("uart_trans.1.3"); its firmware goes by the time when it was built. */
-const build = (said: Reply): string | null => said.text("CompileTime")?.replace(/\s+/g, " ") ?? firmware(said);
+const build = (said: TolerantReader): string | null => said.text("CompileTime")?.replace(/\s+/g, " ") ?? firmware(said);
 
 /** Bitmain names its series after what they hash. */
 const series: Readonly<Record<string, string>> = {

@@ -4,13 +4,13 @@ import { type Steer, steer, toggle, trigger } from "../../controls.ts";
 import type { Driver, PoolAction, PoolControls, PoolLogin, PoolReading, Reading, Rig } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { Access } from "./access.ts";
 import { type Kind, kindOf } from "./identity.ts";
 import {
-  type Parts,
-  partsOf,
+  type Snapshot,
+  snapshotOf,
   readingsOf,
   refusedSummary,
   type Sections,
@@ -76,7 +76,7 @@ class CgminerRig implements Rig {
     const sections = await this.#sections(signal, notes);
     this.#noticeRestart(uptimeOf(sections));
     await this.#introduce(sections, signal);
-    const parts = partsOf(sections, notes, this.#kind?.identity.model);
+    const parts = snapshotOf(sections, notes, this.#kind?.identity.model);
     await this.#ask(parts, signal);
     const denial = this.#kind?.software ? readOnlyNote : deniedNote;
     if (this.#access.deniedAll) notes.add(denial);
@@ -153,7 +153,7 @@ class CgminerRig implements Rig {
     const sections = await this.#reports(signal, notes);
     if (this.#devices !== null || !isRefused(sections.devs)) return sections;
     const fuller = await this.#question(fullerDevices, signal);
-    this.#devices = new Reply(fuller, new Notes(), "").isList("DEVS") ? fullerDevices : "devs";
+    this.#devices = new TolerantReader(fuller, new Notes(), "").isList("DEVS") ? fullerDevices : "devs";
     return { ...sections, devs: fuller };
   }
 
@@ -227,7 +227,7 @@ class CgminerRig implements Rig {
   }
 
   /** What else is asked once, or now and then; a read never fails for it. */
-  async #ask(parts: Parts, signal: AbortSignal): Promise<void> {
+  async #ask(parts: Snapshot, signal: AbortSignal): Promise<void> {
     const until = this.#now() + questionTime;
     try {
       if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
@@ -248,7 +248,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  #offers(parts: Parts): Steer[] {
+  #offers(parts: Snapshot): Steer[] {
     const steers: Steer[] = [];
     if (this.#access.allows("restart")) {
       steers.push({
@@ -282,7 +282,7 @@ class CgminerRig implements Rig {
   async #freshPools(signal: AbortSignal): Promise<PoolReading[]> {
     const { value } = await this.#rpc.send("pools", undefined, signal);
     accepted(this.#rpc.at, "pools", value);
-    return poolsOf(new Reply(value, new Notes(), "").list("POOLS"));
+    return poolsOf(new TolerantReader(value, new Notes(), "").list("POOLS"));
   }
 
   async #do(command: string, parameter: string | undefined, signal: AbortSignal): Promise<string> {
@@ -321,7 +321,7 @@ function steerable(pools: readonly PoolReading[], wanted: PoolReading): PoolRead
 }
 
 /** How boards are switched: only where each board is a device of one kind, so that its number names it. */
-function boardCommands({ bitmain, numbered }: Parts): string[] {
+function boardCommands({ bitmain, numbered }: Snapshot): string[] {
   const commands = new Set(numbered.map(({ command }) => command));
   return bitmain === null && commands.size === 1 ? [...commands] : [];
 }
@@ -329,13 +329,13 @@ function boardCommands({ bitmain, numbered }: Parts): string[] {
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
 const uptimeOf = ({ summary }: Sections): number | null =>
-  new Reply(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;
+  new TolerantReader(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;
 
 /** WhatsMiner says its MAC in every summary. */
-function macOf(summary: Reply, kind: Kind | undefined): Pick<Identity, "mac"> {
+function macOf(summary: TolerantReader, kind: Kind | undefined): Pick<Identity, "mac"> {
   return { mac: normalMac(summary.text("MAC")) ?? kind?.identity.mac ?? null };
 }
 
 /** null when the rig does not know the command. */
 const algorithmOf = (value: unknown): string | null =>
-  new Reply(value, new Notes(), "").list("COIN")[0]?.text("Hash Method") ?? null;
+  new TolerantReader(value, new Notes(), "").list("COIN")[0]?.text("Hash Method") ?? null;

@@ -1,7 +1,7 @@
 import type { Board, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainStats, boardDevice } from "../shared/bitmain-stats.ts";
 import { antminerAlgorithm } from "./identity.ts";
 import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
@@ -15,8 +15,8 @@ export interface Sections {
 }
 
 /** The four reports, read. */
-export interface Parts {
-  readonly summary: Reply;
+export interface Snapshot {
+  readonly summary: TolerantReader;
   readonly rates: Rates;
   readonly pools: PoolReading[];
   readonly numbered: readonly NumberedDevice[];
@@ -26,14 +26,14 @@ export interface Parts {
 }
 
 /** `model`: what the rig is, where its statistics do not say. Where there is no summary, these stand in for it. */
-export function partsOf(sections: Sections, notes: Notes, model: string | null = null): Parts {
-  const list = (name: keyof Sections): Reply[] => new Reply(sections[name], notes, "").list(name.toUpperCase());
+export function snapshotOf(sections: Sections, notes: Notes, model: string | null = null): Snapshot {
+  const list = (name: keyof Sections): TolerantReader[] => new TolerantReader(sections[name], notes, "").list(name.toUpperCase());
   const stats = list("stats");
   const algorithm = antminerAlgorithm(stats[0]?.text("Type") ?? model);
   const bitmain = bitmainStats(stats, algorithm);
   const giga = bitmain?.giga ?? gigaOf(algorithm);
   const numbered = devicesOf(list("devs"), giga);
-  const summary = list("summary")[0] ?? bitmain?.summary ?? new Reply(undefined, notes, "SUMMARY[0]");
+  const summary = list("summary")[0] ?? bitmain?.summary ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
   const rates = ratesOf(summary, giga);
   return {
@@ -62,7 +62,7 @@ const boardOf = ({ reading, number, chipTemperature, chips, serial }: NumberedDe
   serial,
 });
 
-export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }: Parts): RigReadings {
+export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }: Snapshot): RigReadings {
   const own = pools.filter(({ devFee }) => !devFee);
   const power = summary.number("Power", { absent: 0 }) ?? bitmain?.power ?? null;
   return {
@@ -109,6 +109,6 @@ const highest = (values: readonly (number | null)[]): number | null =>
 
 /** Whether statistics say what a summary would, as Bitmain's do. */
 export const standsInForSummary = (stats: unknown): boolean =>
-  bitmainStats(new Reply(stats, new Notes(), "").list("STATS"), null) !== null;
+  bitmainStats(new TolerantReader(stats, new Notes(), "").list("STATS"), null) !== null;
 
 export const refusedSummary = "the rig refuses its summary; its statistics were read in place of it";

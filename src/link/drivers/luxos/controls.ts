@@ -1,9 +1,9 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
 import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
-import { awakeOf, locateOf, type Picture } from "./readings.ts";
+import { awakeOf, locateOf, type Snapshot } from "./readings.ts";
 import type { Work, Write } from "./session.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 
@@ -12,10 +12,10 @@ export type InSession = (signal: AbortSignal, work: Work<string>) => Promise<str
 
 /** What the controls are made of. */
 export interface Offered {
-  readonly picture: Picture;
+  readonly picture: Snapshot;
   readonly profiles: Profiles;
   /** The record of `tempctrl`. */
-  readonly temperatures: Reply;
+  readonly temperatures: TolerantReader;
   /** W last asked for; null before. */
   readonly askedLimit: number | null;
   readonly limitAsked: (watts: number) => void;
@@ -124,7 +124,7 @@ function fanSteer(session: InSession, { picture: { fans, config }, temperatures 
 }
 
 /** The three thresholds go together, none below the one before. Luxor names no lowest target; the rig knows its own. */
-function temperatureSteer(session: InSession, temperatures: Reply): Steer[] {
+function temperatureSteer(session: InSession, temperatures: TolerantReader): Steer[] {
   const [target, hot, dangerous] = ["Target", "Hot", "Dangerous"].map((key) =>
     temperatures.number(key, { absent: 0, max: 250 }),
   );
@@ -139,7 +139,7 @@ function temperatureSteer(session: InSession, temperatures: Reply): Steer[] {
   ];
 }
 
-function boardSteers(session: InSession, { boards }: Picture): Steer[] {
+function boardSteers(session: InSession, { boards }: Snapshot): Steer[] {
   const numbers = boards.map(({ number }) => number);
   return boards.flatMap(({ board: { slot }, enabled, number }): Steer[] =>
     number !== slot || slot > 99 || numbers.indexOf(number) !== numbers.lastIndexOf(number)

@@ -2,13 +2,13 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 import { offers } from "./controls.ts";
 import { poolActions, poolControls } from "./pools.ts";
 import { profilesOf } from "./profiles.ts";
-import { firmwareOf, haltOf, identityOf, pictureOf, readingsOf } from "./readings.ts";
+import { firmwareOf, haltOf, identityOf, snapshotOf, readingsOf } from "./readings.ts";
 import { LuxosReports, liveReports, type Reports, recordOf, recordsOf, seldomReports } from "./reports.ts";
 import { LuxosSession } from "./session.ts";
 
@@ -64,7 +64,7 @@ class LuxosRig implements Rig {
     const seldom = await this.#askSeldom(signal, notes);
     const profiles = profilesOf(live, seldom, notes);
     await this.#askVoltages(live, signal);
-    const picture = pictureOf(live, this.#voltages, notes);
+    const picture = snapshotOf(live, this.#voltages, notes);
     const steers = offers((signal, work) => this.#session.during(signal, work), {
       picture,
       profiles,
@@ -128,7 +128,7 @@ class LuxosRig implements Rig {
       if (performance.now() - this.#voltagesAt > questionTime) return;
       try {
         const { value } = await this.#rpc.send("voltageget", String(board), signal);
-        const [said] = new Reply(value, new Notes(), "").list("VOLTAGE");
+        const [said] = new TolerantReader(value, new Notes(), "").list("VOLTAGE");
         const volts = said?.number("Voltage", { absent: 0, max: 100 }) ?? null;
         if (volts !== null) this.#voltages.set(board, volts);
       } catch (error) {

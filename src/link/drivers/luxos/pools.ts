@@ -1,7 +1,7 @@
 import { invalidAll, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 
@@ -17,7 +17,7 @@ export function poolControls(rpc: RpcTransport): PoolControls {
   const fresh = async (signal: AbortSignal): Promise<PoolReading[]> => {
     const { value } = await rpc.send("pools", undefined, signal);
     accepted(rpc.at, "pools", value);
-    return poolsOf(new Reply(value, new Notes(), "").list("POOLS"));
+    return poolsOf(new TolerantReader(value, new Notes(), "").list("POOLS"));
   };
   const onPool =
     (command: string) =>

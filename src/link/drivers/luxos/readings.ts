@@ -2,16 +2,16 @@ import type { Board, Fan, Identity, RigReadings } from "../../../contract/readin
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
-import type { Notes, Reply } from "../../tolerant-reader.ts";
+import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, type NumberedDevice, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
 import { type Reports, recordOf, recordsOf } from "./reports.ts";
 
 /** What one read makes of the reports. */
-export interface Picture {
-  readonly config: Reply;
-  readonly summary: Reply;
+export interface Snapshot {
+  readonly config: TolerantReader;
+  readonly summary: TolerantReader;
   readonly rates: Rates;
   readonly boards: readonly LuxosBoard[];
   readonly fans: readonly Fan[];
@@ -29,7 +29,7 @@ export interface LuxosBoard {
 /** °C; a sensor that is not there says 0. */
 const celsius = { absent: 0, min: -60, max: 250 };
 
-export function pictureOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): Picture {
+export function snapshotOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): Snapshot {
   const summary = recordOf(live, "summary", "SUMMARY", notes);
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
   return {
@@ -55,7 +55,7 @@ function boardsOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: N
 
 function boardOf(
   { number, reading }: NumberedDevice,
-  device: Reply | undefined,
+  device: TolerantReader | undefined,
   stats: BitmainStats | null,
   voltages: ReadonlyMap<number, number>,
 ): LuxosBoard {
@@ -87,7 +87,7 @@ function boardOf(
   };
 }
 
-export function identityOf(live: Reports, version: Reply, notes: Notes): Identity {
+export function identityOf(live: Reports, version: TolerantReader, notes: Notes): Identity {
   const config = recordOf(live, "config", "CONFIG", notes);
   return {
     make: "LuxOS",
@@ -100,10 +100,10 @@ export function identityOf(live: Reports, version: Reply, notes: Notes): Identit
 }
 
 /** "2025.4.8.220305-57b389c7" without the mark of its sources; `Miner` may play stock firmware. */
-export const firmwareOf = (version: Reply): string | null =>
+export const firmwareOf = (version: TolerantReader): string | null =>
   version.text("LUXminer")?.replace(/-[0-9a-f]+$/, "") ?? version.text("Miner");
 
-export function readingsOf(live: Reports, seldom: Reports, picture: Picture, profiles: Profiles): RigReadings {
+export function readingsOf(live: Reports, seldom: Reports, picture: Snapshot, profiles: Profiles): RigReadings {
   const { summary, config, rates, fans } = picture;
   const { notes } = summary;
   const boards = picture.boards.map(({ board }) => board);
@@ -146,20 +146,20 @@ export function readingsOf(live: Reports, seldom: Reports, picture: Picture, pro
 }
 
 /** Whether it is told to mine: not curtailed. null when the rig does not say. */
-export function awakeOf(config: Reply): boolean | null {
+export function awakeOf(config: TolerantReader): boolean | null {
   const mode = config.text("CurtailMode")?.toLowerCase();
   if (mode === "none") return true;
   return mode === "sleep" || mode === "idle" ? false : null;
 }
 
 /** Its tuner may stop it for a while. */
-export function haltOf(config: Reply): Halt | undefined {
+export function haltOf(config: TolerantReader): Halt | undefined {
   const isTuning = awakeOf(config) !== false && config.boolean("IsTuning") === true;
   return isTuning ? { code: "tuning", text: "It is tuning itself" } : undefined;
 }
 
 /** Whether the red LED blinks because somebody said so. */
-export function locateOf(config: Reply): boolean | null {
+export function locateOf(config: TolerantReader): boolean | null {
   const led = config.text("RedLed");
   return led === null ? null : led.toLowerCase() === "blink";
 }
@@ -175,7 +175,7 @@ function water(live: Reports, notes: Notes, label: string): number | null {
 }
 
 /** `PSU` says whether the power comes from the supply's own meter. */
-function psuOf(config: Reply, power: Reply, watts: number | null): RigReadings["psu"] {
+function psuOf(config: TolerantReader, power: TolerantReader, watts: number | null): RigReadings["psu"] {
   const model = config.text("PSULabel");
   const metered = power.boolean("PSU") === true ? watts : null;
   return model === null && metered === null
@@ -183,7 +183,7 @@ function psuOf(config: Reply, power: Reply, watts: number | null): RigReadings["
     : { power: metered, voltage: null, temperature: null, model, serial: null };
 }
 
-function errorOf(event: Reply): RigReadings["errors"][number] {
+function errorOf(event: TolerantReader): RigReadings["errors"][number] {
   const code = event.text("Code", 60) ?? "event";
   const board = event.text("Target") === "BOARD" ? event.integer("ID") : null;
   const text = event.text("Description") ?? code;

@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { isRecord, type Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 
@@ -25,19 +25,19 @@ export type ReportName = (typeof liveReports)[number] | (typeof seldomReports)[n
 export type Reports = Readonly<Partial<Record<ReportName, unknown>>>;
 
 /** The records of a report; a rig that refuses the report has none. */
-export function recordsOf(reports: Reports, name: ReportName, section: string, notes: Notes): Reply[] {
+export function recordsOf(reports: Reports, name: ReportName, section: string, notes: Notes): TolerantReader[] {
   const answer = reports[name];
   const status = statusOf(answer);
   if (status !== null && isRefusal(status)) {
     notes.add(`"${name}": ${status.words}`);
     return [];
   }
-  return new Reply(answer, notes, "").list(section);
+  return new TolerantReader(answer, notes, "").list(section);
 }
 
 /** Its only record, or an empty one. */
-export const recordOf = (reports: Reports, name: ReportName, section: string, notes: Notes): Reply =>
-  recordsOf(reports, name, section, notes)[0] ?? new Reply(undefined, notes, section);
+export const recordOf = (reports: Reports, name: ReportName, section: string, notes: Notes): TolerantReader =>
+  recordsOf(reports, name, section, notes)[0] ?? new TolerantReader(undefined, notes, section);
 
 /** Asks for reports: all in one question, as LuxOS allows, or one after the other where that is not understood. */
 export class LuxosReports {

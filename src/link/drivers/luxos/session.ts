@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { SessionEnded } from "../../session-ended.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
@@ -115,7 +115,7 @@ const isOutdated = (status: Status | null): boolean =>
 
 /** Sessions are short words; what could be read as a further parameter is none. */
 function sessionIn(value: unknown): string | null {
-  const [first] = new Reply(isRecord(value) ? value : undefined, new Notes(), "").list("SESSION");
+  const [first] = new TolerantReader(isRecord(value) ? value : undefined, new Notes(), "").list("SESSION");
   const session = first?.text("SessionID", 100) ?? null;
   return session !== null && /^[\w.:=+/-]+$/.test(session) ? session : null;
 }

@@ -1,6 +1,6 @@
 import type { Board, Fan } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 import { rateUnit } from "./cgminer-replies.ts";
 
 /** What Bitmain's `stats` adds to plain cgminer: boards, fans and the rated speed. */
@@ -16,14 +16,14 @@ export interface BitmainStats {
   /** By board. */
   readonly hardwareErrors: readonly (number | null)[];
   /** What else stands there as a summary has it: `GHS 5s`, `GHS av`, `Elapsed`. */
-  readonly summary: Reply;
+  readonly summary: TolerantReader;
 }
 
 /** Slots are numbered from 1, or from 6 on an S9; nothing has more. */
 const slots = Array.from({ length: 16 }, (_, index) => index + 1);
 
 /** null when no element of `stats` describes chains of chips. */
-export function bitmainStats(stats: readonly Reply[], algorithm: string | null): BitmainStats | null {
+export function bitmainStats(stats: readonly TolerantReader[], algorithm: string | null): BitmainStats | null {
   const chains = stats.find((reply) => reply.has("chain_acn1") || reply.has("chain_acn6"));
   if (chains === undefined) return null;
   const giga = rateUnit(chains, algorithm);
@@ -41,7 +41,7 @@ export function bitmainStats(stats: readonly Reply[], algorithm: string | null):
   };
 }
 
-function board(chains: Reply, slot: number, unit: number): Board {
+function board(chains: TolerantReader, slot: number, unit: number): Board {
   const found = chains.integer(`chain_acn${slot}`) ?? 0;
   const broken = chains.text(`chain_acs${slot}`, 1000)?.replace(/[^xX]/g, "").length ?? 0;
   return {
@@ -57,7 +57,7 @@ function board(chains: Reply, slot: number, unit: number): Board {
   };
 }
 
-const frequency = (chains: Reply, slot: number): number | null => {
+const frequency = (chains: TolerantReader, slot: number): number | null => {
   const mega = { times: 1e6, absent: 0 };
   return (
     chains.number(`freq${slot}`, mega) ?? chains.number(`freq_avg${slot}`, mega) ?? chains.number("frequency", mega)
@@ -68,13 +68,13 @@ const frequency = (chains: Reply, slot: number): number | null => {
 const isTemperature = (celsius: number): boolean => celsius > 0 && celsius < 255;
 
 /** A board without sensors may say 0, or a word. */
-function temperature(chains: Reply, key: string): number | null {
+function temperature(chains: TolerantReader, key: string): number | null {
   const celsius = chains.number(key, { min: -60, max: 255 });
   return celsius !== null && isTemperature(celsius) ? celsius : null;
 }
 
 /** The highest of "44-43-52-51". */
-function hottest(chains: Reply, key: string): number | null {
+function hottest(chains: TolerantReader, key: string): number | null {
   const written = chains.text(key) ?? "";
   const sensors = written.split("-").map(Number).filter(isTemperature);
   return sensors.length === 0 ? null : Math.max(...sensors);
@@ -84,7 +84,7 @@ function hottest(chains: Reply, key: string): number | null {
  * Sockets are numbered with gaps (3 and 6 on an S9) and empty ones say 0, so of those at 0 only as many count as
  * `fan_num` says are there. A liquid-cooled rig has none, and that is no alarm.
  */
-function fans(chains: Reply): Fan[] {
+function fans(chains: TolerantReader): Fan[] {
   const percent = chains.number("fan_pwm", { max: 100 });
   const turning = slots.flatMap((slot) => chains.number(`fan${slot}`, { absent: 0 }) ?? []);
   const standing = Math.min(Math.max((chains.integer("fan_num") ?? 0) - turning.length, 0), slots.length);

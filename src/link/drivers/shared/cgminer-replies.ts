@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
-import { isRecord, printable, type Reply } from "../../tolerant-reader.ts";
+import { isRecord, printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 
 /** What an answer says of itself: the letter and words of its STATUS. */
@@ -53,7 +53,7 @@ export interface Rates {
  * Hash rates as every dialect names them: `MHS 5s`, `GHS 5s`, `KHS 30s`, `MHS 20s`, `MHS av`, and WhatsMiner's
  * `HS RT`, which is in MH/s. `giga` is what a G stands for (Bitmain's Ethash rigs say GHS and mean MH/s).
  */
-export function ratesOf(reply: Reply, giga = 1e9): Rates {
+export function ratesOf(reply: TolerantReader, giga = 1e9): Rates {
   let now: number | null = null;
   let seconds: number | null = null;
   let average: number | null = null;
@@ -81,13 +81,13 @@ export function ratesOf(reply: Reply, giga = 1e9): Rates {
 export const gigaOf = (algorithm: string | null): number => (algorithm === "ethash" ? 1e6 : 1e9);
 
 /** What `rate_unit` in the statistics says that rates are counted in: "GH", "MH". Not all of Bitmain's rigs say it. */
-export function rateUnit(reply: Reply, algorithm: string | null): number {
+export function rateUnit(reply: TolerantReader, algorithm: string | null): number {
   const prefix = reply.text("rate_unit")?.charAt(0).toUpperCase();
   return prefix === undefined ? gigaOf(algorithm) : (factors[prefix] ?? 1e9);
 }
 
 /** The pools in their own order; at most one is active. */
-export function poolsOf(replies: readonly Reply[]): PoolReading[] {
+export function poolsOf(replies: readonly TolerantReader[]): PoolReading[] {
   const pools = replies.map((reply, position) => poolOf(reply, position));
   const live = pools.filter(({ active }) => active);
   const first = live.reduce<PoolReading | undefined>(
@@ -97,7 +97,7 @@ export function poolsOf(replies: readonly Reply[]): PoolReading[] {
   return live.length < 2 ? pools : pools.map((pool) => ({ ...pool, active: pool === first }));
 }
 
-function poolOf(reply: Reply, position: number): PoolReading {
+function poolOf(reply: TolerantReader, position: number): PoolReading {
   const url = reply.text("URL", 255) ?? "";
   const worker = reply.text("User", 255) ?? "";
   return {
@@ -138,7 +138,7 @@ export interface NumberedDevice {
   readonly serial: string | null;
 }
 
-export function devicesOf(replies: readonly Reply[], giga: number): NumberedDevice[] {
+export function devicesOf(replies: readonly TolerantReader[], giga: number): NumberedDevice[] {
   return replies.map((reply, position) => {
     const { key, kind, command } = deviceKinds.find((each) => reply.has(each.key)) ?? deviceKinds[0];
     const number = reply.integer(key) ?? position;
@@ -179,7 +179,7 @@ export function devicesOf(replies: readonly Reply[], giga: number): NumberedDevi
 const celsius = { absent: 0, min: -60, max: 250 };
 const mega = { times: 1e6 };
 
-function deviceStatus(reply: Reply): DeviceReading["status"] {
+function deviceStatus(reply: TolerantReader): DeviceReading["status"] {
   if (reply.boolean("Enabled") === false) return "disabled";
   const status = reply.text("Status")?.toLowerCase() ?? "alive";
   if (status === "sick" || status === "dead" || status === "disabled") return status;

@@ -1,16 +1,16 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
 import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
-import { isRecord, type Reply } from "../../tolerant-reader.ts";
+import { isRecord, type TolerantReader } from "../../tolerant-reader.ts";
 import type { Presets } from "./presets.ts";
-import { type Pages, stateOf, toldToMine } from "./readings.ts";
+import { type Snapshot, stateOf, toldToMine } from "./readings.ts";
 import { minerSettings, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 
 /** What the controls are made of. */
 export interface Offered {
-  readonly pages: Pages;
+  readonly pages: Snapshot;
   readonly presets: Presets;
   /** W last asked for; null before. */
   readonly askedLimit: number | null;
@@ -47,7 +47,7 @@ export function offers(web: VnishWeb, offered: Offered): Steer[] {
 type Post = (path: string, done: string) => Steer["set"];
 
 /** A stop ends with a reboot, unless the owner has set that the rig remains stopped. */
-function miningSwitch(pages: Pages, post: Post): Steer {
+function miningSwitch(pages: Snapshot, post: Post): Steer {
   const start = stateOf(pages) === "paused" ? "mining/resume" : "mining/start";
   return {
     control: toggle("mining", toldToMine(pages), { ...starting, restartsMining: false }),
@@ -62,7 +62,7 @@ function miningSwitch(pages: Pages, post: Post): Steer {
  * `find-miner` goes over to the other state, so it is called only when the rig is not as wanted; newer firmware
  * calls it `locate-miner`.
  */
-function locateSwitch(web: VnishWeb, { status }: Pages): Steer[] {
+function locateSwitch(web: VnishWeb, { status }: Snapshot): Steer[] {
   const now = status.boolean("find_miner");
   if (now === null) return [];
   return [
@@ -80,7 +80,7 @@ function locateSwitch(web: VnishWeb, { status }: Pages): Steer[] {
 }
 
 /** Takes hold at once and is forgotten with the next restart. Came with 1.3.3. */
-function throttle(web: VnishWeb, { miner, info }: Pages): Steer[] {
+function throttle(web: VnishWeb, { miner, info }: Snapshot): Steer[] {
   if (!isSince(info.text("fw_version"), [1, 3, 3])) return [];
   const value = miner.object("miner_status").number("throttled", { min: 0, max: 100 });
   const scale = { unit: "%", min: 20, max: 100, step: 1, value } as const;
@@ -156,7 +156,7 @@ function coolingSteers(web: VnishWeb, { pages: { miner, model }, autoTarget }: O
   return steers;
 }
 
-function fan(web: VnishWeb, value: "auto" | number | null, consts: Reply, autoTarget: number | null): Steer {
+function fan(web: VnishWeb, value: "auto" | number | null, consts: TolerantReader, autoTarget: number | null): Steer {
   const min = consts.number("min_fan_pwm", { max: 100 }) ?? 0;
   const auto = autoTarget === null ? { name: "auto" } : { name: "auto", param: autoTarget };
   return {

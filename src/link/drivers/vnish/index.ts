@@ -3,12 +3,12 @@ import type { ControlKey, ControlValue, Identity } from "../../../contract/readi
 import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 import { offers } from "./controls.ts";
 import { poolActions, poolControls } from "./pools.ts";
 import { type Presets, presetsOf } from "./presets.ts";
-import { devicesOf, haltOf, identityOf, isStarting, type Pages, poolsOf, readingsOf } from "./readings.ts";
+import { devicesOf, haltOf, identityOf, isStarting, type Snapshot, poolsOf, readingsOf } from "./readings.ts";
 import { identityFrom, readByRpc } from "./rpc.ts";
 import { VnishWeb } from "./web.ts";
 
@@ -65,16 +65,16 @@ class VnishRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    let summary: Reply;
+    let summary: TolerantReader;
     try {
-      summary = new Reply(await this.#get("summary", signal, notes), notes, "");
+      summary = new TolerantReader(await this.#get("summary", signal, notes), notes, "");
       this.#hasWeb = true;
     } catch (error) {
       if (!this.#hasWeb && isNoWeb(error)) return this.#readByRpc(error, signal);
       throw error;
     }
-    const status = new Reply(await this.#optional("status", signal, notes), notes, "status");
-    const performance = new Reply(await this.#optional("perf-summary", signal, notes), notes, "perf-summary");
+    const status = new TolerantReader(await this.#optional("status", signal, notes), notes, "status");
+    const performance = new TolerantReader(await this.#optional("perf-summary", signal, notes), notes, "perf-summary");
     await this.#askSeldom(signal);
     const pages = this.#pages(summary.object("miner"), status, notes);
     const presets = this.#presets(performance, notes);
@@ -109,7 +109,7 @@ class VnishRig implements Rig {
     }
   }
 
-  #reading(pages: Pages, presets: Presets, notes: Notes): Reading {
+  #reading(pages: Snapshot, presets: Presets, notes: Notes): Reading {
     const readings = readingsOf(pages, presets);
     const { locked } = this.#web;
     const mode = pages.miner.object("cooling").object("settings").object("mode");
@@ -147,8 +147,8 @@ class VnishRig implements Rig {
     };
   }
 
-  #pages(miner: Reply, status: Reply, notes: Notes): Pages {
-    const page = (name: SeldomPage): Reply => new Reply(this.#seldom.get(name)?.value, notes, name);
+  #pages(miner: TolerantReader, status: TolerantReader, notes: Notes): Snapshot {
+    const page = (name: SeldomPage): TolerantReader => new TolerantReader(this.#seldom.get(name)?.value, notes, name);
     if (miner.keys().length === 0) notes.add("the rig's summary is empty");
     return {
       miner,
@@ -160,9 +160,9 @@ class VnishRig implements Rig {
     };
   }
 
-  #presets(performance: Reply, notes: Notes): Presets {
+  #presets(performance: TolerantReader, notes: Notes): Presets {
     const value = this.#seldom.get("autotune/presets")?.value;
-    const listed = Array.isArray(value) ? new Reply({ presets: value }, notes, "").list("presets") : null;
+    const listed = Array.isArray(value) ? new TolerantReader({ presets: value }, notes, "").list("presets") : null;
     return presetsOf(listed, performance);
   }
 
@@ -211,7 +211,7 @@ const isNoWeb = (error: unknown): boolean =>
 function chipsOf(chains: unknown): Map<number, number> {
   const counts = new Map<number, number>();
   if (!Array.isArray(chains)) return counts;
-  for (const chain of new Reply({ chains }, new Notes(), "").list("chains", 16)) {
+  for (const chain of new TolerantReader({ chains }, new Notes(), "").list("chains", 16)) {
     const id = chain.integer("id");
     const hashing = chain.list("chips", 1_000).filter((chip) => (chip.number("hr") ?? 0) > 0).length;
     if (id !== null && hashing > 0) counts.set(id, hashing);

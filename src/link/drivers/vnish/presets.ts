@@ -1,4 +1,4 @@
-import { parseNumber, type Reply } from "../../tolerant-reader.ts";
+import { parseNumber, type TolerantReader } from "../../tolerant-reader.ts";
 import type { WattLevel } from "../shared/watt-levels.ts";
 
 /** What the rig was tuned for, and what it runs at. */
@@ -17,7 +17,7 @@ export interface Presets {
 const stock = "disabled";
 
 /** `listed` is null where the rig does not show its presets without a login. */
-export function presetsOf(listed: readonly Reply[] | null, performance: Reply): Presets {
+export function presetsOf(listed: readonly TolerantReader[] | null, performance: TolerantReader): Presets {
   const current = performance.object("current_preset");
   const present = current.text("name", 60);
   const named = (listed ?? []).flatMap((preset) => {
@@ -40,7 +40,7 @@ export function presetsOf(listed: readonly Reply[] | null, performance: Reply): 
 }
 
 /** Presets are named by their power, and say it in words: "1100 watt ~ 53 TH". */
-function wattsOf(preset: Reply, name: string): number | null {
+function wattsOf(preset: TolerantReader, name: string): number | null {
   if (name === stock) return null;
   const written = /^\s*(\d{2,5})\s*w(?:att)?s?\b/i.exec(preset.text("pretty") ?? "")?.[1] ?? name;
   const watts = /^\d{2,5}$/.test(written) ? parseNumber(written) : null;

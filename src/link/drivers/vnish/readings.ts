@@ -3,17 +3,17 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { haltBy, stopped } from "../../reason.ts";
-import type { Reply } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 import type { Presets } from "./presets.ts";
 
 /** The pages of one read; those that change seldom may be of an earlier one. */
-export interface Pages {
+export interface Snapshot {
   /** The part `miner` of `summary`. */
-  readonly miner: Reply;
-  readonly status: Reply;
-  readonly info: Reply;
-  readonly model: Reply;
-  readonly factory: Reply;
+  readonly miner: TolerantReader;
+  readonly status: TolerantReader;
+  readonly info: TolerantReader;
+  readonly model: TolerantReader;
+  readonly factory: TolerantReader;
   /** `chains`, by their ids: how many chips hash. */
   readonly chips: ReadonlyMap<number, number>;
 }
@@ -29,7 +29,7 @@ export function typeOf(type: string | null): Pick<Identity, "make" | "model" | "
   return { make: "VNish", model: model.trim() || null, firmware: version || null };
 }
 
-export function identityOf({ info, miner }: Pages): Identity {
+export function identityOf({ info, miner }: Snapshot): Identity {
   const type = typeOf(miner.text("miner_type"));
   const network = info.object("system").object("network_status");
   const serial = info.text("serial");
@@ -44,7 +44,7 @@ export function identityOf({ info, miner }: Pages): Identity {
 }
 
 /** "mining", "auto-tuning", "stopped", ...; `status` has it where the summary does not. */
-export const stateOf = ({ miner, status }: Pages): string | null =>
+export const stateOf = ({ miner, status }: Snapshot): string | null =>
   miner.object("miner_status").text("miner_state") ?? status.text("miner_state");
 
 const onTheWay = new Set(["initializing", "starting", "restarting"]);
@@ -52,26 +52,26 @@ const atWork = new Set(["mining", "auto-tuning", ...onTheWay]);
 const atRest = new Set(["stopped", "shutting-down", "paused", "idle"]);
 
 /** Whether it is told to mine; null when it has failed, for then both may be wanted, and when it does not say. */
-export function toldToMine(pages: Pages): boolean | null {
+export function toldToMine(pages: Snapshot): boolean | null {
   const state = dashed(pages);
   return atWork.has(state) ? true : atRest.has(state) ? false : null;
 }
 
 /** What its state says of why it does not hash; its tuner may stop it for a while. */
-export function haltOf(pages: Pages): Halt | undefined {
+export function haltOf(pages: Snapshot): Halt | undefined {
   const state = dashed(pages);
   if (state === "failure") return haltBy(failureOf(pages), "hardware");
   if (state === "auto-tuning") return { code: "tuning", text: "It is tuning itself" };
   return atRest.has(state) ? stopped : undefined;
 }
 
-const failureOf = ({ miner }: Pages): string => miner.object("miner_status").text("description") ?? "It has failed";
+const failureOf = ({ miner }: Snapshot): string => miner.object("miner_status").text("description") ?? "It has failed";
 
-export const isStarting = (pages: Pages): boolean => onTheWay.has(dashed(pages));
+export const isStarting = (pages: Snapshot): boolean => onTheWay.has(dashed(pages));
 
-const dashed = (pages: Pages): string => stateOf(pages)?.replaceAll("_", "-") ?? "";
+const dashed = (pages: Snapshot): string => stateOf(pages)?.replaceAll("_", "-") ?? "";
 
-export function readingsOf(pages: Pages, presets: Presets): RigReadings {
+export function readingsOf(pages: Snapshot, presets: Presets): RigReadings {
   const { miner, info, status } = pages;
   const rate = { times: rateUnit(info) };
   const state = stateOf(pages);
@@ -113,9 +113,9 @@ export function readingsOf(pages: Pages, presets: Presets): RigReadings {
 }
 
 /** What its rates are counted in: GH/s, on rigs for scrypt MH/s. */
-export const rateUnit = (info: Reply): number => (info.text("hr_measure") === "MH/s" ? 1e6 : 1e9);
+export const rateUnit = (info: TolerantReader): number => (info.text("hr_measure") === "MH/s" ? 1e6 : 1e9);
 
-function boardsOf({ miner, info, model, chips, factory }: Pages): Board[] {
+function boardsOf({ miner, info, model, chips, factory }: Snapshot): Board[] {
   const expected = model.object("chain").integer("chips_per_chain");
   const serials = factory.list("chains", 16);
   return miner.list("chains", 16).map((chain, position) => {
@@ -134,7 +134,7 @@ function boardsOf({ miner, info, model, chips, factory }: Pages): Board[] {
   });
 }
 
-export function devicesOf(pages: Pages, boards: readonly Board[]): DeviceReading[] {
+export function devicesOf(pages: Snapshot, boards: readonly Board[]): DeviceReading[] {
   const chains = pages.miner.list("chains", 16);
   return boards.map((board, position) => ({
     kind: "asic",
@@ -163,7 +163,7 @@ function deviceStatus(state: string | null): DeviceReading["status"] {
   return state === "disabled" ? "disabled" : "enabled";
 }
 
-function psuOf({ miner, factory }: Pages): RigReadings["psu"] {
+function psuOf({ miner, factory }: Snapshot): RigReadings["psu"] {
   const temps = miner.object("psu").object("temps");
   const temperature = highest(temps.keys().map((key) => temps.number(key, celsius)));
   const model = factory.text("psu_model");
@@ -172,7 +172,7 @@ function psuOf({ miner, factory }: Pages): RigReadings["psu"] {
   return known ? { power: null, voltage: null, temperature, model, serial } : null;
 }
 
-function errorsOf(pages: Pages): RigReadings["errors"] {
+function errorsOf(pages: Snapshot): RigReadings["errors"] {
   const { miner } = pages;
   const status = miner.object("miner_status");
   const failed = status.text("miner_state") === "failure";
@@ -200,12 +200,12 @@ function errorsOf(pages: Pages): RigReadings["errors"] {
 }
 
 /** Its maker's, and what it pays back to. */
-const isFee = (pool: Reply): boolean => {
+const isFee = (pool: TolerantReader): boolean => {
   const type = pool.text("pool_type") ?? "UserPool";
   return type !== "UserPool" || /devfee/i.test(pool.text("url") ?? "");
 };
 
-export function poolsOf({ miner }: Pages): PoolReading[] {
+export function poolsOf({ miner }: Snapshot): PoolReading[] {
   const pools = miner.list("pools", 16);
   const active = pools.find((pool) => pool.text("status") === "active" && !isFee(pool));
   return pools.map((pool, position) => {

@@ -1,16 +1,16 @@
 import type { Identity } from "../../../contract/readings.ts";
 import type { Reading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
-import { Notes, Reply } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
-import { partsOf, readingsOf, refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
+import { snapshotOf, readingsOf, refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, isRefused } from "../shared/cgminer-replies.ts";
 import { typeOf } from "./readings.ts";
 
 /** From the first record of `stats` or of `version`. */
 export const identityFrom = (answer: unknown, section: "STATS" | "VERSION"): Partial<Identity> | undefined =>
-  typeOf(new Reply(answer, new Notes(), "").list(section)[0]?.text("Type") ?? null) ?? undefined;
+  typeOf(new TolerantReader(answer, new Notes(), "").list(section)[0]?.text("Type") ?? null) ?? undefined;
 
 /**
  * What VNish says over the RPC of stock firmware, for rigs whose web does not answer. Newer firmware no longer knows
@@ -28,8 +28,8 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
   const stats = await ask("stats");
   if (isRefused(summary) && standsInForSummary(stats)) notes.add(refusedSummary);
   else accepted(rpc.at, "summary", summary);
-  const parts = partsOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
-  const chains = new Reply(stats, new Notes(), "").list("STATS")[1] ?? new Reply(undefined, notes, "");
+  const parts = snapshotOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
+  const chains = new TolerantReader(stats, new Notes(), "").list("STATS")[1] ?? new TolerantReader(undefined, notes, "");
   const power = consumption(chains);
   const state = chains.text("state");
   const readings = readingsOf(parts);
@@ -56,7 +56,7 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
 }
 
 /** W of all chains; where they say 0 it is not measured. */
-function consumption(chains: Reply): number | null {
+function consumption(chains: TolerantReader): number | null {
   const each = chains
     .keys()
     .filter((key) => /^chain_consumption\d{1,2}$/.test(key))

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Locked } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { SessionEnded } from "../../session-ended.ts";
 import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
@@ -64,7 +64,7 @@ export class VnishWeb {
    * Resolves with the answer's fields. `secrets` are kept out of what is said of a refusal; `otherwise` is the path
    * of firmware that does not know this one, which then has done nothing.
    */
-  async post(path: string, body: unknown, signal: AbortSignal, options: PostOptions = {}): Promise<Reply> {
+  async post(path: string, body: unknown, signal: AbortSignal, options: PostOptions = {}): Promise<TolerantReader> {
     const { secrets = [], otherwise } = options;
     const kept = this.#token !== null;
     await this.unlock(signal);
@@ -76,7 +76,7 @@ export class VnishWeb {
     }
     if (reply.status >= 300) throw this.#refusedCall(path, reply, secrets);
     const parsed = parseStrict(reply.body);
-    return new Reply("value" in parsed ? parsed.value : undefined, new Notes(), path);
+    return new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), path);
   }
 
   /** Throws `rig.login` when there is nothing to log in with, or the rig does not take it. */
@@ -135,7 +135,7 @@ export class VnishWeb {
     }
     if (reply.status >= 300) throw this.#refusedCall("unlock", reply, [body.pw ?? ""]);
     const parsed = parseStrict(reply.body);
-    const token = new Reply("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text("token", 2_000);
+    const token = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text("token", 2_000);
     if (token === null) throw new RigbridgeError("rig.garbled", `${this.at} answered "unlock" without a token`);
     this.#token = token;
     this.#refusal = null;

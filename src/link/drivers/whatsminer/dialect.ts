@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Identity, RigReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolLogin, PoolReading } from "../../driver.ts";
-import type { Notes, Reply } from "../../tolerant-reader.ts";
+import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 
 /** What one read of a WhatsMiner says, whichever API says it. */
@@ -75,7 +75,7 @@ export const volts = (said: number | null): number | null => (said !== null && s
 const steady = new Set(["auto", "on", "off"]);
 
 /** Any other word was set by somebody who looks for it; what is set in detail has to blink for that. */
-export function locateOf(said: Reply, key: "ledstat" | "ledstatus"): boolean | null {
+export function locateOf(said: TolerantReader, key: "ledstat" | "ledstatus"): boolean | null {
   if (said.isList(key))
     return said.list(key).some((lamp) => (lamp.number("duration") ?? 0) < (lamp.number("period") ?? 0));
   const led = said.text(key);

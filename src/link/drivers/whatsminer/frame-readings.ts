@@ -2,7 +2,7 @@ import { type RigReadings, unknownReadings } from "../../../contract/readings.ts
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { stopped } from "../../reason.ts";
-import { isRecord, type Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
 import { errorsOf } from "./errors.ts";
 
@@ -19,12 +19,12 @@ const mega = { times: 1e6 };
 const celsius = { min: -60, max: 250, absent: 0 };
 
 export function frameReport({ status, device, setting }: FrameAnswers, notes: Notes): Report {
-  const said = new Reply(status, notes, "");
+  const said = new TolerantReader(status, notes, "");
   const summary = said.object("summary");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
-  const told = new Reply(device, notes, "device");
+  const told = new TolerantReader(device, notes, "device");
   const [miner, network, system] = [told.object("miner"), told.object("network"), told.object("system")];
-  const set = new Reply(setting, notes, "setting");
+  const set = new TolerantReader(setting, notes, "setting");
   const model = miner.text("type")?.replaceAll("_", " ") ?? null;
   const working = miner.boolean("working");
   const edevs = said.list("edevs");
@@ -78,13 +78,13 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
 }
 
 /** A negative one, as many thousandths as there are boards, is how an unknown one is written. */
-function expectedOf(summary: Reply): number | null {
+function expectedOf(summary: TolerantReader): number | null {
   const hashrate = summary.number("factory-hash", { ...tera, min: -1e12 });
   return hashrate === null || hashrate <= 0 ? null : hashrate;
 }
 
 export function framePools(status: unknown, notes: Notes): PoolReading[] {
-  const pools = new Reply(status, notes, "").list("pools").flatMap((pool, position): PoolReading[] => {
+  const pools = new TolerantReader(status, notes, "").list("pools").flatMap((pool, position): PoolReading[] => {
     const url = pool.text("url", 255);
     if (url === null) return [];
     return [
@@ -110,7 +110,7 @@ export function framePools(status: unknown, notes: Notes): PoolReading[] {
 type Board = RigReadings["boards"][number];
 
 /** Temperatures of the boards stand in the summary, their serial numbers among what is told of the miner. */
-function boardsOf(devices: readonly Reply[], summary: Reply, miner: Reply, off: boolean): Board[] {
+function boardsOf(devices: readonly TolerantReader[], summary: TolerantReader, miner: TolerantReader, off: boolean): Board[] {
   const temperatures = summary.numbers("board-temperature", celsius);
   return devices.map((device, position) => {
     const slot = device.integer("slot") ?? device.integer("id") ?? position;
@@ -128,7 +128,7 @@ function boardsOf(devices: readonly Reply[], summary: Reply, miner: Reply, off: 
   });
 }
 
-const deviceOf = ({ slot, hashrate, temperature, frequency }: Board, said: Reply | undefined): DeviceReading => ({
+const deviceOf = ({ slot, hashrate, temperature, frequency }: Board, said: TolerantReader | undefined): DeviceReading => ({
   kind: "asic",
   name: `SM ${slot}`,
   status: said?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
@@ -149,7 +149,7 @@ const deviceOf = ({ slot, hashrate, temperature, frequency }: Board, said: Reply
   workUtility: null,
 });
 
-function psuOf(psu: Reply): RigReadings["psu"] {
+function psuOf(psu: TolerantReader): RigReadings["psu"] {
   if (psu.keys().length === 0) return null;
   return {
     power: psu.number("pin", { absent: 0 }),

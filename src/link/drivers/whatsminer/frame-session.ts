@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Credentials } from "../../link.ts";
-import { isRecord, Notes, printable, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, printable, TolerantReader } from "../../tolerant-reader.ts";
 import type { FrameTransport } from "../../transports/frames.ts";
 import { garbled } from "../../transports/limits.ts";
 import { encrypted, frameSeal } from "./crypto.ts";
@@ -53,7 +53,7 @@ export class FrameSession {
 
   async #salt(signal: AbortSignal): Promise<{ salt: string; when: number | null }> {
     const { code, msg, when } = await this.#send({ cmd: "get.device.info", param: "salt" }, new Notes(), signal);
-    const salt = new Reply(msg, new Notes(), "").text("salt");
+    const salt = new TolerantReader(msg, new Notes(), "").text("salt");
     if (code !== 0 || salt === null) throw garbled(this.at, 'answered "get.device.info" with no salt');
     return { salt, when };
   }
@@ -61,7 +61,7 @@ export class FrameSession {
   async #send(request: Readonly<Record<string, unknown>>, notes: Notes, signal: AbortSignal): Promise<Answer> {
     const { value, notes: repairs } = await this.#frames.ask(request, signal);
     for (const note of repairs) notes.add(note);
-    const said = new Reply(value, new Notes(), "");
+    const said = new TolerantReader(value, new Notes(), "");
     const code = said.integer("code", { min: -1e6 });
     if (!isRecord(value) || code === null) throw garbled(this.at, `answered "${request.cmd}" without a code`);
     const { msg } = value;
@@ -87,7 +87,7 @@ export class FrameSession {
   async #writable(signal: AbortSignal): Promise<boolean> {
     try {
       const msg = await this.ask("get.device.info", "system", new Notes(), signal);
-      return new Reply(msg, new Notes(), "").object("system").boolean("apiswitch") === true;
+      return new TolerantReader(msg, new Notes(), "").object("system").boolean("apiswitch") === true;
     } catch (error) {
       if (error instanceof RigbridgeError) return false;
       throw error;

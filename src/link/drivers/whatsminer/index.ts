@@ -4,7 +4,7 @@ import { type Steer, steer } from "../../controls.ts";
 import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials, Link } from "../../link.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 import { offers, PowerBounds } from "./controls.ts";
 import { type Dialect, noPassword } from "./dialect.ts";
@@ -49,7 +49,7 @@ const names = (answer: unknown): boolean =>
   statusOf(answer) !== null && /btminer|bitmicro/i.test(JSON.stringify(answer));
 
 function nameIn(answer: unknown): Partial<Identity> {
-  const said = new Reply(answer, new Notes(), "");
+  const said = new TolerantReader(answer, new Notes(), "");
   const model = said.list("DEVDETAILS")[0]?.text("Model")?.replaceAll("_", " ") ?? null;
   const mac = normalMac(said.list("VERSION")[0]?.text("MAC") ?? null);
   return { make: "WhatsMiner", ...(model === null ? {} : { model }), ...(mac === null ? {} : { mac }) };
@@ -60,7 +60,7 @@ function mayBe(version: unknown): boolean {
   const status = statusOf(version);
   if (status === null || !isRecord(version)) return false;
   if (typeof version.STATUS === "string") return true;
-  const said = new Reply(version, new Notes(), "").list("VERSION")[0];
+  const said = new TolerantReader(version, new Notes(), "").list("VERSION")[0];
   const isNamed = ["Type", "Miner", "PROD", "MODEL"].some((key) => said?.has(key) === true);
   return !isNamed && said?.text("CGMiner")?.startsWith("4.9.") === true;
 }
@@ -161,7 +161,7 @@ const firstFrames = 20_241_101;
 
 /** As a number of year, month and day: firmware is called 20230803.11.REL. 0 where there is none. */
 function firmwareDate(version: unknown): number {
-  const said = isRecord(version) ? new Reply(version.Msg, new Notes(), "").text("fw_ver") : null;
+  const said = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
   return Number(/(20\d{6})\./.exec(said ?? "")?.[1] ?? 0);
 }
 

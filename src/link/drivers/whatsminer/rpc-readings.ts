@@ -2,7 +2,7 @@ import { type Identity, type RigReadings, unknownReadings } from "../../../contr
 import type { PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { haltBy, stopped } from "../../reason.ts";
-import { isRecord, type Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { devicesOf, type NumberedDevice, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
 import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
 import { countedErrors, errorsOf } from "./errors.ts";
@@ -25,7 +25,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
   const status = payload(answers, "status", notes);
   const info = payload(answers, "get_miner_info", notes);
   const version = payload(answers, "get_version", notes);
-  const numbered = devicesOf(new Reply(answers.devs, notes, "").list("DEVS"), 1e9);
+  const numbered = devicesOf(new TolerantReader(answers.devs, notes, "").list("DEVS"), 1e9);
   const identity = identityOf({ summary, info, version, details: first(answers, "devdetails", "DEVDETAILS", notes) });
   const off = status.boolean("mineroff");
   const readings = readingsOf(summary, numbered, identity.model, off);
@@ -55,16 +55,16 @@ const settledAfter = 3_600;
 
 /** The pools that are set; unused slots have no address. */
 export const rpcPools = (answer: unknown, notes: Notes): PoolReading[] =>
-  poolsOf(new Reply(answer, notes, "").list("POOLS")).filter(({ url }) => url !== "");
+  poolsOf(new TolerantReader(answer, notes, "").list("POOLS")).filter(({ url }) => url !== "");
 
 /** The first record of a report's section. */
-function first(answers: RpcAnswers, name: keyof RpcAnswers, section: string, notes: Notes): Reply {
-  return new Reply(answers[name], notes, "").list(section)[0] ?? new Reply(undefined, notes, section);
+function first(answers: RpcAnswers, name: keyof RpcAnswers, section: string, notes: Notes): TolerantReader {
+  return new TolerantReader(answers[name], notes, "").list(section)[0] ?? new TolerantReader(undefined, notes, section);
 }
 
 /** What `get_*` and `status` say under `Msg`. */
-function payload(answers: RpcAnswers, name: keyof RpcAnswers, notes: Notes): Reply {
-  const said = new Reply(answers[name], notes, name);
+function payload(answers: RpcAnswers, name: keyof RpcAnswers, notes: Notes): TolerantReader {
+  const said = new TolerantReader(answers[name], notes, name);
   return answers[name] === undefined ? said : said.object("Msg");
 }
 
@@ -76,10 +76,10 @@ function errorsIn(answer: unknown): RigReadings["errors"] {
 const bare = (text: string | null): string | null => text?.replace(/^whatsminer v|'/g, "").trim() || null;
 
 interface Naming {
-  readonly summary: Reply;
-  readonly info: Reply;
-  readonly version: Reply;
-  readonly details: Reply;
+  readonly summary: TolerantReader;
+  readonly info: TolerantReader;
+  readonly version: TolerantReader;
+  readonly details: TolerantReader;
 }
 
 function identityOf({ summary, info, version, details }: Naming): Identity {
@@ -94,7 +94,7 @@ function identityOf({ summary, info, version, details }: Naming): Identity {
 }
 
 /** 1 where it does not say. */
-function apiOf(version: Reply): number {
+function apiOf(version: TolerantReader): number {
   return Number(/(\d)\./.exec(version.text("api_ver") ?? "")?.[1] ?? 1);
 }
 
@@ -102,7 +102,7 @@ const celsius = { min: -60, max: 250, absent: 0 };
 
 /** With the boards off the last rates are still reported; nothing is hashed all the same. */
 function readingsOf(
-  summary: Reply,
+  summary: TolerantReader,
   numbered: readonly NumberedDevice[],
   model: string | null,
   off: boolean | null,
@@ -153,7 +153,7 @@ function boardOf({ reading, number, chipTemperature, chips, serial }: NumberedDe
 
 type Board = RigReadings["boards"][number];
 
-function psuOf(psu: Reply): RigReadings["psu"] {
+function psuOf(psu: TolerantReader): RigReadings["psu"] {
   if (psu.keys().length === 0) return null;
   return {
     power: psu.number("pin", { absent: 0 }),

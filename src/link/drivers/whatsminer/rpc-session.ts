@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { SessionEnded } from "../../session-ended.ts";
 import { parseReply } from "../../transports/json.ts";
 import { garbled } from "../../transports/limits.ts";
@@ -98,7 +98,7 @@ const isTokenTrouble = ({ code, words }: Status): boolean =>
 
 function seedOf(value: unknown): TokenSeed | null {
   const given = isRecord(value) && isRecord(value.Msg) ? value.Msg : {};
-  const said = new Reply(given, new Notes(), "token");
+  const said = new TolerantReader(given, new Notes(), "token");
   const [time, salt, newsalt] = [said.text("time"), said.text("salt"), said.text("newsalt")];
   return time === null || salt === null || newsalt === null ? null : { time, salt, newsalt };
 }

@@ -1,8 +1,8 @@
 import type { DeviceReading } from "../../driver.ts";
-import { isRecord, type Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 
 /** One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary. */
-export function devicesOf(backends: unknown, summary: Reply, notes: Notes): DeviceReading[] {
+export function devicesOf(backends: unknown, summary: TolerantReader, notes: Notes): DeviceReading[] {
   const used = listed(backends, notes).filter((backend) => backend.boolean("enabled") === true);
   if (backends === null || backends === undefined) return [processor(summary, summary)];
   return used.flatMap((backend) =>
@@ -16,8 +16,8 @@ export function hasGraphics(backends: unknown): boolean {
   return backends.some((backend: unknown) => isRecord(backend) && backend.enabled === true && backend.type !== "cpu");
 }
 
-function listed(backends: unknown, notes: Notes): Reply[] {
-  return new Reply({ backends }, notes, "").list("backends", 16);
+function listed(backends: unknown, notes: Notes): TolerantReader[] {
+  return new TolerantReader({ backends }, notes, "").list("backends", 16);
 }
 
 const unknown = {
@@ -38,7 +38,7 @@ const unknown = {
 } as const satisfies Partial<DeviceReading>;
 
 /** Its present rate comes from the summary when that is all XMRig's: the backend is not asked with every read. */
-function processor(backend: Reply, summary: Reply): DeviceReading {
+function processor(backend: TolerantReader, summary: TolerantReader): DeviceReading {
   const [now, , average] = summary.object("hashrate").numbers("total");
   return {
     ...unknown,
@@ -52,7 +52,7 @@ function processor(backend: Reply, summary: Reply): DeviceReading {
 const megahertz = { times: 1e6, absent: 0 };
 
 /** CUDA says `name` and `fan_speed` in %, OpenCL `board` and `rpm`. Health is only there with NVML or ADL. */
-function card(thread: Reply, position: number): DeviceReading {
+function card(thread: TolerantReader, position: number): DeviceReading {
   const health = thread.object("health");
   const [now, , average] = thread.numbers("hashrate");
   const fans = health.numbers("fan_speed", { max: 100 }).filter((percent) => percent !== null);
@@ -74,7 +74,7 @@ function card(thread: Reply, position: number): DeviceReading {
 }
 
 /** One number, or one for each fan. */
-function rpmOf(health: Reply): number | null {
+function rpmOf(health: TolerantReader): number | null {
   if (!health.has("rpm")) return null;
   const list = health.isList("rpm") ? health.numbers("rpm").filter((rpm) => rpm !== null) : [];
   return list.length > 0 ? Math.max(...list) : health.isList("rpm") ? null : health.number("rpm");

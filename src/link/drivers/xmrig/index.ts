@@ -16,7 +16,7 @@ import type {
 import { unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { noPoolAnswers, stopped } from "../../reason.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../transports/http.ts";
 import { parseReply, parseStrict } from "../../transports/json.ts";
 import { refusedWith } from "../../transports/limits.ts";
@@ -50,7 +50,7 @@ function recognise({ root, asked }: Signs): Partial<Identity> | Question | undef
   }
   const parsed = parseReply(answer.body);
   if ("problem" in parsed) return undefined;
-  const summary = new Reply(parsed.value, new Notes(), "");
+  const summary = new TolerantReader(parsed.value, new Notes(), "");
   // xmrig-proxy has the same API and mines nothing.
   return summary.has("hashrate") && summary.text("kind") !== "proxy" ? identityOf(summary) : undefined;
 }
@@ -87,7 +87,7 @@ class XmrigRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    const summary = new Reply(await this.#get(summaryPath, signal, notes), notes, "");
+    const summary = new TolerantReader(await this.#get(summaryPath, signal, notes), notes, "");
     const backends = await this.#readBackends(signal, notes);
     const steerable = summary.boolean("restricted") === false && (await this.#readConfig(signal, notes));
     if (!steerable) notes.add(restrictedNote);
@@ -131,7 +131,7 @@ class XmrigRig implements Rig {
     this.#link.http.close();
   }
 
-  #miningSwitch(summary: Reply): Steer {
+  #miningSwitch(summary: TolerantReader): Steer {
     const paused = summary.boolean("paused");
     return {
       control: toggle("mining", paused === null ? null : !paused, {
@@ -147,7 +147,7 @@ class XmrigRig implements Rig {
     const body = { jsonrpc: "2.0", id: 1, method };
     const reply = await this.#send({ method: "POST", path: "/json_rpc", body }, signal);
     const parsed = parseReply(reply.body);
-    const answer = new Reply("value" in parsed ? parsed.value : undefined, new Notes(), "");
+    const answer = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "");
     const status = answer.object("result").text("status");
     if (status === null) {
       const said = answer.object("error").text("message") ?? "no result";
@@ -251,7 +251,7 @@ function missed(error: unknown, note: string, notes: Notes): null {
   return null;
 }
 
-function haltOf(summary: Reply): Halt | undefined {
+function haltOf(summary: TolerantReader): Halt | undefined {
   if (summary.boolean("paused") === true) return stopped;
   // What it counts of its pool begins with the connection.
   return summary.object("connection").number("uptime") === 0 ? noPoolAnswers : undefined;
@@ -262,7 +262,7 @@ const restrictedNote =
 
 const poolActions: readonly PoolAction[] = ["add", "switch", "enable", "disable", "remove", "prioritize"];
 
-function identityOf(summary: Reply): Identity {
+function identityOf(summary: TolerantReader): Identity {
   const version = summary.text("version");
   const id = summary.text("id");
   return {
@@ -277,7 +277,7 @@ function identityOf(summary: Reply): Identity {
   };
 }
 
-function readingsOf(summary: Reply, devices: readonly DeviceReading[]): RigReadings {
+function readingsOf(summary: TolerantReader, devices: readonly DeviceReading[]): RigReadings {
   const rates = summary.object("hashrate").numbers("total");
   const [now, minute, quarter] = rates;
   const results = summary.object("results");

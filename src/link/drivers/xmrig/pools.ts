@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { isRecord, Notes, Reply } from "../../tolerant-reader.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 
 /** XMRig's whole configuration as it gave it; what we do not know of it stays as it is. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ function listOf(config: Config): Pool[] {
 function find(config: Config, wanted: PoolReading): { pools: Pool[]; found: Pool } {
   const pools = listOf(config);
   const same = pools.filter(
-    (pool) => urlOf(new Reply(pool, new Notes(), "")) === wanted.url && pool.user === wanted.worker,
+    (pool) => urlOf(new TolerantReader(pool, new Notes(), "")) === wanted.url && pool.user === wanted.worker,
   );
   const inPlace = pools[wanted.index];
   const found = same.find((pool) => pool === inPlace) ?? (same.length === 1 ? same[0] : undefined);
@@ -77,7 +77,7 @@ function common(pools: readonly Pool[], key: "algo" | "coin"): unknown {
 }
 
 /** XMRig writes host:port and says apart whether it is TLS. */
-function urlOf(pool: Reply): string {
+function urlOf(pool: TolerantReader): string {
   const url = pool.text("url", 255) ?? "";
   if (url.includes("://")) return url;
   return `${pool.boolean("tls") === true ? "stratum+ssl" : "stratum+tcp"}://${url}`;
@@ -86,8 +86,8 @@ function urlOf(pool: Reply): string {
 const withoutScheme = (url: string): string => url.replace(/^[a-z+0-9]+:\/\//, "");
 
 /** The pools of the configuration; the active one is that which the summary's `connection` names. */
-export function poolsOf(config: unknown, connection: Reply, notes: Notes): PoolReading[] {
-  const pools = new Reply(config, notes, "config").list("pools", 64);
+export function poolsOf(config: unknown, connection: TolerantReader, notes: Notes): PoolReading[] {
+  const pools = new TolerantReader(config, notes, "config").list("pools", 64);
   const connected = withoutScheme(connection.text("pool", 255) ?? "");
   const active =
     connected === "" ? undefined : pools.find((pool) => enabledOf(pool) && withoutScheme(urlOf(pool)) === connected);
@@ -106,10 +106,10 @@ export function poolsOf(config: unknown, connection: Reply, notes: Notes): PoolR
   }));
 }
 
-const enabledOf = (pool: Reply): boolean => pool.boolean("enabled") ?? true;
+const enabledOf = (pool: TolerantReader): boolean => pool.boolean("enabled") ?? true;
 
 /** Of a restricted XMRig only the pool in use is known, and not for whom it mines there. */
-export function activeOnly(connection: Reply): PoolReading[] {
+export function activeOnly(connection: TolerantReader): PoolReading[] {
   const pool = connection.text("pool", 255);
   if (pool === null) return [];
   const tls = connection.text("tls") !== null;

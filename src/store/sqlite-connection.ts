@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
-import type { Reserve } from "./disk-reserve.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Written {
@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly durability: Durability;
   /** ms that a write waits, with everything else, while another program holds the file. */
   readonly patience: number;
-  readonly reserve: Reserve;
+  readonly reserve: DiskReserve;
 }
 
 /**
@@ -30,12 +30,12 @@ export interface ConnectionOptions {
  * and committed in one go, so that no transaction is ever open while other code runs: two connections of this process
  * cannot wait for each other, and nothing strays into a transaction that is not its own.
  */
-export class Connection {
+export class SqliteConnection {
   readonly file: string;
   readonly tables: Kysely<Tables>;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  readonly #reserve: Reserve;
+  readonly #reserve: DiskReserve;
   #open = true;
 
   constructor(file: string, { durability, patience, reserve }: ConnectionOptions) {

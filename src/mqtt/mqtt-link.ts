@@ -32,7 +32,7 @@ export interface Subscription {
 }
 
 /** A connection to a broker that comes back by itself. */
-export interface Connection {
+export interface MqttLink {
   /**
    * While there is no broker, what has QoS 1, an expiry and is not retained waits for one until it expires; all else is
    * dropped, and whoever publishes does so again when `connected` is called. Never throws; not awaited, so that many are

@@ -69,7 +69,7 @@ interface Watch {
 }
 
 /** One connection for all nodes that use a service: opened for the first, closed after the last, kept up between. */
-export class Connection {
+export class FarmConnection {
   /** What nodes tell a miner, by its id, comes one after the other. */
   readonly turns = new Turns<number>();
   readonly #options: ConnectionOptions;

@@ -30,7 +30,7 @@ const pauses = [300, 900];
 const longestRetryAfter = 5;
 
 /** Operations asked of one server, whatever its kind: what it is, its key, tries and time limits. */
-export class Connection {
+export class ServerSession {
   readonly #options: ConnectionOptions;
   #server: Promise<Server> | undefined;
   /** What the log was told that it is: one that refuses what it is asked is learnt anew each time. */

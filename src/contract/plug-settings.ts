@@ -16,7 +16,7 @@ const use = {
     .describe("seconds between telling the rig to stop and cutting its power, for it to cool down"),
 };
 
-export const HttpSupply = z.strictObject({
+export const HttpPlugSettings = z.strictObject({
   type: z.enum(["shelly", "tasmota"]).describe("what it speaks, over HTTP"),
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   channel: z.int().min(0).max(15).default(0).describe("which of its outputs, from 0"),
@@ -24,14 +24,14 @@ export const HttpSupply = z.strictObject({
   password: secret(z.string().max(200).optional()).describe("for the plug's own login"),
   ...use,
 });
-export type HttpSupply = z.infer<typeof HttpSupply>;
+export type HttpPlugSettings = z.infer<typeof HttpPlugSettings>;
 
 const topic = Topic.describe("the topic");
 const path = JsonPath.optional().describe("where in its JSON the value stands, like ENERGY.Power; absent = all of it");
 const Said = z.union([Topic, z.strictObject({ topic, path })]);
 const payload = z.string().min(1).max(1000);
 
-export const MqttSupply = z.strictObject({
+export const MqttPlugSettings = z.strictObject({
   type: z.literal("mqtt").describe("what it speaks: messages at the broker of the MQTT bridge"),
   topics: z
     .strictObject({
@@ -60,8 +60,8 @@ export const MqttSupply = z.strictObject({
     .describe("what it is told"),
   ...use,
 });
-export type MqttSupply = z.infer<typeof MqttSupply>;
+export type MqttPlugSettings = z.infer<typeof MqttPlugSettings>;
 
 /** The plug that a rig draws its power through, and what it may be used for. Source: `supply` in the additions. */
-export const Supply = z.discriminatedUnion("type", [HttpSupply, MqttSupply]);
-export type Supply = z.infer<typeof Supply>;
+export const PlugSettings = z.discriminatedUnion("type", [HttpPlugSettings, MqttPlugSettings]);
+export type PlugSettings = z.infer<typeof PlugSettings>;
