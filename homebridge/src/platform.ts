@@ -135,14 +135,14 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
           home: whatAccessories(each, settings, listed),
           devices: whatDevices(each, settings, listed),
         }));
-        this.#home.show(plans.home, plans.farm, tell);
-        this.#matter?.show(plans.devices, plans.farm, tell);
+        this.#home.show(plans.home, plans.farm, sendCommand);
+        this.#matter?.show(plans.devices, plans.farm, sendCommand);
         status.shown(plans.home);
       } catch (error) {
         this.#fail(error);
       }
     });
-    const tell = commandSender(service, caller, view);
+    const sendCommand = commandSender(service, caller, view);
     try {
       await watchFarm({ service, caller, log: this.#logger, signal }, view);
     } finally {
@@ -153,9 +153,9 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   /** What is remembered goes: its rigs have been taken out of the settings. */
   #showNothing(): void {
     const farm: Farm = { miners: [], groups: [], rules: [], hidden: new Set() };
-    const tell: SendCommand = () => Promise.resolve();
-    this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, tell);
-    this.#matter?.show([], farm, tell);
+    const sendCommand: SendCommand = () => Promise.resolve();
+    this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, sendCommand);
+    this.#matter?.show([], farm, sendCommand);
   }
 
   /** With every mistake where there are several. */

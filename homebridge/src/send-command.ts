@@ -5,11 +5,11 @@ import type { FarmView } from "./farm-view.ts";
 /** What is wanted, of these miners. */
 export interface CommandRequest {
   readonly miners: readonly number[];
-  readonly orders: readonly Intent[];
+  readonly intents: readonly Intent[];
 }
 
 /** Says it to the rigs; rejects with a RigbridgeError unless all have done it. */
-export type SendCommand = (telling: CommandRequest) => Promise<void>;
+export type SendCommand = (request: CommandRequest) => Promise<void>;
 
 /** ms that who flips a switch is let wait: Homebridge itself gives up after 9 s, and complains. */
 const patience = 8_000;
@@ -18,23 +18,23 @@ const parallel = 64;
 
 /** Tells miners, and takes in how they are then before it says that it was done. */
 export function commandSender(service: MiningService, caller: Caller, view: FarmView): SendCommand {
-  const one = async (id: number, orders: readonly Intent[]): Promise<void> => {
+  const one = async (id: number, intents: readonly Intent[]): Promise<void> => {
     const miner = view.get(id);
     if (miner === undefined) throw new RigbridgeError("not.found", "This rig is not there any more");
-    const doings = orders.map((order) => toServiceCall(miner, order, () => undefined));
-    const { state, taken, message } = await execute(service, caller, id, doings);
+    const calls = intents.map((intent) => toServiceCall(miner, intent, () => undefined));
+    const { state, taken, message } = await execute(service, caller, id, calls);
     if (state !== "done" && taken === undefined)
       throw new RigbridgeError("rig.timeout", `${miner.name} takes its time: ${message}`);
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
     if (detail !== undefined) await view.again(withoutMetaData(detail));
   };
-  return async ({ miners, orders }) => {
+  return async ({ miners, intents }) => {
     if (miners.length === 0) throw new RigbridgeError("control.absent", "There is no rig that can be told that");
     const waiting = [...miners];
     const failures: unknown[] = [];
     const work = async (): Promise<void> => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
-        await one(id, orders).catch((error: unknown) => failures.push(error));
+        await one(id, intents).catch((error: unknown) => failures.push(error));
     };
     const all = Promise.all(Array.from({ length: Math.min(parallel, miners.length) }, work));
     await withinTimeout(all);

@@ -29,16 +29,16 @@ export interface Line {
 }
 
 /** Tells a miner. Rejects with the RigbridgeError of who refuses. */
-export async function told({ service, caller }: Asked, miner: Miner, doing: ServiceCall): Promise<Answer> {
-  return { success: true, ...(await execute(service, caller, miner.id, [doing])) };
+export async function told({ service, caller }: Asked, miner: Miner, call: ServiceCall): Promise<Answer> {
+  return { success: true, ...(await execute(service, caller, miner.id, [call])) };
 }
 
 /** What telling a miner would come to; the service judges it where it can. Rejects with why it would be refused. */
-export async function rehearsed(asked: Asked, miner: Miner, doing: ServiceCall): Promise<Answer> {
+export async function rehearsed(asked: Asked, miner: Miner, call: ServiceCall): Promise<Answer> {
   const { service, caller, farm } = asked;
-  const answer = { success: true, state: "possible", message: wordsOf(doing) } as const;
-  if (doing.operation !== "minerAction" || !farm.features.has("startBulkAction")) return answer;
-  const { action, ...parameters } = doing.action;
+  const answer = { success: true, state: "possible", message: wordsOf(call) } as const;
+  if (call.operation !== "minerAction" || !farm.features.has("startBulkAction")) return answer;
+  const { action, ...parameters } = call.action;
   const given = Object.fromEntries(
     Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
@@ -62,10 +62,10 @@ export async function rehearsed(asked: Asked, miner: Miner, doing: ServiceCall):
 }
 
 /** Like `reboot`, or `set property=power_limit value=900`. */
-function wordsOf(doing: ServiceCall): string {
-  if (doing.operation === null) return doing.message;
-  if (doing.operation === "minerPoolAction") return `${doing.action} pool ${doing.poolId}`;
-  const { action, ...parameters } = doing.action;
+function wordsOf(call: ServiceCall): string {
+  if (call.operation === null) return call.message;
+  if (call.operation === "minerPoolAction") return `${call.action} pool ${call.poolId}`;
+  const { action, ...parameters } = call.action;
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return [action, ...given.map(([name, value]) => `${name}=${value}`)].join(" ");
 }

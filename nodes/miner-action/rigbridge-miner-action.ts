@@ -112,11 +112,11 @@ async function handOver(
   const miners = chosenMiners(asked.farm, choice);
   const tell = async (miner: Miner): Promise<Outcome> => {
     try {
-      const doing = doingOf(miner, wish, names, asked.farm.features);
+      const call = doingOf(miner, wish, names, asked.farm.features);
       const answer = await connection.turns.run(miner.id, () =>
         slots.run(() => {
           if (signal.aborted) throw new Fault("service.not-ready", "closed");
-          return dryRun ? rehearsed(asked, miner, doing) : told(asked, miner, doing);
+          return dryRun ? rehearsed(asked, miner, call) : told(asked, miner, call);
         }),
       );
       const now = await presentState(asked, miner);

@@ -13,9 +13,9 @@ export type Wish =
 /** The wish of a message. Throws a Fault that names the field. */
 export function wishFor(action: unknown, value: unknown): Wish {
   if (typeof action === "object" && action !== null && !Array.isArray(action)) {
-    const [order] = actionIntents(action);
-    if (order?.kind !== "action") throw fieldFault("action", "empty");
-    const { action: name, ...parameters } = order.action;
+    const [intent] = actionIntents(action);
+    if (intent?.kind !== "action") throw fieldFault("action", "empty");
+    const { action: name, ...parameters } = intent.action;
     return { kind: "action", action: name, parameters };
   }
   const command = typeof action === "string" ? action.trim() : "";
@@ -66,16 +66,16 @@ export function doingOf(miner: Miner, wish: Wish, names: Names, features: Readon
       return actionDoing({ action: command, surplus: value }, miner);
   }
   if (commandNamed(command)?.takes === "nothing") return actionDoing({ action: command }, miner);
-  return one(settingIntents(command, value).map((order) => toServiceCall(miner, order, names.pool)));
+  return one(settingIntents(command, value).map((intent) => toServiceCall(miner, intent, names.pool)));
 }
 
 const actionDoing = (action: object, miner: Miner): ServiceCall =>
-  one(actionIntents(action).map((order) => toServiceCall(miner, order, () => undefined)));
+  one(actionIntents(action).map((intent) => toServiceCall(miner, intent, () => undefined)));
 
-function one(doings: readonly ServiceCall[]): ServiceCall {
-  const [doing] = doings;
-  if (doing === undefined) throw fieldFault("action", "empty");
-  return doing;
+function one(calls: readonly ServiceCall[]): ServiceCall {
+  const [call] = calls;
+  if (call === undefined) throw fieldFault("action", "empty");
+  return call;
 }
 
 /** To a definition or a group of them, or, when it is to mine there, to a pool that it lists. */
@@ -83,7 +83,7 @@ function poolChange(miner: Miner, action: "change_pool" | "add_pool", name: stri
   const group = names.poolGroup(name);
   const single = names.pool(name);
   if (action === "change_pool" && group === undefined)
-    return one(settingIntents("pool", name).map((order) => toServiceCall(miner, order, names.pool)));
+    return one(settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, names.pool)));
   const id = single ?? group;
   if (id === undefined) throw fieldFault("value", "unknown-pool", { name: shortened(name) });
   return actionDoing({ action, pool_id: id, pool_type: single === undefined ? "group" : "single" }, miner);

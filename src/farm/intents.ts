@@ -47,9 +47,9 @@ export function settingIntents(property: string, value: unknown): Intent[] {
 export function settingsIntents(value: unknown): Intent[] {
   if (!isObject(value)) throw invalid("payload", 'must be a JSON object like {"power_limit": 900}');
   const { transaction: _, ...wanted } = value;
-  const orders = Object.entries(wanted).map(([property, each]) => settingOf(property, each));
-  if (orders.length === 0) throw invalid("payload", "names nothing to set");
-  return orders;
+  const intents = Object.entries(wanted).map(([property, each]) => settingOf(property, each));
+  if (intents.length === 0) throw invalid("payload", "names nothing to set");
+  return intents;
 }
 
 function settingOf(property: string, value: unknown): Intent {
@@ -67,9 +67,9 @@ const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0,
  * What the service does for it, of what this miner can now. `poolNamed`: the Static ID of a pool definition.
  * Throws `input.invalid`, and `control.absent` for what the miner cannot be told.
  */
-export function toServiceCall(miner: Miner, order: Intent, poolNamed: (name: string) => number | undefined): ServiceCall {
-  if (order.kind === "action") return { operation: "minerAction", action: order.action };
-  const { property, value } = order;
+export function toServiceCall(miner: Miner, intent: Intent, poolNamed: (name: string) => number | undefined): ServiceCall {
+  if (intent.kind === "action") return { operation: "minerAction", action: intent.action };
+  const { property, value } = intent;
   if (property === "pool") return poolChange(miner, value, poolNamed);
   if (property === "room_target") return act({ action: "set_target_temperature", temperature: value }, property);
   if (property === "room_temperature") return act({ action: "set_room_temperature", temperature: value }, property);
@@ -85,11 +85,11 @@ export function toServiceCall(miner: Miner, order: Intent, poolNamed: (name: str
 /** Whether this miner has what is told it; values that it does not take are for it to refuse. */
 export function isExecutable(
   miner: Miner,
-  orders: readonly Intent[],
+  intents: readonly Intent[],
   poolNamed: (name: string) => number | undefined,
 ): boolean {
   try {
-    for (const order of orders) toServiceCall(miner, order, poolNamed);
+    for (const intent of intents) toServiceCall(miner, intent, poolNamed);
     return true;
   } catch (error) {
     return !(error instanceof RigbridgeError && error.code === "control.absent");
@@ -111,15 +111,15 @@ export async function execute(
   service: MiningService,
   caller: Caller,
   minerId: number,
-  doings: readonly ServiceCall[],
+  calls: readonly ServiceCall[],
 ): Promise<Execution> {
   const replies: Partial<ActionReply>[] = [];
-  for (const doing of doings) {
-    if (doing.operation === null) replies.push({ message: doing.message });
-    else if (doing.operation === "minerAction")
-      replies.push(await service.minerAction({ ...doing.action, id: minerId }, caller));
+  for (const call of calls) {
+    if (call.operation === null) replies.push({ message: call.message });
+    else if (call.operation === "minerAction")
+      replies.push(await service.minerAction({ ...call.action, id: minerId }, caller));
     else
-      replies.push(await service.minerPoolAction({ id: minerId, poolId: doing.poolId, action: doing.action }, caller));
+      replies.push(await service.minerPoolAction({ id: minerId, poolId: call.poolId, action: call.action }, caller));
   }
   const message = replies.map((reply) => reply.message).join("; ");
   const open = replies.filter(({ state }) => state === "sent" || state === "queued");

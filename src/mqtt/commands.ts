@@ -48,11 +48,11 @@ export class Commands {
     const topic = commandTopic(base, message.topic);
     if (topic === null || topic.kind === "request") return;
     await inbox.take(message, this.#answersOf(topic), async (value) => {
-      const orders = ordersIn(topic, value);
+      const intents = ordersIn(topic, value);
       const data =
         topic.thing === "miner"
-          ? await this.#toMiner(this.#minerOf(topic), orders, keyOf(message))
-          : await this.#toGroup(topic, orders, keyOf(message));
+          ? await this.#toMiner(this.#minerOf(topic), intents, keyOf(message))
+          : await this.#toGroup(topic, intents, keyOf(message));
       return data === undefined ? undefined : { data };
     });
   }
@@ -72,24 +72,24 @@ export class Commands {
   }
 
   /** Resolves with undefined for what is wanted already, by the command before. */
-  #toMiner(miner: KnownMiner, orders: readonly Intent[], key: string): Promise<object | undefined> {
-    return this.#lanes.run(miner.uid, key, () => this.#obeyed(miner.uid, orders));
+  #toMiner(miner: KnownMiner, intents: readonly Intent[], key: string): Promise<object | undefined> {
+    return this.#lanes.run(miner.uid, key, () => this.#obeyed(miner.uid, intents));
   }
 
-  async #obeyed(uid: string, orders: readonly Intent[]): Promise<object> {
+  async #obeyed(uid: string, intents: readonly Intent[]): Promise<object> {
     const { service, publishing, pools } = this.#options;
     const miner = publishing.find(uid);
     if (miner === undefined) throw notFound("miner", uid);
     const poolNamed = await pools.read();
     // All of it is looked at before any of it is done.
-    const doings = orders.map((order) => toServiceCall(miner, order, poolNamed));
+    const calls = intents.map((intent) => toServiceCall(miner, intent, poolNamed));
     let told: Execution;
     try {
-      told = await execute(service, caller, miner.id, doings);
+      told = await execute(service, caller, miner.id, calls);
     } finally {
       await this.#show(miner);
     }
-    return { ...this.#reported(uid, orders), ...told };
+    return { ...this.#reported(uid, intents), ...told };
   }
 
   /** As it is now, at once. */
@@ -102,28 +102,28 @@ export class Commands {
   }
 
   /** What the rig reports of what was set. */
-  #reported(uid: string, orders: readonly Intent[]): object {
+  #reported(uid: string, intents: readonly Intent[]): object {
     const miner = this.#options.publishing.find(uid);
     if (miner === undefined) return {};
     const state = minerState(miner, null);
-    const fields = orders.flatMap((order) => (order.kind === "set" ? [order.property] : []));
+    const fields = intents.flatMap((intent) => (intent.kind === "set" ? [intent.property] : []));
     return Object.fromEntries(fields.map((field) => [field, state[field === "pool" ? "pool_name" : field] ?? null]));
   }
 
-  async #toGroup(topic: ThingCommand, orders: readonly Intent[], key: string): Promise<object> {
+  async #toGroup(topic: ThingCommand, intents: readonly Intent[], key: string): Promise<object> {
     const { publishing, pools } = this.#options;
     const members = /^\d{1,10}$/.test(topic.id) ? publishing.membersOf(Number(topic.id)) : undefined;
     if (members === undefined)
       throw publishing.knows("group", topic.id) === null ? notReady() : notFound("group", shortened(topic.id));
     const poolNamed = await pools.read();
-    const able = members.filter((miner) => isExecutable(miner, orders, poolNamed));
+    const able = members.filter((miner) => isExecutable(miner, intents, poolNamed));
     if (able.length === 0) throw new RigbridgeError("control.absent", "No miner of this group can be told that");
     const results: { readonly uid: string; readonly error?: string }[] = [];
     const waiting = [...able];
     const work = async (): Promise<void> => {
       for (let miner = waiting.shift(); miner !== undefined; miner = waiting.shift()) {
         const { uid } = miner;
-        const error = await this.#toMiner(miner, orders, key).then(
+        const error = await this.#toMiner(miner, intents, key).then(
           () => undefined,
           (failure: unknown) => (failure instanceof RigbridgeError ? failure : internal(failure)),
         );

@@ -87,7 +87,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   });
 
   await declareCoins(config, store);
-  const worthChanged = (): void => roster.presentAll();
+  const worthChanged = (): void => registry.presentAll();
   const coins = new Coins(store, config, now, worthChanged);
   await declareAll(config, store, coins);
   await declareHeatings(config.heating, store);
@@ -96,11 +96,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const demoStore = await openStore({ file: ":memory:", now });
   const recorder = new Recorder(store, config.history, now, log);
   const demoRecorder = new Recorder(demoStore, config.history, now, log);
-  const recorderOf = (minerId: number): Recorder => (roster.isDemo(minerId) ? demoRecorder : recorder);
+  const recorderOf = (minerId: number): Recorder => (registry.isDemo(minerId) ? demoRecorder : recorder);
   const events = new Events({
     access,
     now,
-    sees: (minerId, eyes) => roster.seen(minerId, eyes) !== undefined,
+    sees: (minerId, eyes) => registry.seen(minerId, eyes) !== undefined,
     summaryFor: (caller) => calls.getSummary({}, caller),
     limits: { ...eventLimits, kept: eventsKept },
   });
@@ -112,12 +112,12 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     );
   };
   const power = new PowerTargets({
-    memoriesOf: (id) => (roster.isDemo(id) ? demoStore : store).power,
+    memoriesOf: (id) => (registry.isDemo(id) ? demoStore : store).power,
     now,
     rulesOf: (id) => powerRules({ ...config.power, ...loops.rulesOf(id) }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
-  const roster = new MinerRegistry({
+  const registry = new MinerRegistry({
     store,
     demoStore,
     recorderOf,
@@ -144,7 +144,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     observe: (id, reading) => power.observe(id, reading),
   });
   const loops = new Loops({
-    roster,
+    registry,
     store,
     power,
     now,
@@ -156,16 +156,16 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     messages,
     repeat: options.repeat ?? byTimer,
   });
-  const steering = new CommandExecutor(roster.fleet, store, log, (command) => {
+  const executor = new CommandExecutor(registry.fleet, store, log, (command) => {
     loops.heard(command);
     logEnd(log, command);
     events.command(shownCommand(command));
   });
-  const tellLoop = loopTelling(loops, steering);
-  const totals = keptTotals(roster);
+  const tellLoop = loopTelling(loops, executor);
+  const totals = keptTotals(registry);
   const shares = new ReadShares(options.monotonicNow ?? (() => performance.now()));
   const context: MinerContext = {
-    roster,
+    registry,
     store,
     book,
     access,
@@ -184,11 +184,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const encoded = encodedMiners(context);
 
   const stepsOf = actionSteps(store, book, power);
-  const bulk = new BulkActions({ roster, steering, store, access, stepsOf, loops, tellLoop, shares, log });
+  const bulk = new BulkActions({ registry, executor, store, access, stepsOf, loops, tellLoop, shares, log });
   const discoveries = new Discoveries({
     settings: config.scan,
     access,
-    rigs: () => roster.fleet.all(),
+    rigs: () => registry.fleet.all(),
     add: (address) => calls.addMiner({ address }, { actor: "service" }),
     notify,
     interfaces: options.interfaces ?? networkInterfaces,
@@ -198,16 +198,16 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
 
   const calls: Calls = {
     ...minerOperations(context),
-    ...actionOperations(roster, steering, stepsOf, access, tellLoop),
+    ...actionOperations(registry, executor, stepsOf, access, tellLoop),
     ...hostOperations(store, coins, access),
-    ...notificationOperations(store, roster, access, format),
+    ...notificationOperations(store, registry, access, format),
     ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0, logins: 0, login: null })),
     ...groupOperations(
       store,
       access,
-      async (id, groupId) => roster.put(await store.miners.change(id, { groupId })),
+      async (id, groupId) => registry.put(await store.miners.change(id, { groupId })),
       () => {
-        roster.arrange();
+        registry.arrange();
         events.reset();
       },
     ),
@@ -225,9 +225,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       const sums = totals(access.of(caller));
       return presentSummary(sums, format, prices, metaData(sums));
     },
-    ...commandOperations(roster, store, access, shares, steering),
+    ...commandOperations(registry, store, access, shares, executor),
     ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
-    ...historyOperations(roster, access, recorderOf, shares, now),
+    ...historyOperations(registry, access, recorderOf, shares, now),
     startBulkAction: bulk.startBulkAction,
     listBulkActions: bulk.listBulkActions,
     getBulkAction: bulk.getBulkAction,
@@ -236,7 +236,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     getDiscovery: discoveries.getDiscovery,
     cancelDiscovery: discoveries.cancelDiscovery,
   };
-  roster.start(demo);
+  registry.start(demo);
   // Nobody can have heard of the start.
   events.reset();
   await bulk.resume();
@@ -256,7 +256,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     features: async () => everyOperation,
     *eachMiner(caller) {
-      for (const { facts } of roster.entriesFor(access.of(caller))) yield roster.present(facts.id).miner;
+      for (const { facts } of registry.entriesFor(access.of(caller))) yield registry.present(facts.id).miner;
     },
     keyHolder: keyHolders(store),
     encoded: (operation, input, caller) => {
@@ -270,10 +270,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       await discoveries.close();
       const finished = bulk.close();
       const looped = loops.close();
-      const steered = steering.close();
+      const steered = executor.close();
       // What a command has begun and must put back needs its connection a moment longer.
       await Promise.race([steered, sleep(undoTimeoutMs, null, { ref: false })]);
-      roster.close();
+      registry.close();
       await steered;
       await looped;
       await finished;
@@ -293,15 +293,15 @@ function logEnd(log: Logger, { id, minerId, minerName, actor, action, state, mes
 }
 
 /** Totals are made anew only when something has changed, and for large fleets a few times a second at most. */
-function keptTotals(roster: MinerRegistry): (access: Access) => Totals {
+function keptTotals(registry: MinerRegistry): (access: Access) => Totals {
   const known = new WeakMap<Access, { readonly totals: Totals; readonly version: number; readonly madeAt: number }>();
   return (access) => {
     const kept = known.get(access);
-    const isOld = kept === undefined || performance.now() - kept.madeAt > roster.fleet.size / 100;
-    if (kept !== undefined && (kept.version === roster.views.version || !isOld)) return kept.totals;
-    const ids = access.all ? undefined : idsOf(roster.entriesFor(access));
-    const totals = totalsOf(roster.views.figures(ids));
-    known.set(access, { totals, version: roster.views.version, madeAt: performance.now() });
+    const isOld = kept === undefined || performance.now() - kept.madeAt > registry.fleet.size / 100;
+    if (kept !== undefined && (kept.version === registry.jsonCache.version || !isOld)) return kept.totals;
+    const ids = access.all ? undefined : idsOf(registry.entriesFor(access));
+    const totals = totalsOf(registry.jsonCache.figures(ids));
+    known.set(access, { totals, version: registry.jsonCache.version, madeAt: performance.now() });
     return totals;
   };
 }

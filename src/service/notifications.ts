@@ -33,7 +33,7 @@ export const shownNotification =
 /** Notifications: a user is shown those of the miners that they see; those of no miner are for who sees all. */
 export function notificationOperations(
   { notifications }: Store,
-  roster: MinerRegistry,
+  registry: MinerRegistry,
   access: AccessBook,
   format: Format,
 ): NotificationOperations {
@@ -43,7 +43,7 @@ export function notificationOperations(
     clear: notifications.clear.bind(notifications),
   };
   const sees = (eyes: Access, { minerId }: StoredNotification): boolean =>
-    eyes.all || (minerId !== null && roster.seen(minerId, eyes) !== undefined);
+    eyes.all || (minerId !== null && registry.seen(minerId, eyes) !== undefined);
   const seen = (eyes: Access): readonly StoredNotification[] =>
     eyes.all ? notifications.list() : notifications.list().filter((each) => sees(eyes, each));
 

@@ -65,7 +65,8 @@ const sql = (file: string, statements: string): void => {
 /** Without all that came after; a table bulk_action then stands in the way of version 2. */
 const toVersion1 =
   "drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; " +
-  "drop index command_actor; delete from migration where name > 'version-0001'; pragma user_version = 1;";
+  "drop index command_actor; alter table rig_memory drop column reason; alter table rig_memory drop column records; " +
+  "delete from migration where name > 'version-0001'; pragma user_version = 1;";
 
 describe("a store that cannot be used is said in a sentence, and not touched:", () => {
   test.each<[string, RegExp, (file: string) => void]>([

@@ -58,8 +58,8 @@ describe("an outlet", () => {
 
   test("is told what it was set to, true or 1 for on", () => {
     const [on] = plansOf([miner({ id: 7 })])[0]?.services[0]?.characteristics ?? [];
-    const set = (value: string) => ({ miners: [7], orders: [{ kind: "set", property: "mining", value }] });
-    expect([true, 1, false, 0].map((value) => on?.tell?.(value))).toEqual([
+    const set = (value: string) => ({ miners: [7], intents: [{ kind: "set", property: "mining", value }] });
+    expect([true, 1, false, 0].map((value) => on?.sendCommand?.(value))).toEqual([
       set("true"),
       set("true"),
       set("false"),
@@ -152,7 +152,7 @@ describe("groups", () => {
   test("are on while one of their rigs mines, those of the groups inside too, and tell those that are there", () => {
     expect(valuesOf(group("group:1"))).toEqual({ "Outlet.On": true, "Outlet.OutletInUse": true });
     expect(valuesOf(group("group:2"))).toEqual({ "Outlet.On": false, "Outlet.OutletInUse": false });
-    expect(group("group:1")?.services[0]?.characteristics[0]?.tell?.(false).miners).toEqual([1, 2]);
+    expect(group("group:1")?.services[0]?.characteristics[0]?.sendCommand?.(false).miners).toEqual([1, 2]);
   });
 
   test("without a rig that can be stopped are not there", () => {

@@ -21,8 +21,8 @@ const values = (service: ServicePlan | undefined): Record<string, unknown> =>
     (service?.characteristics ?? []).map(({ type, value }) => [typeof type === "string" ? type : type.name, value]),
   );
 
-const set = (property: string, value: string) => ({ miners: [1], orders: [{ kind: "set", property, value }] });
-const nothing = { miners: [1], orders: [] };
+const set = (property: string, value: string) => ({ miners: [1], intents: [{ kind: "set", property, value }] });
+const nothing = { miners: [1], intents: [] };
 
 const stopped: Partial<Miner> = {
   statusInfo: { statusDisplay: "Stopped", statusLine3: "", secondsSinceStart: 0 },
@@ -63,16 +63,16 @@ describe("a heater", () => {
   test("is stopped when it is switched off, and given back to its room when it is switched on", () => {
     const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
     const active = characteristic(service, "Active");
-    expect([active?.tell?.(0), active?.tell?.(1)]).toEqual([set("mining", "false"), set("room_target", "21")]);
+    expect([active?.sendCommand?.(0), active?.sendCommand?.(1)]).toEqual([set("mining", "false"), set("room_target", "21")]);
   });
 
   test("takes the target of its room in halves of a degree, and only heats", () => {
     const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
     const threshold = characteristic(service, "HeatingThresholdTemperature");
     expect(threshold?.props).toEqual({ minValue: 5, maxValue: 35, minStep: 0.5 });
-    expect(threshold?.tell?.(22.5)).toEqual(set("room_target", "22.5"));
+    expect(threshold?.sendCommand?.(22.5)).toEqual(set("room_target", "22.5"));
     expect(characteristic(service, "TargetHeaterCoolerState")).toMatchObject({ props: { validValues: [1] } });
-    expect(characteristic(service, "TargetHeaterCoolerState")?.tell?.(1)).toEqual(nothing);
+    expect(characteristic(service, "TargetHeaterCoolerState")?.sendCommand?.(1)).toEqual(nothing);
   });
 
   test("without a room is an outlet, and it is said why", () => {
@@ -165,7 +165,7 @@ describe("a fan", () => {
 
   test("is switched neither on nor off, so that no scene lets a rig burn", () => {
     const active = characteristic(only(fan(60)), "Active");
-    expect([active?.tell?.(0), active?.tell?.(1)]).toEqual([nothing, nothing]);
+    expect([active?.sendCommand?.(0), active?.sendCommand?.(1)]).toEqual([nothing, nothing]);
     expect(active?.springsBack).toBe(true);
   });
 
@@ -176,7 +176,7 @@ describe("a fan", () => {
     [58, fan(60, { step: 5 }), "60"],
     [0, fan(60, { options: null, min: 20 }), "20"],
   ])("set to %d %% is held at what it takes, and at 0 given back to the rig", (value, rig, expected) => {
-    expect(characteristic(only(rig), "RotationSpeed")?.tell?.(value)).toEqual(set("fan", expected));
+    expect(characteristic(only(rig), "RotationSpeed")?.sendCommand?.(value)).toEqual(set("fan", expected));
   });
 
   test.each([
@@ -184,7 +184,7 @@ describe("a fan", () => {
     [0, fan("auto"), "47"],
     [0, fan("auto", {}, { fans: [] }), "100"],
   ])("told to follow (1) or be held (0): %d", (value, rig, expected) => {
-    expect(characteristic(only(rig), "TargetFanState")?.tell?.(value)).toEqual(set("fan", expected));
+    expect(characteristic(only(rig), "TargetFanState")?.sendCommand?.(value)).toEqual(set("fan", expected));
   });
 
   test("is not there where it cannot be set, or nobody wants it", () => {
@@ -269,7 +269,7 @@ describe("momentary switches", () => {
   test("tell the rig when they are switched on, nothing when off, and go back", () => {
     const on = characteristic(services(able, "Switch", both)[1], "On");
     expect(on).toMatchObject({ value: false, springsBack: true });
-    expect([on?.tell?.(true), on?.tell?.(false)]).toEqual([set("reboot", "true"), nothing]);
+    expect([on?.sendCommand?.(true), on?.sendCommand?.(false)]).toEqual([set("reboot", "true"), nothing]);
     const unknown = services(off({ controls: able.controls }), "Switch", both)[0];
     expect(values(unknown)).toEqual({ On: null });
   });
@@ -280,9 +280,9 @@ describe("momentary switches", () => {
     const { accessories, notes } = whatAccessories(farm, wanted, unlisted);
     const rule = accessories.find(({ key }) => key === "rule:4");
     expect(rule?.name).toBe("Restart all");
-    expect(characteristic(rule?.services[0], "On")?.tell?.(true)).toEqual({
+    expect(characteristic(rule?.services[0], "On")?.sendCommand?.(true)).toEqual({
       miners: [2],
-      orders: [{ kind: "action", action: { action: "rule", rule_id: 4 } }],
+      intents: [{ kind: "action", action: { action: "rule", rule_id: 4 } }],
     });
     expect(notes).toEqual(['There is no manual rule "Nap" to show']);
     expect(accessoriesOf([miner()]).map(({ key }) => key)).toEqual(["rig:025100000001"]);

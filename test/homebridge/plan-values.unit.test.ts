@@ -88,8 +88,8 @@ test("whatever is written to it, a rig is told words and numbers that it takes",
     fc.property(rig, wanted, written, (miner, given, value) => {
       const { accessories } = whatAccessories(farmOf([miner]), given, () => undefined);
       const plans = accessories.flatMap(({ services }) => services.flatMap(({ characteristics }) => characteristics));
-      for (const { tell } of plans)
-        for (const order of tell?.(value).orders ?? []) expect(JSON.stringify(order)).not.toMatch(/NaN|Infinity|null/);
+      for (const { sendCommand } of plans)
+        for (const order of sendCommand?.(value).intents ?? []) expect(JSON.stringify(order)).not.toMatch(/NaN|Infinity|null/);
     }),
   );
 });

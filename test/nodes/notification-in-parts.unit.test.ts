@@ -130,7 +130,7 @@ describe("looks at the list", () => {
   test("come when asked for, paced, one after the other, and by themselves after a while", async () => {
     const clock = new HeldClock();
     const looks: PromiseWithResolvers<void>[] = [];
-    const look = (): Promise<void> => {
+    const poll = (): Promise<void> => {
       const next = Promise.withResolvers<void>();
       looks.push(next);
       return next.promise;

@@ -227,12 +227,12 @@ async function steered(
     remember: async () => undefined,
     now: Date.now,
   });
-  const steering = new CommandExecutor(fleet, store, pino({ level: "silent" }), () => undefined, {
+  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), () => undefined, {
     queue: 60_000,
     ...waits,
   });
   closers.push(async () => {
-    const closed = steering.close();
+    const closed = executor.close();
     fleet.close();
     await closed;
     await store.close();
@@ -252,13 +252,13 @@ async function steered(
     disabled: false,
   });
   const order = { minerId: 1, minerName: "one", action: "set", parameters: {} };
-  const run = (...steps: Step[]) => steering.run(miner, order, caller, steps);
+  const run = (...steps: Step[]) => executor.run(miner, order, caller, steps);
   const set = (key: string, value: string) => run(setControl(key, value));
   const status = () => statusOf(miner.state, false);
   const switchOff = () => set("mining", "false");
   const row = async () => (await store.commands.list())[0];
   const poll = () => fleet.poll(miner);
-  return { rig, miner, store, steering, run, set, status, switchOff, row, poll, reads: () => answered };
+  return { rig, miner, store, executor, run, set, status, switchOff, row, poll, reads: () => answered };
 }
 
 /** Breaks the rig from its first write on. */
@@ -413,13 +413,13 @@ describe("a rig that takes its time", () => {
   });
 
   test("while the service closes, leaves the command unknown and never queued ones sent", async () => {
-    const { rig, set, store, steering } = await steered({ request: 5_000, answer: 5_000, change: 5_000 });
+    const { rig, set, store, executor } = await steered({ request: 5_000, answer: 5_000, change: 5_000 });
     breakAtWrite(rig, { name: "delay", ms: 2_000 });
     const both = [set("frequency", "500"), set("frequency", "510")];
     const outcomes = Promise.allSettled(both);
     await until(() => rig.requests.writes.length > 0, "the rig to be told the first frequency");
     rig.fault = "off";
-    await steering.close();
+    await executor.close();
     await outcomes;
     const rows = await store.commands.list();
     expect(rows.map(({ state }) => state)).toEqual(["failed", "unknown"]);
@@ -546,9 +546,9 @@ describe("a restart", () => {
 
   test("is unknown when the service stops before it shows", async () => {
     const gone: RigSpec = { ...axeos, restartSeconds: 3_600 };
-    const { store, steering, set } = await steered({ request: 9_000, answer: 2_000, change: 9_000 }, 3_600_000, gone);
+    const { store, executor, set } = await steered({ request: 9_000, answer: 2_000, change: 9_000 }, 3_600_000, gone);
     const { commandId = 0 } = await set("reboot", "true");
-    await steering.close();
+    await executor.close();
     expect(await store.commands.get(commandId)).toMatchObject({
       state: "unknown",
       message: expect.stringContaining("The service stopped"),

@@ -28,8 +28,8 @@ export class AccessoryBinding {
   }
 
   /** Brings services, properties and values in line with the plan. */
-  show(plan: AccessoryPlan, tell: SendCommand): void {
-    this.#tell = tell;
+  show(plan: AccessoryPlan, sendCommand: SendCommand): void {
+    this.#tell = sendCommand;
     this.#describe(plan);
     const services = new Set(plan.services.map((each) => this.#service(each)));
     for (const service of this.accessory.services) {
@@ -132,7 +132,7 @@ export class AccessoryBinding {
   }
 
   async #write(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
-    if (this.#plans.get(characteristic)?.tell === undefined || this.#tell === null) return this.#fail();
+    if (this.#plans.get(characteristic)?.sendCommand === undefined || this.#tell === null) return this.#fail();
     const { hap, warn } = this.#with;
     const told = this.#written.then(() => this.#say(characteristic, value));
     this.#written = told.catch(() => undefined);
@@ -148,9 +148,9 @@ export class AccessoryBinding {
   }
 
   async #say(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
-    const telling = this.#plans.get(characteristic)?.tell?.(value);
-    if (telling === undefined || this.#tell === null) throw new RigbridgeError("rig.unreachable", "It is lost");
-    await this.#tell(telling);
+    const request = this.#plans.get(characteristic)?.sendCommand?.(value);
+    if (request === undefined || this.#tell === null) throw new RigbridgeError("rig.unreachable", "It is lost");
+    await this.#tell(request);
   }
 
   #springBack(characteristic: Characteristic): void {

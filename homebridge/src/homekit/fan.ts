@@ -30,7 +30,7 @@ export function fanPart({ miner, name, choices }: VisibleRig): readonly ServiceP
         {
           type: "Active",
           value: known ? Number(isTurning(miner)) : null,
-          tell: () => ({ miners: [miner.id], orders: [] }),
+          sendCommand: () => ({ miners: [miner.id], intents: [] }),
           springsBack: true,
         },
         ...mode(miner, control, known),
@@ -47,7 +47,7 @@ function mode(miner: Miner, control: Control, known: boolean): CharacteristicPla
     {
       type: "TargetFanState",
       value: known ? (typeof control.value === "number" ? follows.manual : follows.auto) : null,
-      tell: (value) => told(miner, isOn(value) ? auto : String(held(speedOf(miner, control), control))),
+      sendCommand: (value) => told(miner, isOn(value) ? auto : String(held(speedOf(miner, control), control))),
     },
   ];
 }
@@ -60,7 +60,7 @@ function speed(miner: Miner, control: Control, known: boolean): CharacteristicPl
     {
       type: "RotationSpeed",
       value: known ? (percent ?? 0) : null,
-      tell: (value) => {
+      sendCommand: (value) => {
         const isOff = typeof value !== "number" || value <= 0;
         return told(miner, isOff && takesAuto(control) ? auto : String(held(isOff ? 0 : value, control)));
       },
@@ -93,5 +93,5 @@ const takesAuto = ({ options }: Control): boolean => options?.includes(auto) ?? 
 
 const told = ({ id }: Miner, value: string): CommandRequest => ({
   miners: [id],
-  orders: [{ kind: "set", property: "fan", value }],
+  intents: [{ kind: "set", property: "fan", value }],
 });

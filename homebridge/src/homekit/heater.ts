@@ -25,14 +25,14 @@ export function heaterOf({ miner, name }: VisibleRig, heating: Heating): Service
       {
         type: "Active",
         value: known ? Number(active) : null,
-        tell: (value) => (isOn(value) ? handedBack(miner, heating) : switchTold([miner.id], false)),
+        sendCommand: (value) => (isOn(value) ? handedBack(miner, heating) : switchTold([miner.id], false)),
       },
       { type: "CurrentHeaterCoolerState", value: known ? stateOf(miner, active) : null },
       {
         type: "TargetHeaterCoolerState",
         value: heat,
         props: { validValues: [heat] },
-        tell: () => ({ miners: [miner.id], orders: [] }),
+        sendCommand: () => ({ miners: [miner.id], intents: [] }),
       },
       { type: "CurrentTemperature", value: figureWithin(heating.room, rooms.lowest, rooms.highest) },
       target(miner, heating),
@@ -56,12 +56,12 @@ export const handedBack = ({ id }: Miner, { target }: Heating): CommandRequest =
 
 export const targetTold = (id: number, celsius: number): CommandRequest => ({
   miners: [id],
-  orders: [{ kind: "set", property: "room_target", value: String(celsius) }],
+  intents: [{ kind: "set", property: "room_target", value: String(celsius) }],
 });
 
 const target = ({ id }: Miner, { target }: Heating): CharacteristicPlan => ({
   type: "HeatingThresholdTemperature",
   value: figureWithin(target, targets.minValue, targets.maxValue),
   props: targets,
-  tell: (value) => targetTold(id, Number(value)),
+  sendCommand: (value) => targetTold(id, Number(value)),
 });

@@ -34,7 +34,7 @@ export class Home {
   }
 
   /** Adds, changes and removes accessories until they are those of the plan. */
-  show({ accessories, doubtful, notes }: HomePlan, farm: Farm, tell: SendCommand): void {
+  show({ accessories, doubtful, notes }: HomePlan, farm: Farm, sendCommand: SendCommand): void {
     const added: PlatformAccessory[] = [];
     const wanted = new Set<string>();
     const remembered = doubtful.filter(({ key }) => this.#shown.has(this.#uuidOf(key)));
@@ -45,7 +45,7 @@ export class Home {
       const shown = known ?? this.#add(uuid, plan);
       this.#faults.run(
         `${plan.key} in HomeKit`,
-        () => shown.show(plan, tell),
+        () => shown.show(plan, sendCommand),
         () => shown.lost(),
       );
       shown.accessory.context = { key: plan.key, host: plan.host };

@@ -32,7 +32,7 @@ export function switchOf(as: "outlet" | "switch", subtype: string, name: string,
   const on: CharacteristicPlan = {
     type: "On",
     value: state.isKnown ? state.isOn : null,
-    tell: (value) => switchTold(state.ids, isOn(value)),
+    sendCommand: (value) => switchTold(state.ids, isOn(value)),
   };
   const inUse: CharacteristicPlan = { type: "OutletInUse", value: state.isKnown ? state.isInUse : null };
   if (as === "switch") return { type: "Switch", subtype, name, characteristics: [on] };
@@ -41,7 +41,7 @@ export function switchOf(as: "outlet" | "switch", subtype: string, name: string,
 
 export const switchTold = (miners: readonly number[], on: boolean): CommandRequest => ({
   miners,
-  orders: [{ kind: "set", property: "mining", value: String(on) }],
+  intents: [{ kind: "set", property: "mining", value: String(on) }],
 });
 
 export const miningControl = ({ controls }: Miner): Control | undefined => controls.find(({ key }) => key === "mining");

@@ -12,7 +12,7 @@ export const triggers = ({ miner, name, choices }: VisibleRig): readonly Service
     const called = partName(name, properties[key].name.toLowerCase());
     if (!miner.controls.some((control) => control.key === key))
       return isWhole(miner) ? [] : [doubtful("Switch", key, called)];
-    const told: CommandRequest = { miners: [miner.id], orders: [{ kind: "set", property: key, value: "true" }] };
+    const told: CommandRequest = { miners: [miner.id], intents: [{ kind: "set", property: key, value: "true" }] };
     return [momentary(key, called, isKnown(miner), told)];
   });
 
@@ -22,7 +22,7 @@ export function rulePlan({ id, name: called }: ManualAction, miners: readonly Mi
   const through = miners.find(isKnown) ?? miners[0];
   const told = {
     miners: through === undefined ? [] : [through.id],
-    orders: [{ kind: "action", action: { action: "rule", rule_id: id } }],
+    intents: [{ kind: "action", action: { action: "rule", rule_id: id } }],
   } as const;
   return {
     key: `rule:${id}`,
@@ -42,7 +42,7 @@ const momentary = (subtype: string, name: string, isThere: boolean, told: Comman
     {
       type: "On",
       value: isThere ? false : null,
-      tell: (value) => (isOn(value) ? told : { ...told, orders: [] }),
+      sendCommand: (value) => (isOn(value) ? told : { ...told, intents: [] }),
       springsBack: true,
     },
   ],

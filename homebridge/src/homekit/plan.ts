@@ -49,7 +49,7 @@ export interface CharacteristicPlan {
   /** Where they differ from what the type has; set before the value. */
   readonly props?: Props;
   /** What is said to the rigs when somebody writes it; absent = it is only read. Throws `input.invalid`. */
-  readonly tell?: (value: CharacteristicValue) => CommandRequest;
+  readonly sendCommand?: (value: CharacteristicValue) => CommandRequest;
   /** The value goes back to this as soon as what was written is done: a button, of which HomeKit knows none. */
   readonly springsBack?: boolean;
 }

@@ -65,12 +65,12 @@ export class MatterBridge {
   }
 
   /** Adds, changes and removes devices until they are those of the plans. */
-  show(plans: readonly DevicePlan[], farm: Farm, tell: SendCommand): void {
+  show(plans: readonly DevicePlan[], farm: Farm, sendCommand: SendCommand): void {
     if (this.#closing.aborted) return;
     for (const plan of plans) {
       const device = this.#shown.get(plan.key) ?? new DeviceBinding(plan, this.#through, false);
       this.#shown.set(plan.key, device);
-      this.#bring(device, () => device.show(plan, tell));
+      this.#bring(device, () => device.show(plan, sendCommand));
     }
     this.#leave(new Set(plans.map(({ key }) => key)), farm);
   }

@@ -56,9 +56,9 @@ export class DeviceBinding {
   }
 
   /** Brings Homebridge in line with the plan. */
-  show(plan: DevicePlan, tell: SendCommand): void {
+  show(plan: DevicePlan, sendCommand: SendCommand): void {
     this.#plan = plan;
-    this.#tell = tell;
+    this.#tell = sendCommand;
     this.#bring(false);
   }
 
@@ -237,12 +237,12 @@ export class DeviceBinding {
   }
 
   async #wish(tellingOf: Wish): Promise<void> {
-    const tell = this.#tell;
-    const telling = tellingOf(this.#plan.tell);
+    const sendCommand = this.#tell;
+    const request = tellingOf(this.#plan.sendCommand);
     const { matter, warn } = this.#through;
-    if (tell === null || telling === undefined) throw new matter.status.Failure("Nobody knows now how it is");
+    if (sendCommand === null || request === undefined) throw new matter.status.Failure("Nobody knows now how it is");
     try {
-      await tell(telling);
+      await sendCommand(request);
     } catch (error) {
       const { status, message } = matterError(error);
       warn(`${this.#plan.name}: ${message}`);

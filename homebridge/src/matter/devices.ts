@@ -38,7 +38,7 @@ function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
         key: `heater:${miner.uid}`,
         type: "Thermostat",
         clusters: { ...thermostat(miner, miner.heating), ...electrical(miner) },
-        tell: heaterTold(miner, miner.heating),
+        sendCommand: heaterTold(miner, miner.heating),
       },
     ];
   if (miningControl(miner) !== undefined)
@@ -48,11 +48,11 @@ function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
         key: `outlet:${miner.uid}`,
         type: "OnOffOutlet",
         clusters: { ...onOff(isKnown(miner), isMining(miner)), ...electrical(miner) },
-        tell: { on: (on) => switchTold([miner.id], on) },
+        sendCommand: { on: (on) => switchTold([miner.id], on) },
       },
     ];
   if (!isKnown(miner)) return [];
-  return [{ ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), tell: {} }];
+  return [{ ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), sendCommand: {} }];
 }
 
 /** A device of its own: controllers take in that there is one more, but not that one is made of other parts than before. */
@@ -66,7 +66,7 @@ function temperatureDevice({ miner, name }: VisibleRig, { sensor, celsius }: Vis
     host: miner.hostDescription,
     reachable: isKnown(miner) || celsius !== null,
     clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
-    tell: {},
+    sendCommand: {},
   };
 }
 
@@ -83,7 +83,7 @@ function groupDevice({ key, name, members }: VisibleGroup): DevicePlan[] {
       host: null,
       reachable: state.isKnown,
       clusters: onOff(state.isKnown, state.isOn),
-      tell: { on: (on) => switchTold(state.ids, on) },
+      sendCommand: { on: (on) => switchTold(state.ids, on) },
     },
   ];
 }
@@ -134,7 +134,7 @@ function thermostat(miner: Miner, heating: Heating): Clusters {
   };
 }
 
-const heaterTold = (miner: Miner, heating: Heating): DevicePlan["tell"] => ({
+const heaterTold = (miner: Miner, heating: Heating): DevicePlan["sendCommand"] => ({
   on: (on) => (on ? handedBack(miner, heating) : switchTold([miner.id], false)),
   target: (celsius) => targetTold(miner.id, celsius),
 });

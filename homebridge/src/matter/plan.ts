@@ -20,7 +20,7 @@ export interface DevicePlan {
   /** false = it is off, or nobody knows how it is. */
   readonly reachable: boolean;
   readonly clusters: Clusters;
-  readonly tell: Tellable;
+  readonly sendCommand: Tellable;
 }
 
 /** As Homebridge calls them. A meter is a rig that cannot be stopped. */

@@ -24,8 +24,8 @@ export class RigScan {
   readonly #ending: AbortSignal;
   #stopping: AbortController | null = null;
 
-  constructor(tell: (progress: ScanProgress) => void, ending: AbortSignal) {
-    this.#tell = tell;
+  constructor(sendCommand: (progress: ScanProgress) => void, ending: AbortSignal) {
+    this.#tell = sendCommand;
     this.#ending = ending;
   }
 

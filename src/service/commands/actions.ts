@@ -23,8 +23,8 @@ type Parameter = CommandSpec["parameters"][string];
 
 /** What a person tells one rig to do. */
 export function actionOperations(
-  roster: MinerRegistry,
-  steering: CommandExecutor,
+  registry: MinerRegistry,
+  executor: CommandExecutor,
   stepsOf: StepsOf,
   access: AccessBook,
   tellLoop: TellLoop,
@@ -32,20 +32,20 @@ export function actionOperations(
   return {
     minerAction: async ({ id, ...asked }, caller) => {
       const eyes = access.of(caller);
-      const entry = roster.steeredFor(id, eyes);
+      const entry = registry.steeredFor(id, eyes);
       const { action, ...parameters } = asked;
       if (isForLoop(action)) return done(await tellLoop(entry, asked, caller, eyes));
-      return steering.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes)(id));
+      return executor.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes)(id));
     },
     minerPoolAction: async ({ id, poolId, action }, caller) => {
-      const entry = roster.steeredFor(id, access.of(caller));
-      const order = orderOf(entry, `pool_${action}`, { pool: poolId });
+      const entry = registry.steeredFor(id, access.of(caller));
+      const spec = orderOf(entry, `pool_${action}`, { pool: poolId });
       const step: Step = (reading) => {
-        const pool = roster.poolById(id, poolId, reading.pools);
+        const pool = registry.poolById(id, poolId, reading.pools);
         if (pool === undefined) throw notFound("pool", poolId);
         return onPool(action, pool, reading);
       };
-      return steering.run(entry.rig, order, caller, [explained(step, [action])]);
+      return executor.run(entry.rig, spec, caller, [explained(step, [action])]);
     },
   };
 }
@@ -55,11 +55,11 @@ export type TellLoop = (entry: Entry, asked: Action, caller: Caller, eyes: Acces
 
 /** What a person wants of a room is written down; what is measured is not. */
 export const loopTelling =
-  (loops: Loops, steering: CommandExecutor): TellLoop =>
+  (loops: Loops, executor: CommandExecutor): TellLoop =>
   async (entry, asked, caller, eyes) => {
     const { action, ...parameters } = asked;
     const message = await loops.take(asked, entry.facts.id, eyes);
-    if (action === "set_target_temperature") await steering.record(orderOf(entry, action, parameters), caller, message);
+    if (action === "set_target_temperature") await executor.record(orderOf(entry, action, parameters), caller, message);
     return message;
   };
 

@@ -20,12 +20,12 @@ const nothing: Wrong = { named: [], more: 0 };
 /** What is asked for, and of which miners, each once. Throws `input.invalid` with all that is wrong. */
 export function bulkRequest(
   body: Body,
-  roster: MinerRegistry,
+  registry: MinerRegistry,
   store: Store,
   eyes: Access,
 ): { readonly action: Action; readonly minerIds: readonly number[] } {
   const { action, mistakes } = bulkAction(body);
-  const { minerIds, wrong } = targets(body, roster, store, eyes);
+  const { minerIds, wrong } = targets(body, registry, store, eyes);
   if (action === null || wrong.named.length > 0) throw invalidAll([...mistakes, ...wrong.named], wrong.more);
   return { action: withReboot(action, body.orReboot === true), minerIds: [...new Set(minerIds)] };
 }
@@ -52,22 +52,22 @@ const withReboot = (action: Action, orReboot: boolean): Action => (orReboot ? { 
 
 function targets(
   { miners, groups }: Body,
-  roster: MinerRegistry,
+  registry: MinerRegistry,
   store: Store,
   eyes: Access,
 ): { readonly minerIds: readonly number[]; readonly wrong: Wrong } {
   if (miners !== undefined) {
-    const isThere = (id: number) => roster.seen(id, eyes) !== undefined || isDisabled(id, store, eyes);
+    const isThere = (id: number) => registry.seen(id, eyes) !== undefined || isDisabled(id, store, eyes);
     return { minerIds: miners, wrong: missing("miners", "miner", miners, isThere) };
   }
   if (groups !== undefined) {
     const { ids, wrong: absent } = groupIds(groups, store, eyes);
-    const sections = new Map(allSections(roster.sections()).map((section) => [section.id, section]));
+    const sections = new Map(allSections(registry.sections()).map((section) => [section.id, section]));
     const minerIds = [...ids].flatMap((id) => sections.get(id) ?? []).flatMap(minersInSection);
     const empty = absent.named.length === 0 && minerIds.length === 0;
     return { minerIds, wrong: empty ? wrongly("groups", "there is no miner in them") : absent };
   }
-  const minerIds = Array.from(roster.entriesFor(eyes), ({ facts }) => facts.id);
+  const minerIds = Array.from(registry.entriesFor(eyes), ({ facts }) => facts.id);
   return { minerIds, wrong: minerIds.length === 0 ? wrongly("all", "there is no miner") : nothing };
 }
 

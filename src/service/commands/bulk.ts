@@ -18,8 +18,8 @@ import { rehearse, type Step } from "./steps.ts";
 type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
 
 export interface BulkContext {
-  readonly roster: MinerRegistry;
-  readonly steering: CommandExecutor;
+  readonly registry: MinerRegistry;
+  readonly executor: CommandExecutor;
   readonly store: Store;
   readonly access: AccessBook;
   readonly stepsOf: StepsOf;
@@ -70,10 +70,10 @@ export class BulkActions implements BulkOperations {
   }
 
   readonly startBulkAction: MiningService["startBulkAction"] = async (body, caller) => {
-    const { roster, store, access, stepsOf } = this.#context;
+    const { registry, store, access, stepsOf } = this.#context;
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
     const eyes = access.of(caller);
-    const { action, minerIds } = bulkRequest(body, roster, store, eyes);
+    const { action, minerIds } = bulkRequest(body, registry, store, eyes);
     this.#context.shares.take(caller, minerIds.length * costs.result);
     const stepsFor = stepsOf(action, eyes);
     const { parallel, delay, dryRun } = body;
@@ -226,15 +226,15 @@ export class BulkActions implements BulkOperations {
   /** Resolves with null when the rig has taken a restart, of whose end the job hears later. */
   async #tell(job: Job, minerId: number, eyes: Access): Promise<BulkResult | null> {
     const { id, action: asked, stepsOf, caller } = job;
-    const { roster, steering, store } = this.#context;
-    const entry = roster.seen(minerId, eyes);
+    const { registry, executor, store } = this.#context;
+    const entry = registry.seen(minerId, eyes);
     if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, eyes) };
     if (isForLoop(asked.action))
       return this.#tellLoop(minerId, () => this.#context.tellLoop(entry, asked, caller, eyes));
     const { action, ...parameters } = asked;
-    const row = await this.#written(() => steering.enqueue(orderOf(entry, action, parameters), caller));
+    const row = await this.#written(() => executor.enqueue(orderOf(entry, action, parameters), caller));
     await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
-    const command = steering.send(entry.rig, row, stepsOf(minerId));
+    const command = executor.send(entry.rig, row, stepsOf(minerId));
     const message = await command.taken.catch(messageOf);
     if (command.state === "sent") {
       job.open.push(this.#hear(job, minerId, command));
@@ -291,7 +291,7 @@ export class BulkActions implements BulkOperations {
   }
 
   #judgement(minerId: number, judge: (entry: Entry) => string, eyes: Access): Omit<BulkResult, "minerId"> {
-    const entry = this.#context.roster.seen(minerId, eyes);
+    const entry = this.#context.registry.seen(minerId, eyes);
     if (entry === undefined) return { state: "failed", message: this.#absence(minerId, eyes) };
     try {
       return { state: "possible", message: judge(entry) };

@@ -95,15 +95,15 @@ export class CommandExecutor {
   }
 
   /** Writes a command down, for `send` to send. */
-  async enqueue(order: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
-    const row = await this.#store.commands.add({ ...order, actor });
+  async enqueue(spec: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
+    const row = await this.#store.commands.add({ ...spec, actor });
     this.#moved(row);
     return row;
   }
 
   /** Writes down what is done already, and no rig was told. */
-  async record(order: CommandSpec, caller: Caller, message: string): Promise<void> {
-    const { id } = await this.enqueue(order, caller);
+  async record(spec: CommandSpec, caller: Caller, message: string): Promise<void> {
+    const { id } = await this.enqueue(spec, caller);
     this.#moved(await this.#store.commands.move(id, "done", message));
   }
 
@@ -146,8 +146,8 @@ export class CommandExecutor {
   }
 
   /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
-  async run(rig: FleetRig, order: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
-    const command = this.send(rig, await this.enqueue(order, caller), steps);
+  async run(rig: FleetRig, spec: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
+    const command = this.send(rig, await this.enqueue(spec, caller), steps);
     const waited = new AbortController();
     const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
     try {
@@ -278,12 +278,12 @@ class Session {
     let restart: OpenRestart | null = null;
     let reading = await this.#identified();
     for (const [index, step] of steps.entries()) {
-      const telling = step(reading);
-      if (typeof telling === "string") {
-        said.push(telling);
+      const write = step(reading);
+      if (typeof write === "string") {
+        said.push(write);
         continue;
       }
-      const outcome = await this.#tell(telling, step);
+      const outcome = await this.#tell(write, step);
       said.push(outcome.words);
       restart = outcome.restart;
       // A step may take minutes, for the rig restarts: whoever answers then is asked anew.
@@ -299,9 +299,9 @@ class Session {
     return steerable(this.#rig.state);
   }
 
-  async #tell(telling: RigWrite, step: Step): Promise<Outcome> {
+  async #tell(write: RigWrite, step: Step): Promise<Outcome> {
     try {
-      return await this.#send(telling);
+      return await this.#send(write);
     } catch (error) {
       if (!(error instanceof SessionEnded)) throw error;
       this.#progress.markUnsent();

@@ -12,22 +12,22 @@ const cancelled = new RigbridgeError("not.possible", "Cancelled before it was se
 
 /** What was sent to rigs. A user is shown what was sent to the miners that they see. */
 export const commandOperations = (
-  roster: MinerRegistry,
+  registry: MinerRegistry,
   store: Store,
   access: AccessBook,
   shares: ReadShares,
-  steering: CommandExecutor,
+  executor: CommandExecutor,
 ): Pick<MiningService, "listCommands" | "cancelCommand"> => {
   /** Whose commands are shown; undefined = all, also of miners that are no more. */
   const minersFor = (eyes: Access, minerId: number | undefined): readonly number[] | undefined => {
     if (minerId === undefined)
-      return eyes.all ? undefined : Array.from(roster.entriesFor(eyes), ({ facts }) => facts.id);
-    return eyes.all || roster.seen(minerId, eyes) !== undefined ? [minerId] : [];
+      return eyes.all ? undefined : Array.from(registry.entriesFor(eyes), ({ facts }) => facts.id);
+    return eyes.all || registry.seen(minerId, eyes) !== undefined ? [minerId] : [];
   };
   return {
     listCommands: async ({ miner, actor, since }, caller) => {
       const eyes = access.of(caller);
-      const minerId = typeof miner === "string" ? (roster.idOfUid(miner) ?? 0) : miner;
+      const minerId = typeof miner === "string" ? (registry.idOfUid(miner) ?? 0) : miner;
       const minerIds = minersFor(eyes, minerId);
       shares.take(caller, (minerIds?.length ?? 0) * costs.miner);
       const rows = await store.commands.list({ minerIds, actor, since });
@@ -37,9 +37,9 @@ export const commandOperations = (
     cancelCommand: async ({ id }, caller) => {
       const command = await store.commands.get(id);
       const eyes = access.of(caller);
-      if (command === undefined || !(eyes.all || roster.seen(command.minerId, eyes) !== undefined))
+      if (command === undefined || !(eyes.all || registry.seen(command.minerId, eyes) !== undefined))
         throw notFound("command", id);
-      if (await steering.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
+      if (await executor.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
       const { state } = (await store.commands.get(id)) ?? command;
       throw new RigbridgeError("not.possible", `Command ${id} cannot be cancelled any more: it is ${state}`);
     },

@@ -42,10 +42,10 @@ export type Step = (reading: Reading) => RigWrite | string;
 export function rehearse(steps: readonly Step[], reading: Reading): string {
   const said: string[] = [];
   for (const step of steps) {
-    const telling = step(reading);
+    const write = step(reading);
     // What comes after a change is decided on what the rig reads then.
-    if (typeof telling !== "string") break;
-    said.push(telling);
+    if (typeof write !== "string") break;
+    said.push(write);
   }
   return joined(said);
 }

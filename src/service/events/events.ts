@@ -194,10 +194,10 @@ export class Events {
       const figures = JSON.stringify({ ...summary, metaData: null });
       const isNew = this.#figures.get(access) !== figures;
       this.#figures.set(access, figures);
-      const telling = listeners.filter(({ hadSummary }) => isNew || !hadSummary);
-      if (telling.length === 0) return;
+      const write = listeners.filter(({ hadSummary }) => isNew || !hadSummary);
+      if (write.length === 0) return;
       const [id, json] = [this.#ring.mark(), bytesOf(summary)];
-      for (const listener of telling) listener.summarise(id, json);
+      for (const listener of write) listener.summarise(id, json);
     } catch (error) {
       for (const listener of listeners) listener.fail(error);
     }

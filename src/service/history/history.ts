@@ -42,14 +42,14 @@ const mostReadings = 200_000;
 
 /** A miner's readings over time, as they were or as means of steps. */
 export const historyOperations = (
-  roster: MinerRegistry,
+  registry: MinerRegistry,
   access: AccessBook,
   recorderOf: (minerId: number) => Recorder,
   shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: async ({ id, ...asked }, caller) => {
-    roster.entryFor(id, access.of(caller));
+    registry.entryFor(id, access.of(caller));
     shares.take(caller, costs.look);
     const { from, to, step, mistakes } = rangeOf(asked, now());
     const recorder = recorderOf(id);

@@ -78,7 +78,7 @@ const toldOneByOne = eventLimits.lag / 2;
 /** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
 export class MinerRegistry {
   readonly fleet: Fleet;
-  readonly views = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
+  readonly jsonCache = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
   readonly #options: MinerRegistryOptions;
   readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
@@ -123,7 +123,7 @@ export class MinerRegistry {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       // Nobody listens yet.
-      else this.views.putLater(this.#take(miner).facts.id, () => this.present(miner.id));
+      else this.jsonCache.putLater(this.#take(miner).facts.id, () => this.present(miner.id));
     }
     this.arrange();
   }
@@ -194,7 +194,7 @@ export class MinerRegistry {
     const { facts, rig } = this.entry(id);
     // All at once: between two steps a list would meet a miner that is gone.
     this.#drop(id);
-    this.views.remove(id);
+    this.jsonCache.remove(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
@@ -219,7 +219,7 @@ export class MinerRegistry {
 
   /** Groups, or who is in them, have changed. */
   arrange(): void {
-    this.views.arrange(this.sections());
+    this.jsonCache.arrange(this.sections());
   }
 
   /** All groups with who is in them, nested. */
@@ -258,13 +258,13 @@ export class MinerRegistry {
 
   /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
   presentAll(): void {
-    this.views.touch();
+    this.jsonCache.touch();
     const asOne = this.#entries.size > toldOneByOne;
     this.#allPresented = this.#allPresented.then(async () => {
       let presented = 0;
       for (const id of [...this.#entries.keys()]) {
         const entry = this.#entries.get(id);
-        if (entry !== undefined && asOne) this.views.put(id, this.#presented(entry), true);
+        if (entry !== undefined && asOne) this.jsonCache.put(id, this.#presented(entry), true);
         else if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
         presented += 1;
         if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -365,7 +365,7 @@ export class MinerRegistry {
   /** `before`: the group that it stood in, null when it is new. */
   #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
     const { id, groupId } = facts;
-    const json = this.views.put(id, shown, changed);
+    const json = this.jsonCache.put(id, shown, changed);
     if (json !== null) this.#options.events.miner({ id, groupId, before, json });
   }
 

@@ -36,42 +36,42 @@ export interface MinerContext extends PlugContext {
 
 /** Miners: what there are, and which are added, changed and removed. */
 export function minerOperations(context: MinerContext): MinerOperations {
-  const { roster, store, book, access, metaData } = context;
+  const { registry, store, book, access, metaData } = context;
   const detail = (id: number) => {
-    const { miner, figures } = roster.present(id);
+    const { miner, figures } = registry.present(id);
     return { ...miner, metaData: metaData(totalsOf([figures])) };
   };
   return {
     listMiners: async (input, caller) => {
       const eyes = access.of(caller);
       const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
-      return { ...listHead(context, sums), groupList: groupsOf(roster, sections), metaData: metaData(sums) };
+      return { ...listHead(context, sums), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
     },
     getMiner: async ({ id }, caller) => {
-      roster.entryFor(id, access.of(caller));
+      registry.entryFor(id, access.of(caller));
       return detail(id);
     },
     listAddPools: async ({ id }, caller) => {
       const eyes = access.of(caller);
-      roster.entryFor(id, eyes);
+      registry.entryFor(id, eyes);
       return { addPoolList: book.addList(eyes) };
     },
     getMinerPool: async ({ id, poolId }, caller) => {
-      roster.entryFor(id, access.of(caller));
-      return roster.shownPool(id, poolId);
+      registry.entryFor(id, access.of(caller));
+      return registry.shownPool(id, poolId);
     },
     addMiner: async ({ address, ...body }, caller) => {
       const eyes = access.of(caller);
       const row = { ...blank, ...rowOf(body, context, eyes), address: canonical(address) };
       refuseGroup(row.groupId, eyes);
-      checkAddress(roster, row.address, null, eyes);
+      checkAddress(registry, row.address, null, eyes);
       if (row.supply !== null) checkOwner(row.supply, null, context, eyes);
       const added = await store.miners.add(row);
-      const isFirst = roster.isDemoOnly;
-      roster.put(added);
-      roster.arrange();
+      const isFirst = registry.isDemoOnly;
+      registry.put(added);
+      registry.arrange();
       if (isFirst) {
-        await roster.removeDemos();
+        await registry.removeDemos();
         context.demoLeft();
       }
       const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
@@ -80,33 +80,33 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
       const eyes = access.of(caller);
-      roster.entryFor(id, eyes);
-      refuseDemo(roster, id);
+      registry.entryFor(id, eyes);
+      refuseDemo(registry, id);
       const known = findOwn(store.miners, id, "miner");
       const change = {
         ...(address === undefined ? {} : movedTo(address, known.address)),
         ...rowOf(body, context, eyes),
       };
       if (change.groupId !== undefined) refuseGroup(change.groupId, eyes);
-      if (change.address !== undefined) checkAddress(roster, change.address, id, eyes);
+      if (change.address !== undefined) checkAddress(registry, change.address, id, eyes);
       if (change.supply) checkOwner(change.supply, id, context, eyes);
-      roster.put(await store.miners.change(id, change));
-      roster.arrange();
+      registry.put(await store.miners.change(id, change));
+      registry.arrange();
       return detail(id);
     },
     deleteMiner: async ({ id }, caller) => {
-      const { facts } = roster.entryFor(id, access.of(caller));
-      refuseDemo(roster, id);
+      const { facts } = registry.entryFor(id, access.of(caller));
+      refuseDemo(registry, id);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
-      await roster.remove(id);
+      await registry.remove(id);
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = roster.steeredFor(id, access.of(caller));
+      const { rig } = registry.steeredFor(id, access.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
-      await roster.fleet.poll(rig);
-      roster.entryFor(id, access.of(caller));
+      await registry.fleet.poll(rig);
+      registry.entryFor(id, access.of(caller));
       return detail(id);
     },
   };
@@ -114,7 +114,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
 
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
-  const { roster, access, metaData, totals, shares } = context;
+  const { registry, access, metaData, totals, shares } = context;
   const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
   return {
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
@@ -122,18 +122,18 @@ export function encodedMiners(context: MinerContext) {
       const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
       if (Object.values(input).every((value) => value === undefined)) {
         const sums = totals(eyes);
-        return roster.views.list(headOf(sums), tail(sums), eyes);
+        return registry.jsonCache.list(headOf(sums), tail(sums), eyes);
       }
       shares.take(caller, 0);
       return shares.measured(caller, 0, () => {
         const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
-        return roster.views.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: eyes });
+        return registry.jsonCache.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: eyes });
       });
     },
     one: (id: number, caller: Caller): Encoded | undefined => {
       const eyes = access.of(caller);
-      if (roster.seen(id, eyes) === undefined) return undefined;
-      return roster.views.one(id, (figures) => tail(totalsOf([figures])), eyes);
+      if (registry.seen(id, eyes) === undefined) return undefined;
+      return registry.jsonCache.one(id, (figures) => tail(totalsOf([figures])), eyes);
     },
   };
 }
@@ -143,25 +143,25 @@ type Filter = (id: number) => boolean;
 /** Which miners are asked for; null for all. Throws `input.invalid` for a group that is not there for these eyes. */
 function filterOf(
   { status, group, tag }: Input<"listMiners">,
-  { roster, store }: MinerContext,
+  { registry, store }: MinerContext,
   access: Access,
 ): Filter | null {
   if (status === undefined && group === undefined && tag === undefined) return null;
   const groupId = group === undefined ? null : groupFinder(store.groups, access)(group, "group");
-  const members = groupId === null ? null : new Set(roster.minersInGroup(groupId));
+  const members = groupId === null ? null : new Set(registry.minersInGroup(groupId));
   return (id) => {
     if (members !== null && !members.has(id)) return false;
-    if (tag !== undefined && !roster.entry(id).facts.tags.includes(tag)) return false;
-    return status === undefined || status.some((each) => each === roster.views.statusOf(id));
+    if (tag !== undefined && !registry.entry(id).facts.tags.includes(tag)) return false;
+    return status === undefined || status.some((each) => each === registry.jsonCache.statusOf(id));
   };
 }
 
 /** The miners that these eyes see, or those of them that are asked for, and their totals. */
-function shownOf({ roster, totals }: MinerContext, access: Access, isShown: Filter | null) {
-  const sections = roster.sectionsFor(access);
+function shownOf({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
+  const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
   const shown = sectionsWith(sections, isShown);
-  return { sections: shown, sums: totalsOf(roster.views.figures(shown.flatMap(minersInSection))) };
+  return { sections: shown, sums: totalsOf(registry.jsonCache.figures(shown.flatMap(minersInSection))) };
 }
 
 function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
@@ -175,12 +175,12 @@ function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<M
   };
 }
 
-const groupsOf = (roster: MinerRegistry, sections: readonly GroupSection[]): MinerList["groupList"] =>
+const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): MinerList["groupList"] =>
   sections.map(({ id, name, minerIds, groups }) => ({
     id,
     name,
-    minerList: minerIds.map((minerId) => roster.present(minerId).miner),
-    ...(groups.length > 0 ? { groupList: groupsOf(roster, groups) } : {}),
+    minerList: minerIds.map((minerId) => registry.present(minerId).miner),
+    ...(groups.length > 0 ? { groupList: groupsOf(registry, groups) } : {}),
   }));
 
 const blank: Omit<StoredMiner, "address"> = {
@@ -255,15 +255,15 @@ function refuseGroup(groupId: number, access: Access): void {
 }
 
 /** Throws `address.known`, naming the miner that has it only to who sees all. */
-function checkAddress(roster: MinerRegistry, address: string, id: number | null, access: Access): void {
+function checkAddress(registry: MinerRegistry, address: string, id: number | null, access: Access): void {
   try {
-    roster.checkAddress(address, id);
+    registry.checkAddress(address, id);
   } catch (error) {
     if (access.all || !(error instanceof RigbridgeError)) throw error;
     throw new RigbridgeError(error.code, `${address} is another miner already`);
   }
 }
 
-function refuseDemo(roster: MinerRegistry, id: number): void {
-  if (roster.isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
+function refuseDemo(registry: MinerRegistry, id: number): void {
+  if (registry.isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
 }

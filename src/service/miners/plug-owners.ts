@@ -68,7 +68,7 @@ export class PlugOwners {
 
 export interface PlugContext {
   readonly store: Store;
-  readonly roster: MinerRegistry;
+  readonly registry: MinerRegistry;
   /** Whether there is a place where plugs speak by messages. */
   readonly hasMessages: boolean;
   /** What the configuration says of topics. */
@@ -96,12 +96,12 @@ export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: Plug
  * device, but only where who declares that sees both: who is limited to some groups has no say over a device that
  * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
  */
-export function checkOwner(supply: PlugSettings, id: number | null, { store, roster }: PlugContext, access: Access): void {
+export function checkOwner(supply: PlugSettings, id: number | null, { store, registry }: PlugContext, access: Access): void {
   const wanted = outletOf(supply);
   for (const other of present(store.miners)) {
     if (other.supply === null || other.id === id) continue;
     const outlet = outletOf(other.supply);
-    const sees = roster.seen(other.id, access);
+    const sees = registry.seen(other.id, access);
     if (outlet.id === wanted.id) {
       const whose = sees === undefined ? "another miner" : `miner ${other.id} (${sees.facts.name})`;
       throw new RigbridgeError("address.known", `${wanted.name} belongs to ${whose} already`);

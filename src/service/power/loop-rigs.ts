@@ -11,7 +11,7 @@ import type { PowerTargets } from "./power-targets.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 
 export interface LoopContext {
-  readonly roster: MinerRegistry;
+  readonly registry: MinerRegistry;
   readonly store: Store;
   readonly power: PowerTargets;
   /** Epoch ms. */
@@ -84,15 +84,15 @@ export class LoopRigs {
 
   /** Reads those again that were not read just now. */
   async readAgain(entries: readonly Entry[]): Promise<void> {
-    const { roster, now } = this.#context;
+    const { registry, now } = this.#context;
     const old = entries.filter(({ rig: { state } }) => state.missed === 0 && now() - (state.at ?? 0) > readAgainAfter);
-    await this.#each(old, ({ rig }) => roster.fleet.poll(rig));
+    await this.#each(old, ({ rig }) => registry.fleet.poll(rig));
   }
 
   /** Tells each of these rigs, and resolves when they have answered or take their time. */
   async tell(loop: string, demands: readonly Demand[], rigs: readonly Follower[]): Promise<void> {
     if (demands.length === 0) return;
-    const entries = new Map([...this.#context.roster.all()].map((entry) => [entry.facts.id, entry]));
+    const entries = new Map([...this.#context.registry.all()].map((entry) => [entry.facts.id, entry]));
     const ladders = new Map(rigs.map(({ id, ladder }) => [id, ladder]));
     await this.#each(demands, async ({ id, watts }) => {
       const [ladder, entry] = [ladders.get(id), entries.get(id)];
@@ -155,7 +155,7 @@ export class LoopRigs {
   #say(message: string | null, kind: string, loop: string, { id, name: minerName }: Entry["facts"]): void {
     const key = `${id} ${kind}`;
     if (message !== null && !this.#told.has(key)) {
-      const minerId = this.#context.roster.isDemo(id) ? null : id;
+      const minerId = this.#context.registry.isDemo(id) ? null : id;
       this.#context.notify({ minerId, minerName, title: loop, source: "System", message, isWarning: true });
     }
     if (message === null) this.#told.delete(key);

@@ -160,7 +160,7 @@ export class Loops {
   }
 
   #named(loop: Loop): Entry[] {
-    const entries = [...this.#options.roster.all()];
+    const entries = [...this.#options.registry.all()];
     if (loop instanceof Follow) return inOrder(this.#inGroup(loop.settings.group, entries), loop.settings.order);
     const { group, miner = "" } = loop.settings;
     return group === undefined ? entries.filter((entry) => isCalled(entry, miner)) : this.#inGroup(group, entries);
@@ -182,7 +182,7 @@ export class Loops {
       const by = this.stoppedBy(facts.id);
       if ((this.#stopped.get(facts.id) ?? null) === by) continue;
       this.#stopped.set(facts.id, by);
-      this.#options.roster.refresh(facts.id);
+      this.#options.registry.refresh(facts.id);
     }
     if (!(loop instanceof Heating)) return;
     const { target, room, demand } = loop.shown;
@@ -191,7 +191,7 @@ export class Loops {
     const shown = JSON.stringify([target, room, demand, held]);
     if (this.#shown.get(loop) === shown) return;
     this.#shown.set(loop, shown);
-    for (const { facts } of members) this.#options.roster.refresh(facts.id);
+    for (const { facts } of members) this.#options.registry.refresh(facts.id);
   }
 }
 

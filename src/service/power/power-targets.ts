@@ -180,19 +180,19 @@ export class PowerTargets {
 
   #switch(minerId: number, on: boolean, step: Step = setControl("mining", String(on))): Step {
     return (reading) => {
-      const telling = step(reading);
-      if (typeof telling === "string") return telling;
+      const write = step(reading);
+      if (typeof write === "string") return write;
       const worked = on ? {} : { before: settingsOf(reading.controls) };
-      return this.#noted(minerId, telling, () => ({ ...worked, ...this.#turnedNow(on) }));
+      return this.#noted(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
     };
   }
 
   #set(minerId: number, key: string, step: Step): Step {
     return (reading) => {
-      const telling = step(reading);
-      if (typeof telling === "string" || !isPower(key) || !wears(reading.controls, key)) return telling;
+      const write = step(reading);
+      if (typeof write === "string" || !isPower(key) || !wears(reading.controls, key)) return write;
       // What it draws under other settings is not known yet.
-      return this.#noted(minerId, telling, () => ({ full: null, changes: this.#changed(minerId) }));
+      return this.#noted(minerId, write, () => ({ full: null, changes: this.#changed(minerId) }));
     };
   }
 
@@ -214,14 +214,14 @@ export class PowerTargets {
   /** Written down before a byte leaves: also what only may have been done counts. */
   #noted<T extends Exclude<ReturnType<Step>, string>>(
     minerId: number,
-    telling: T,
+    write: T,
     note: () => Partial<PowerMemory>,
   ): T {
     const write: T["write"] = (rig, signal) => {
       this.#options.memoriesOf(minerId).save(minerId, { ...this.#memory(minerId), ...note() });
-      return telling.write(rig, signal);
+      return write.write(rig, signal);
     };
-    return { ...telling, write };
+    return { ...write, write };
   }
 
   #changed(minerId: number): number[] {

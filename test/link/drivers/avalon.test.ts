@@ -224,7 +224,7 @@ describe("lines of other firmware", () => {
     const line = "SYSTEMSTATU[Work: In Idle, Hash Board: 1] GHSspd[0.00] MGHS[44499.41] TA[160] TMax[0] PVT_T0[58 59]";
     const rig = await answering({ stats: withLine(line) });
     const { readings, halt } = await rig.read(deadline());
-    expect(halt).toBeUndefined();
+    expect(halt?.code).toBe("user");
     expect(readings).toMatchObject({ mining: false, hashrate: 0, temperature: null });
     expect(readings.boards[0]).toMatchObject({ hashrate: 0, chips: null, chipsExpected: 160, chipTemperature: null });
   });

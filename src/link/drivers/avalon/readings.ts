@@ -1,6 +1,6 @@
 import { type Board, type RigReadings, unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
-import { poolHalt } from "../../reason.ts";
+import { poolHalt, stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type Generation, modeWord } from "./generation.ts";
 import { type Line, numbersIn } from "./line.ts";
@@ -36,9 +36,10 @@ function workOf(fields: ReadonlyMap<string, string>, line: TolerantReader): Work
   return states.find((state) => state === said) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
 }
 
-/** One that idles with a `SoftOFF` of 0 was not told to. */
+/** One that idles was told to, unless its `SoftOFF` is 0. */
 export function haltOf({ work, line }: Snapshot, pools: readonly PoolReading[]): Halt | undefined {
-  if (work !== "idle" || line.integer("SoftOFF") !== 0) return undefined;
+  if (work !== "idle") return undefined;
+  if (line.integer("SoftOFF") !== 0) return stopped;
   return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
 }
 
