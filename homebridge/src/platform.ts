@@ -17,11 +17,11 @@ import { Home } from "./homekit/home.ts";
 import { MatterBridge } from "./matter/bridge.ts";
 import { whatDevices } from "./matter/devices.ts";
 import { planned } from "./planned.ts";
+import { commandSender, type SendCommand } from "./send-command.ts";
 import { openElsewhere } from "./service/elsewhere.ts";
 import { openInside } from "./service/inside.ts";
 import type { Opened } from "./service/opened.ts";
 import { folderIn, StatusFile } from "./status-file.ts";
-import { type SendCommand, commandSender } from "./send-command.ts";
 
 /** ms between two tries to open the service, the first and the longest. */
 const firstWait = 1_000;

@@ -1,5 +1,5 @@
 import { type Caller, type Miner, type MiningService, RigbridgeError } from "rigbridge";
-import { execute, toServiceCall, type Intent } from "rigbridge/farm";
+import { execute, type Intent, toServiceCall } from "rigbridge/farm";
 import type { FarmView } from "./farm-view.ts";
 
 /** What is wanted, of these miners. */

@@ -2,16 +2,16 @@ import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
 import { z } from "zod";
 import { count, optional, required, ValueType } from "../shared/config.ts";
-import type { Asked } from "../shared/farm-connection.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
 import { askedAt, serve } from "../shared/endpoints.ts";
+import type { Asked } from "../shared/farm-connection.ts";
 import { Fault, spoken } from "../shared/faults.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
 import { queueFields } from "../shared/offline-queue.ts";
 import { Slots, Turns } from "../shared/turns.ts";
 import { offered } from "./commands.ts";
-import { doingOf, namesFor, type Wish, wishFor } from "./to-service-call.ts";
 import { type Line, lineOf, type Outcome, rehearsed, told, topicOf } from "./messages.ts";
+import { doingOf, namesFor, type Wish, wishFor } from "./to-service-call.ts";
 
 const MinerActionConfig = z.object({
   service: required,

@@ -1,5 +1,5 @@
 import type { Miner, MinerAction, MiningService, OperationName } from "rigbridge";
-import { actionIntents, type ServiceCall, toServiceCall, listedPools, settingIntents } from "rigbridge/farm";
+import { actionIntents, listedPools, type ServiceCall, settingIntents, toServiceCall } from "rigbridge/farm";
 import type { Asked } from "../shared/farm-connection.ts";
 import { Fault, fieldFault } from "../shared/faults.ts";
 import { shortened } from "../shared/miner-choice.ts";

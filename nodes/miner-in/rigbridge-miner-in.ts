@@ -6,11 +6,11 @@ import { fieldFault, type Say } from "../shared/faults.ts";
 import { type Choice, choiceOf } from "../shared/miner-choice.ts";
 import { type MinerMessage, minerMessage } from "../shared/miner-state.ts";
 import { Every } from "./every.ts";
-import { thresholdProperties, measured } from "./threshold-properties.ts";
 import { Limits, type Tally, type Turn } from "./limits.ts";
 import { type MinerInConfig, minerInConfig } from "./settings.ts";
 import { Shown } from "./shown.ts";
 import { Statuses } from "./statuses.ts";
+import { measured, thresholdProperties } from "./threshold-properties.ts";
 import { Watched, type Watcher } from "./watched.ts";
 
 export const minerIn: NodeKind<MinerInConfig> = { ...minerInConfig, type: "rigbridge-miner-in", start };

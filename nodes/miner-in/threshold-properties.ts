@@ -53,7 +53,8 @@ function isPropertyKey(key: string): key is PropertyKey {
 }
 
 /** By its name; undefined for a name that is none, or that cannot be judged. */
-export const thresholdPropertyNamed = (name: string): ThresholdProperty | undefined => thresholdProperties.find(({ key }) => key === name);
+export const thresholdPropertyNamed = (name: string): ThresholdProperty | undefined =>
+  thresholdProperties.find(({ key }) => key === name);
 
 function unitsFor(key: PropertyKey): Units | null {
   const { kind, unit }: Property = properties[key];

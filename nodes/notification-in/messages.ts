@@ -1,8 +1,8 @@
 import type { NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
 import type { Clock } from "../shared/clock.ts";
-import type { Farm } from "../shared/farm-connection.ts";
 import type { Work } from "../shared/define-node.ts";
+import type { Farm } from "../shared/farm-connection.ts";
 import type { NodeStatus } from "../shared/node-status.ts";
 import { Allowance } from "./allowance.ts";
 import type { Change, EventName } from "./changes.ts";

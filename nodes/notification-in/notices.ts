@@ -1,14 +1,14 @@
 import type { Notification } from "rigbridge";
-import type { Asked } from "../shared/farm-connection.ts";
 import type { Work } from "../shared/define-node.ts";
+import type { Asked } from "../shared/farm-connection.ts";
 import { spoken } from "../shared/faults.ts";
 import { choiceOf } from "../shared/miner-choice.ts";
 import { acknowledge, isAway } from "./acknowledging.ts";
 import { type Change, changesSince, seenWith } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
 import { type Memory, recalled, remember } from "./memory.ts";
-import type { NotificationInConfig } from "./rigbridge-notification-in.ts";
 import { MessageSender } from "./messages.ts";
+import type { NotificationInConfig } from "./rigbridge-notification-in.ts";
 
 /** Events that are kept while the list cannot be read. */
 const mostHeard = 1_000;
@@ -16,7 +16,7 @@ const mostHeard = 1_000;
 /** What becomes of notifications, found by looking at their list: each change is told once, also after a restart. */
 export class Notices {
   readonly #work: Work<NotificationInConfig>;
-  readonly #telling: MessageSender;
+  readonly #sender: MessageSender;
   readonly #fitsText: Filter;
   /** What events told since the last look. */
   #heard: readonly Notification[] = [];
@@ -29,7 +29,7 @@ export class Notices {
     this.#work = work;
     this.#fitsText = textFilter(work.config.textKind, work.config.text);
     const { config, node, say, status, clock } = work;
-    this.#telling = new MessageSender({
+    this.#sender = new MessageSender({
       ...{ limit: config.limit, clock, say, status },
       send: (msg) => node.send(msg),
       warn: (text) => node.warn(text),
@@ -54,7 +54,7 @@ export class Notices {
   }
 
   close(): void {
-    this.#telling.close();
+    this.#sender.close();
   }
 
   async #look(asked: Asked): Promise<void> {
@@ -68,7 +68,7 @@ export class Notices {
     if (signal.aborted) return;
     const changes = before === null ? this.#atFirst(list) : changesSince(before, list, heard);
     const wanted = changes.filter((change) => this.#isWanted(change) && isMeant(change.notification));
-    const delivered = this.#telling.send(wanted, farm);
+    const delivered = this.#sender.send(wanted, farm);
     this.#heard = this.#heard.filter((each) => !heard.includes(each));
     const owed = config.acknowledge ? stillOwed(before?.owed ?? [], delivered, list) : [];
     const isNew = before === null || changes.length > 0 || owed.length !== before.owed.length;

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { count, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { minerFields } from "../shared/miner-choice.ts";
-import { Poller } from "./poller.ts";
 import { Notices } from "./notices.ts";
+import { Poller } from "./poller.ts";
 
 const NotificationInConfig = z.object({
   service: required,

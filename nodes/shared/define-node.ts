@@ -6,8 +6,8 @@ import type { FarmConnection, Member } from "./farm-connection.ts";
 import { type Say, spoken } from "./faults.ts";
 import { NodeStatus } from "./node-status.ts";
 import { OfflineQueue, type OfflineQueueOptions } from "./offline-queue.ts";
-import { seldom } from "./throttled-log.ts";
 import { connectionFor } from "./services.ts";
+import { seldom } from "./throttled-log.ts";
 import { fieldValue, type TypedField } from "./typed-value.ts";
 import { wordsOf } from "./words.ts";
 

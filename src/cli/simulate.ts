@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { farmToken, type SimulatedRig, startFarm, startTwin, type Twin, type TwinOptions } from "../simulator/index.ts";
 import { counted } from "./config.ts";
 import { failing } from "./failure.ts";
-import { answerLines, linesHelp } from "./simulate-output.ts";
 import {
   farmFrom,
   mostRigs,
@@ -16,6 +15,7 @@ import {
   usualTwinPort,
 } from "./farm-options.ts";
 import { faultNames } from "./fault-choice.ts";
+import { answerLines, linesHelp } from "./simulate-output.ts";
 import { indented, pairs, table } from "./table.ts";
 
 export function simulateCommand(): Command {

@@ -1,11 +1,11 @@
 import type { Caller, CallName } from "../contract/service.ts";
 import type { Parser } from "../units/parse.ts";
 import { tryJson } from "./answers.ts";
-import type { ServerSession } from "./server-session.ts";
 import { type ForeignCalls, isWrite, writers } from "./foreign-actions.ts";
 import { type Readers, type ReadName, readersOf } from "./foreign-replies.ts";
 import { MinerMemory } from "./miner-memory.ts";
 import { unsupported } from "./server.ts";
+import type { ServerSession } from "./server-session.ts";
 import { Uids } from "./uids.ts";
 
 export interface ForeignOptions {

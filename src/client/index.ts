@@ -3,11 +3,11 @@ import { operationNames, operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, CallName, MiningService } from "../contract/service.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
-import { ServerSession } from "./server-session.ts";
 import { ForeignService } from "./foreign-service.ts";
 import { LastListsByCaller } from "./last-lists.ts";
 import { checkedReply } from "./own-replies.ts";
 import { oneLine } from "./secrets.ts";
+import { ServerSession } from "./server-session.ts";
 import { watchServer } from "./watch.ts";
 import { openWire } from "./wire.ts";
 

@@ -6,9 +6,9 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Miner } from "../contract/resources.ts";
 import type { Caller, CallName, Input, MiningService } from "../contract/service.ts";
 import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
-import type { ServerSession } from "./server-session.ts";
 import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
+import type { ServerSession } from "./server-session.ts";
 import { openEvents } from "./sse.ts";
 
 export interface WatchContext {

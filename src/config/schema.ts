@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
+import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
 import { secret } from "../contract/secrets.ts";
-import { PlugSettings } from "../contract/plug-settings.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Follows, Heatings } from "./loops.ts";
 import { MqttSettings } from "./mqtt.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { didYouMean } from "./nearest.ts";
+import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
 import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
-import { PlugSettings } from "./plug-settings.ts";
 import { wording } from "./wording.ts";
 
 /**
@@ -331,7 +331,9 @@ export const ChangeMinerBody = z
       .describe("another host, port or scheme drops username, password and token, unless they are given here too"),
     group: group.optional(),
     ...minerFields,
-    supply: PlugSettings.nullable().optional().describe("the plug that it draws its power through; null = none any more"),
+    supply: PlugSettings.nullable()
+      .optional()
+      .describe("the plug that it draws its power through; null = none any more"),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "names nothing to change");
 

@@ -1,17 +1,17 @@
 /** What front ends over a `MiningService` share: the farm as it changes, and what people want of a miner. */
 export { flatInput } from "./flat-input.ts";
-export { type Logger, logTo, type Saying } from "./log.ts";
 export {
   actionIntents,
+  type Execution,
   execute,
-  type ServiceCall,
-  toServiceCall,
-  isExecutable,
   type Intent,
+  isExecutable,
+  type ServiceCall,
   settingIntents,
   settingsIntents,
-  type Execution,
+  toServiceCall,
 } from "./intents.ts";
+export { type Logger, logTo, type Saying } from "./log.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";
 export { RigFaults } from "./rig-faults.ts";

@@ -67,7 +67,11 @@ const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0,
  * What the service does for it, of what this miner can now. `poolNamed`: the Static ID of a pool definition.
  * Throws `input.invalid`, and `control.absent` for what the miner cannot be told.
  */
-export function toServiceCall(miner: Miner, intent: Intent, poolNamed: (name: string) => number | undefined): ServiceCall {
+export function toServiceCall(
+  miner: Miner,
+  intent: Intent,
+  poolNamed: (name: string) => number | undefined,
+): ServiceCall {
   if (intent.kind === "action") return { operation: "minerAction", action: intent.action };
   const { property, value } = intent;
   if (property === "pool") return poolChange(miner, value, poolNamed);
@@ -118,8 +122,7 @@ export async function execute(
     if (call.operation === null) replies.push({ message: call.message });
     else if (call.operation === "minerAction")
       replies.push(await service.minerAction({ ...call.action, id: minerId }, caller));
-    else
-      replies.push(await service.minerPoolAction({ id: minerId, poolId: call.poolId, action: call.action }, caller));
+    else replies.push(await service.minerPoolAction({ id: minerId, poolId: call.poolId, action: call.action }, caller));
   }
   const message = replies.map((reply) => reply.message).join("; ");
   const open = replies.filter(({ state }) => state === "sent" || state === "queued");

@@ -1,7 +1,7 @@
 import type { Messages } from "../contract/messages.ts";
+import type { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
-import type { PlugSettings } from "../contract/plug-settings.ts";
 import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";

@@ -4,7 +4,6 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { bytesPerChange, type ChangeLimits, changeRate } from "./write-rate-limit.ts";
 import { checkFraming } from "./framing.ts";
 import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
 import { isOpen, isStream, pathOf } from "./paths.ts";
@@ -18,6 +17,7 @@ import {
   privateNetworks,
   targetHost,
 } from "./security.ts";
+import { bytesPerChange, type ChangeLimits, changeRate } from "./write-rate-limit.ts";
 
 /** Whom a request comes from. */
 export interface Admitted {

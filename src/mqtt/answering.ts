@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { isBelow, matches } from "../contract/topic.ts";
-import type { MqttLink, Message } from "./mqtt-link.ts";
+import type { Message, MqttLink } from "./mqtt-link.ts";
 import { commandTopic } from "./topics.ts";
 
 /** What came of a command or a request. */

@@ -8,16 +8,16 @@ import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
 import { Answering } from "./answering.ts";
 import { caller } from "./caller.ts";
+import { CommandInbox } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
-import type { Message } from "./mqtt-link.ts";
 import { DisplayUnits } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
-import { CommandInbox } from "./command-inbox.ts";
-import { StaleTopics } from "./stale-topics.ts";
 import { anotherBridge, type MqttConnection, openConnection, placeOf, type Waits } from "./mqtt-connection.ts";
+import type { Message } from "./mqtt-link.ts";
 import { objectIn, textOf } from "./payloads.ts";
 import { Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
+import { StaleTopics } from "./stale-topics.ts";
 import { type Topics, topicsOf } from "./topics.ts";
 
 export interface BridgeOptions {

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { isObject } from "../farm/values.ts";
 import type { Answering, Outcome } from "./answering.ts";
+import { Deduplicator } from "./deduplicate.ts";
 import type { Message } from "./mqtt-link.ts";
 import { looseIn, textOf } from "./payloads.ts";
-import { Deduplicator } from "./deduplicate.ts";
 
 export interface CommandInboxOptions {
   readonly answering: Answering;

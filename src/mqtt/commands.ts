@@ -2,22 +2,22 @@ import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import {
   actionIntents,
+  type Execution,
   execute,
-  toServiceCall,
-  isExecutable,
   type Intent,
+  isExecutable,
   type PoolNames,
   settingIntents,
   settingsIntents,
-  type Execution,
+  toServiceCall,
 } from "../farm/index.ts";
 import { caller } from "./caller.ts";
-import type { Message } from "./mqtt-link.ts";
 import type { CommandInbox } from "./command-inbox.ts";
+import { keyOf } from "./deduplicate.ts";
 import { Lanes } from "./lanes.ts";
 import { minerState } from "./miner-state.ts";
+import type { Message } from "./mqtt-link.ts";
 import type { KnownMiner, Publishing } from "./publishing.ts";
-import { keyOf } from "./deduplicate.ts";
 import { type CommandTopic, commandTopic, type Topics } from "./topics.ts";
 
 export interface CommandsOptions {

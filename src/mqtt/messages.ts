@@ -1,6 +1,6 @@
-import type { ReceivedMessage, Messages } from "../contract/messages.ts";
-import type { Message } from "./mqtt-link.ts";
+import type { Messages, ReceivedMessage } from "../contract/messages.ts";
 import type { MqttConnection } from "./mqtt-connection.ts";
+import type { Message } from "./mqtt-link.ts";
 
 type Connection = Pick<MqttConnection, "publish" | "subscribe" | "unsubscribe" | "isConnected">;
 

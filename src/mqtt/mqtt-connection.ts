@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { RigbridgeError } from "../contract/problems.ts";
 import { matches } from "../contract/topic.ts";
 import { type BrokerError, type Trouble, troubleOf } from "./broker-trouble.ts";
-import type { MqttLink, Message, Publication, Subscription } from "./mqtt-link.ts";
+import type { Message, MqttLink, Publication, Subscription } from "./mqtt-link.ts";
 import { Outgoing, type Wire } from "./outgoing.ts";
 import { PacketWatch } from "./packet-watch.ts";
 

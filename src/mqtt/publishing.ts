@@ -2,11 +2,11 @@ import type { MinerEvent } from "../contract/events.ts";
 import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
 import type { Announcer } from "./announcer.ts";
-import type { MqttLink } from "./mqtt-link.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
 import { groupState } from "./group-state.ts";
 import { type MinerState, minerState } from "./miner-state.ts";
+import type { MqttLink } from "./mqtt-link.ts";
 import type { Topics } from "./topics.ts";
 
 export interface PublishingOptions {

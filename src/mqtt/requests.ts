@@ -7,8 +7,8 @@ import type { MiningService } from "../contract/service.ts";
 import { flatInput } from "../farm/index.ts";
 import { isObject, type JsonObject } from "../farm/values.ts";
 import { caller } from "./caller.ts";
-import type { Message } from "./mqtt-link.ts";
 import type { CommandInbox } from "./command-inbox.ts";
+import type { Message } from "./mqtt-link.ts";
 import { commandTopic, type Topics } from "./topics.ts";
 
 export interface RequestsOptions {

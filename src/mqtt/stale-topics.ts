@@ -1,4 +1,4 @@
-import type { MqttLink, Message } from "./mqtt-link.ts";
+import type { Message, MqttLink } from "./mqtt-link.ts";
 import type { Publishing } from "./publishing.ts";
 import type { Topics } from "./topics.ts";
 

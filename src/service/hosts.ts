@@ -3,10 +3,10 @@ import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../contrac
 import type { Host, ManagedMiner } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
-import type { AccessBook } from "./users/access.ts";
 import type { Coins } from "./money/coins.ts";
 import { done } from "./replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
+import type { AccessBook } from "./users/access.ts";
 
 type HostOperations = Pick<
   MiningService,
@@ -46,11 +46,12 @@ const emptyMiner: StoredManagedMiner = {
  * Hosts and the mining software on them: kept here; running it comes with the agent. They stand in no group, so they
  * are there for who sees all and nobody else.
  */
-export function hostOperations(store: Store, coins: Coins, access: AccessBook): HostOperations {
+export function hostOperations(store: Store, coins: Coins, accessBook: AccessBook): HostOperations {
   const { hosts, managedMiners, pools, poolGroups } = store;
-  const listed = <T>(rows: Collection<T>, caller: Caller): Stored<T>[] => (access.of(caller).all ? present(rows) : []);
+  const listed = <T>(rows: Collection<T>, caller: Caller): Stored<T>[] =>
+    accessBook.of(caller).all ? present(rows) : [];
   const seen = <T>(rows: Collection<T>, id: number, what: string, caller: Caller): Stored<T> => {
-    if (!access.of(caller).all) throw notFound(what, id);
+    if (!accessBook.of(caller).all) throw notFound(what, id);
     return find(rows, id, what);
   };
   return {

@@ -12,30 +12,30 @@ import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
-import { type Access, AccessBook } from "./users/access.ts";
 import { actionOperations, actionSteps, loopTelling } from "./commands/actions.ts";
 import { BulkActions } from "./commands/bulk.ts";
-import { Coins } from "./money/coins.ts";
+import { CommandExecutor } from "./commands/command-executor.ts";
 import { commandOperations, shownCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import { Events, eventLimits } from "./events/events.ts";
-import { groupOperations } from "./miners/groups.ts";
-import { accessCheck, type Calls, guarded } from "./users/guard.ts";
-import { declareHeatings } from "./power/heating.ts";
 import { historyOperations } from "./history/history.ts";
-import { hostOperations } from "./hosts.ts";
-import { byTimer, Loops, type Repeat } from "./power/loops.ts";
-import { encodedMiners, type MinerContext, minerOperations } from "./miners/miners.ts";
-import { notificationOperations, shownNotification } from "./notifications.ts";
-import { PoolBook } from "./money/pool-book.ts";
-import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { ReadShares } from "./history/read-shares.ts";
 import { Recorder } from "./history/recorder.ts";
+import { hostOperations } from "./hosts.ts";
+import { groupOperations } from "./miners/groups.ts";
 import { type DemoMiner, type Entry, MinerRegistry } from "./miners/miner-registry.ts";
-import { CommandExecutor } from "./commands/command-executor.ts";
+import { encodedMiners, type MinerContext, minerOperations } from "./miners/miners.ts";
 import { presentSummary, type Remarked, remarksOf, type Totals, totalsOf } from "./miners/summary.ts";
+import { Coins } from "./money/coins.ts";
+import { PoolBook } from "./money/pool-book.ts";
+import { notificationOperations, shownNotification } from "./notifications.ts";
+import { declareHeatings } from "./power/heating.ts";
+import { byTimer, Loops, type Repeat } from "./power/loops.ts";
+import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { templateOperations } from "./templates.ts";
+import { type Access, AccessBook } from "./users/access.ts";
+import { accessCheck, type Calls, guarded } from "./users/guard.ts";
 import { keyHolders, namedCaller, userOperations } from "./users/users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
@@ -91,16 +91,16 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const coins = new Coins(store, config, now, worthChanged);
   await declareAll(config, store, coins);
   await declareHeatings(config.heating, store);
-  const access = new AccessBook(store);
-  const book = new PoolBook(store, coins, access, worthChanged);
+  const accessBook = new AccessBook(store);
+  const book = new PoolBook(store, coins, accessBook, worthChanged);
   const demoStore = await openStore({ file: ":memory:", now });
   const recorder = new Recorder(store, config.history, now, log);
   const demoRecorder = new Recorder(demoStore, config.history, now, log);
   const recorderOf = (minerId: number): Recorder => (registry.isDemo(minerId) ? demoRecorder : recorder);
   const events = new Events({
-    access,
+    accessBook,
     now,
-    sees: (minerId, eyes) => registry.seen(minerId, eyes) !== undefined,
+    sees: (minerId, access) => registry.seen(minerId, access) !== undefined,
     summaryFor: (caller) => calls.getSummary({}, caller),
     limits: { ...eventLimits, kept: eventsKept },
   });
@@ -168,7 +168,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     registry,
     store,
     book,
-    access,
+    accessBook,
     format,
     metaData,
     totals,
@@ -184,10 +184,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const encoded = encodedMiners(context);
 
   const stepsOf = actionSteps(store, book, power);
-  const bulk = new BulkActions({ registry, executor, store, access, stepsOf, loops, tellLoop, shares, log });
+  const bulk = new BulkActions({ registry, executor, store, accessBook, stepsOf, loops, tellLoop, shares, log });
   const discoveries = new Discoveries({
     settings: config.scan,
-    access,
+    accessBook,
     rigs: () => registry.fleet.all(),
     add: (address) => calls.addMiner({ address }, { actor: "service" }),
     notify,
@@ -198,13 +198,13 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
 
   const calls: Calls = {
     ...minerOperations(context),
-    ...actionOperations(registry, executor, stepsOf, access, tellLoop),
-    ...hostOperations(store, coins, access),
-    ...notificationOperations(store, registry, access, format),
+    ...actionOperations(registry, executor, stepsOf, accessBook, tellLoop),
+    ...hostOperations(store, coins, accessBook),
+    ...notificationOperations(store, registry, accessBook, format),
     ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0, logins: 0, login: null })),
     ...groupOperations(
       store,
-      access,
+      accessBook,
       async (id, groupId) => registry.put(await store.miners.change(id, { groupId })),
       () => {
         registry.arrange();
@@ -222,12 +222,12 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     deleteCoin: coins.deleteCoin,
     listAlgorithms: coins.listAlgorithms,
     getSummary: async (_input, caller) => {
-      const sums = totals(access.of(caller));
+      const sums = totals(accessBook.of(caller));
       return presentSummary(sums, format, prices, metaData(sums));
     },
-    ...commandOperations(registry, store, access, shares, executor),
-    ...userOperations({ store, access, serviceKey: config.http.key, changed: () => events.look() }),
-    ...historyOperations(registry, access, recorderOf, shares, now),
+    ...commandOperations(registry, store, accessBook, shares, executor),
+    ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: () => events.look() }),
+    ...historyOperations(registry, accessBook, recorderOf, shares, now),
     startBulkAction: bulk.startBulkAction,
     listBulkActions: bulk.listBulkActions,
     getBulkAction: bulk.getBulkAction,
@@ -242,21 +242,21 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
-  const checkAccess = accessCheck(access);
+  const checkAccess = accessCheck(accessBook);
   return {
-    ...guarded(calls, access, checkAccess, namedCaller(store)),
+    ...guarded(calls, accessBook, checkAccess, namedCaller(store)),
     checkAccess,
     watchEvents: (input, caller, signal) => {
-      access.check("watchEvents", caller);
+      accessBook.check("watchEvents", caller);
       return events.watch(input, caller, signal);
     },
     encodedEvents: (input, caller, signal) => {
-      access.check("watchEvents", caller);
+      accessBook.check("watchEvents", caller);
       return events.encoded(input, caller, signal);
     },
     features: async () => everyOperation,
     *eachMiner(caller) {
-      for (const { facts } of registry.entriesFor(access.of(caller))) yield registry.present(facts.id).miner;
+      for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
     },
     keyHolder: keyHolders(store),
     encoded: (operation, input, caller) => {

@@ -3,9 +3,9 @@ import type { Notification } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Store, StoredNotification } from "../store/index.ts";
 import type { Format } from "../units/format.ts";
-import type { Access, AccessBook } from "./users/access.ts";
-import { done } from "./replies.ts";
 import type { MinerRegistry } from "./miners/miner-registry.ts";
+import { done } from "./replies.ts";
+import type { Access, AccessBook } from "./users/access.ts";
 
 type NotificationOperations = Pick<
   MiningService,
@@ -34,7 +34,7 @@ export const shownNotification =
 export function notificationOperations(
   { notifications }: Store,
   registry: MinerRegistry,
-  access: AccessBook,
+  accessBook: AccessBook,
   format: Format,
 ): NotificationOperations {
   const shown = shownNotification(format);
@@ -42,14 +42,14 @@ export function notificationOperations(
     ack: notifications.acknowledge.bind(notifications),
     clear: notifications.clear.bind(notifications),
   };
-  const sees = (eyes: Access, { minerId }: StoredNotification): boolean =>
-    eyes.all || (minerId !== null && registry.seen(minerId, eyes) !== undefined);
-  const seen = (eyes: Access): readonly StoredNotification[] =>
-    eyes.all ? notifications.list() : notifications.list().filter((each) => sees(eyes, each));
+  const sees = (access: Access, { minerId }: StoredNotification): boolean =>
+    access.all || (minerId !== null && registry.seen(minerId, access) !== undefined);
+  const seen = (access: Access): readonly StoredNotification[] =>
+    access.all ? notifications.list() : notifications.list().filter((each) => sees(access, each));
 
   return {
     listNotifications: async (_input, caller) => {
-      const all = seen(access.of(caller));
+      const all = seen(accessBook.of(caller));
       return {
         notificationList: all.map(shown),
         notificationCount: all.length,
@@ -57,14 +57,14 @@ export function notificationOperations(
       };
     },
     allNotificationsAction: async ({ action }, caller) => {
-      const eyes = access.of(caller);
+      const access = accessBook.of(caller);
       const [some, said] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
-      await some(eyes.all ? "all" : seen(eyes).map(({ id }) => id));
+      await some(access.all ? "all" : seen(access).map(({ id }) => id));
       return done(`All notifications ${said}`);
     },
     notificationAction: async ({ id, action }, caller) => {
       const notification = notifications.list().find((each) => each.id === id);
-      if (notification === undefined || !sees(access.of(caller), notification)) throw notFound("notification", id);
+      if (notification === undefined || !sees(accessBook.of(caller), notification)) throw notFound("notification", id);
       await act[action]([id]);
       return done(`Notification ${id} ${action === "ack" ? "acknowledged" : "removed"}`);
     },

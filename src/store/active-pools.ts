@@ -1,5 +1,5 @@
-import type { SqliteConnection } from "./sqlite-connection.ts";
 import { deferredDelete, unlessFull } from "./deferred-delete.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** A rig that shows ever new pools grows no further than this; its oldest combinations are forgotten. */

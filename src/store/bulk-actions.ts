@@ -1,10 +1,10 @@
 import { type Selectable, sql } from "kysely";
 import type { bulkStates } from "../contract/resources.ts";
 import { notKnown } from "./commands.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
 import { isOneOf } from "./one-of.ts";
 import { CommandParameters } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long ended jobs are kept: so many ms, so many of them, and so many results in all of them. */

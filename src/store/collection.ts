@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
-import type { SqliteConnection, Run } from "./sqlite-connection.ts";
+import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 export type Stored<T> = T & {

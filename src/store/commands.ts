@@ -1,11 +1,11 @@
 import { type Selectable, sql } from "kysely";
 import { notFound } from "../contract/problems.ts";
 import type { CommandState } from "../contract/resources.ts";
-import type { SqliteConnection, Run } from "./sqlite-connection.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
+import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long commands are kept: so many ms, and so many of them; the newest whatever the clock says. */
@@ -39,7 +39,11 @@ export const notKnown =
   "whether the rig was told is not known: the store was restored from a backup, or was last used by an older version";
 
 /** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
-export const openCommands = async (connection: SqliteConnection, mark: RunMark, now: () => number): Promise<CommandLog> => {
+export const openCommands = async (
+  connection: SqliteConnection,
+  mark: RunMark,
+  now: () => number,
+): Promise<CommandLog> => {
   const { tables } = connection;
   connection.write((run) => {
     const end = (left: CommandState, state: CommandState, message: string) =>

@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../contract/problems.ts";
-import type { SqliteConnection, Run } from "./sqlite-connection.ts";
+import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
 /** Removes what is kept of miners. What a store that cannot be written does not let go yet goes with a later flush. */
 export interface DeferredDelete {
@@ -8,7 +8,10 @@ export interface DeferredDelete {
   flush(): void;
 }
 
-export const deferredDelete = (connection: SqliteConnection, remove: (run: Run, minerId: number) => void): DeferredDelete => {
+export const deferredDelete = (
+  connection: SqliteConnection,
+  remove: (run: Run, minerId: number) => void,
+): DeferredDelete => {
   const left = new Set<number>();
   const flush = (): void => {
     for (const minerId of left) {

@@ -1,8 +1,8 @@
-import type { SqliteConnection } from "./sqlite-connection.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { isOneOf } from "./one-of.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** How many are kept; the oldest go first, on disk too. */
 export const notificationLimit = 10_000;

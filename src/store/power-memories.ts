@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ControlValue } from "../contract/readings.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
 import { deferredDelete, unlessFull } from "./deferred-delete.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** What is remembered of a rig's power over restarts. W, epoch ms. */
 export const PowerMemory = z.object({

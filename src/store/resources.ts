@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
+import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
 
 /** What the store keeps, as it is kept: without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Control, Identity, ReasonCode } from "../contract/readings.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
 import { deferredDelete } from "./deferred-delete.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** The layout of a rig, so that one which is off at start keeps its shape. */

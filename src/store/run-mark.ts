@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import type { SqliteConnection, Run } from "./sqlite-connection.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
 /** Tables whose rows may wait in memory while the store cannot be written. */
 type Waiting = "command" | "notification";
@@ -50,7 +50,11 @@ interface Content {
 }
 
 /** `file`: null for a store in memory. */
-export const openRunMark = async (connection: SqliteConnection, file: string | null, now: () => number): Promise<RunMark> => {
+export const openRunMark = async (
+  connection: SqliteConnection,
+  file: string | null,
+  now: () => number,
+): Promise<RunMark> => {
   const { tables } = connection;
   const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
   const beside = file === null ? null : contentOf(file);

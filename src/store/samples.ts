@@ -1,7 +1,6 @@
 import type { SQLOutputValue, StatementSync } from "node:sqlite";
-import type { SqliteConnection } from "./sqlite-connection.ts";
-import { isBusy } from "./failures.ts";
 import { deferredDelete } from "./deferred-delete.ts";
+import { isBusy } from "./failures.ts";
 import {
   collecting,
   eachPacked,
@@ -13,6 +12,7 @@ import {
   type TakeSample,
   takeSample,
 } from "./packed-samples.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** Samples of 20 s lie together, by miner (migrations.ts says why). */
 const span = 20_000;

@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
-import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
+import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Written {

@@ -3,14 +3,13 @@ import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
-import { SqliteConnection } from "./sqlite-connection.ts";
+import { type DiskReserve, giveUpReserve, noReserve, openReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
-import { giveUpReserve, noReserve, openReserve, type DiskReserve } from "./disk-reserve.ts";
 import {
   StoredCoin,
   StoredGroup,
@@ -27,6 +26,7 @@ import {
 import { openRigMemories, type RigMemories } from "./rig-memories.ts";
 import { openRunMark } from "./run-mark.ts";
 import { openSamples, type Samples } from "./samples.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
 
 export type { ActivePools } from "./active-pools.ts";
 export type { BulkActionLog, BulkResult, NewBulkAction, StoredBulkAction } from "./bulk-actions.ts";

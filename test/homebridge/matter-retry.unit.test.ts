@@ -1,7 +1,7 @@
 import type { MatterAPI } from "homebridge";
 import { expect, test } from "vitest";
-import { whatDevices } from "../../homebridge/src/matter/devices.ts";
 import { DeviceBinding } from "../../homebridge/src/matter/device-binding.ts";
+import { whatDevices } from "../../homebridge/src/matter/devices.ts";
 import { until } from "../until.ts";
 import { farmOf, miner, settings } from "./miners.ts";
 

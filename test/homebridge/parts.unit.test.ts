@@ -63,7 +63,10 @@ describe("a heater", () => {
   test("is stopped when it is switched off, and given back to its room when it is switched on", () => {
     const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
     const active = characteristic(service, "Active");
-    expect([active?.sendCommand?.(0), active?.sendCommand?.(1)]).toEqual([set("mining", "false"), set("room_target", "21")]);
+    expect([active?.sendCommand?.(0), active?.sendCommand?.(1)]).toEqual([
+      set("mining", "false"),
+      set("room_target", "21"),
+    ]);
   });
 
   test("takes the target of its room in halves of a degree, and only heats", () => {

@@ -89,7 +89,8 @@ test("whatever is written to it, a rig is told words and numbers that it takes",
       const { accessories } = whatAccessories(farmOf([miner]), given, () => undefined);
       const plans = accessories.flatMap(({ services }) => services.flatMap(({ characteristics }) => characteristics));
       for (const { sendCommand } of plans)
-        for (const order of sendCommand?.(value).intents ?? []) expect(JSON.stringify(order)).not.toMatch(/NaN|Infinity|null/);
+        for (const order of sendCommand?.(value).intents ?? [])
+          expect(JSON.stringify(order)).not.toMatch(/NaN|Infinity|null/);
     }),
   );
 });

@@ -8,8 +8,8 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, EncodedEvent, Input, MiningService } from "../../src/contract/service.ts";
 import { type HttpLimits, httpLimits } from "../../src/http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
-import { AccessBook } from "../../src/service/users/access.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
+import { AccessBook } from "../../src/service/users/access.ts";
 import { openStore } from "../../src/store/index.ts";
 import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { until, within } from "../until.ts";
@@ -108,7 +108,7 @@ async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<E
   const store = await openStore({ file: ":memory:", now: Date.now });
   closers.push(() => store.close());
   const events = new Events({
-    access: new AccessBook(store),
+    accessBook: new AccessBook(store),
     now: Date.now,
     sees: () => true,
     summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no summary here")),

@@ -3,7 +3,8 @@ import { PlugSettings } from "../../src/contract/plug-settings.ts";
 import { isSameAddress, parseAddress } from "../../src/link/address.ts";
 import { outletOf } from "../../src/link/plugs/outlet.ts";
 
-const plugAt = (address: string, channel = 0, type = "shelly") => outletOf(PlugSettings.parse({ type, address, channel }));
+const plugAt = (address: string, channel = 0, type = "shelly") =>
+  outletOf(PlugSettings.parse({ type, address, channel }));
 
 /** One place, as people and attackers write it. */
 const spellings: readonly (readonly [string, string])[] = [

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Message } from "../../src/mqtt/mqtt-link.ts";
 import {
   type ConnectionSettings,
   largestPacket,
   type MqttConnection,
   openConnection,
 } from "../../src/mqtt/mqtt-connection.ts";
+import type { Message } from "../../src/mqtt/mqtt-link.ts";
 import { until, within } from "../until.ts";
 import { hearingLog, quick } from "./bridged.ts";
 import { freePort, listenAt, startMosquitto } from "./mosquitto.ts";

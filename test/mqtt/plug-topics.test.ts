@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../src/contract/service.ts";
 import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
+import type { Caller } from "../../src/contract/service.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { problem, refusal } from "../errors.ts";
 import { type Bench, caller, closeBenches, openBench } from "../service/bench.ts";
@@ -19,7 +19,13 @@ const saveUser = "rigbridge/bridge/request/saveUser";
 const mallory = JSON.stringify({ id: 0, name: "mallory", key: "a-key-of-mallory-123", privilege: "administrator" });
 
 const plugAt = (set: string, state = "plugs/garage") =>
-  MqttPlugSettings.parse({ type: "mqtt", topics: { set, state }, payloads: { off: mallory }, cutPower: true, delay: 0 });
+  MqttPlugSettings.parse({
+    type: "mqtt",
+    topics: { set, state },
+    payloads: { off: mallory },
+    cutPower: true,
+    delay: 0,
+  });
 
 /** A service and its bridge at a real broker, which speaks the one version or the other; anna administers one group. */
 async function farm(version: 4 | 5, mqtt: Record<string, unknown> = {}) {

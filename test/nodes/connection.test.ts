@@ -1,6 +1,11 @@
 import { RigbridgeError } from "rigbridge";
 import { afterEach, describe, expect, test } from "vitest";
-import { FarmConnection, type ConnectionOptions, type OpenedService, type Phase } from "../../nodes/shared/farm-connection.ts";
+import {
+  type ConnectionOptions,
+  FarmConnection,
+  type OpenedService,
+  type Phase,
+} from "../../nodes/shared/farm-connection.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { until } from "../until.ts";
 

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Every } from "../../nodes/miner-in/every.ts";
-import { bases, thresholdProperties, thresholdPropertyNamed, measured } from "../../nodes/miner-in/threshold-properties.ts";
 import { Limits, type Tally, type Turn } from "../../nodes/miner-in/limits.ts";
 import { Statuses } from "../../nodes/miner-in/statuses.ts";
+import {
+  bases,
+  measured,
+  thresholdProperties,
+  thresholdPropertyNamed,
+} from "../../nodes/miner-in/threshold-properties.ts";
 import { those, Watched } from "../../nodes/miner-in/watched.ts";
 import type { Farm } from "../../nodes/shared/farm-connection.ts";
 import type { Fault } from "../../nodes/shared/faults.ts";

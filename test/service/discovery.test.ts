@@ -5,8 +5,8 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Reply } from "../../src/contract/service.ts";
 import type { FleetRig } from "../../src/fleet/fleet-rig.ts";
 import type { Interfaces } from "../../src/link/networks.ts";
-import { AccessBook } from "../../src/service/users/access.ts";
 import { Discoveries } from "../../src/service/discovery/discovery.ts";
+import { AccessBook } from "../../src/service/users/access.ts";
 import { type AxeosSpec, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { type NewNotification, openStore, type Store } from "../../src/store/index.ts";
 import { problem, refusal } from "../errors.ts";
@@ -44,7 +44,7 @@ function discoveriesOf({ scan, interfaces = {}, rigs = [], add = async () => {} 
   const pauses: { ms: number; pass: () => void }[] = [];
   const discoveries = new Discoveries({
     settings: Config.parse({ scan }).scan,
-    access: new AccessBook(store),
+    accessBook: new AccessBook(store),
     rigs: () => rigs,
     add,
     notify: (notification) => told.push(notification),
@@ -167,12 +167,12 @@ describe("a search that is asked for", () => {
     const some = await store.users.add({ name: "some", groups: [], ...row });
     const all = await store.users.add({ name: "all", groups: null, ...row });
     const { discoveries } = discoveriesOf();
-    const eyes = ({ id }: { id: number }): Caller => ({ actor: "test", userId: id });
+    const access = ({ id }: { id: number }): Caller => ({ actor: "test", userId: id });
     const input = { networks: ["127.72.0.1"], yes: false };
-    expect(await refusal(discoveries.startDiscovery(input, eyes(some)))).toBe("user.forbidden");
-    const { id } = await discoveries.startDiscovery(input, eyes(all));
-    expect(await refusal(discoveries.getDiscovery({ id }, eyes(some)))).toBe("user.forbidden");
-    expect(await refusal(discoveries.cancelDiscovery({ id }, eyes(some)))).toBe("user.forbidden");
+    expect(await refusal(discoveries.startDiscovery(input, access(some)))).toBe("user.forbidden");
+    const { id } = await discoveries.startDiscovery(input, access(all));
+    expect(await refusal(discoveries.getDiscovery({ id }, access(some)))).toBe("user.forbidden");
+    expect(await refusal(discoveries.cancelDiscovery({ id }, access(some)))).toBe("user.forbidden");
     await ended(discoveries, id);
   });
 

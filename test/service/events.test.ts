@@ -5,8 +5,8 @@ import type { ServiceEvent } from "../../src/contract/events.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";
-import { AccessBook } from "../../src/service/users/access.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
+import { AccessBook } from "../../src/service/users/access.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { until, within } from "../until.ts";
 import { closeBenches, openBench } from "./bench.ts";
@@ -73,7 +73,7 @@ afterEach(async () => {
 
 async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
   const store = await openStore({ file: ":memory:", now: () => start });
-  const access = new AccessBook(store);
+  const accessBook = new AccessBook(store);
   const groups = new Map<number, number>();
   const summaries: Caller[] = [];
   const farm: Farm = {
@@ -82,9 +82,9 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
     running: 0,
     summaries,
     events: new Events({
-      access,
+      accessBook,
       now: () => start,
-      sees: (id, eyes) => eyes.seesGroup(groups.get(id) ?? -1),
+      sees: (id, access) => access.seesGroup(groups.get(id) ?? -1),
       summaryFor: async (caller) => {
         summaries.push(caller);
         return summary(farm.running, `${summaries.length}`);
@@ -506,7 +506,7 @@ describe("the summary", () => {
   test("that cannot be made ends the stream with the reason", async () => {
     const store = await openStore({ file: ":memory:", now: () => start });
     const events = new Events({
-      access: new AccessBook(store),
+      accessBook: new AccessBook(store),
       now: () => start,
       sees: () => true,
       summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),

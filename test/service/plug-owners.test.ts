@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../src/contract/service.ts";
 import type { PlugSettings } from "../../src/contract/plug-settings.ts";
+import type { Caller } from "../../src/contract/service.ts";
 import { startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";

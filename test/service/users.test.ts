@@ -518,20 +518,20 @@ describe("whatever the groups and users", () => {
         const { service } = await openBench({ store });
         for (const [index, groups] of users.entries()) {
           const wanted = homes.flatMap((home, miner) => (isInside(home, groups, parents) ? [`m${miner}`] : []));
-          const eyes = as(index + 1);
-          const list = await service.listMiners({}, eyes);
+          const access = as(index + 1);
+          const list = await service.listMiners({}, access);
           expect(namesIn(list.groupList).sort()).toEqual(wanted.toSorted());
-          const encoded = service.encoded?.("listMiners", {}, eyes);
+          const encoded = service.encoded?.("listMiners", {}, access);
           const decoded = JSON.parse(encoded === undefined ? "{}" : textOf(encoded));
           expect(decoded.groupList).toEqual(JSON.parse(JSON.stringify(list.groupList)));
-          expect((await service.getSummary({}, eyes)).totalCount).toBe(wanted.length);
-          const told = await service.listNotifications({}, eyes);
+          expect((await service.getSummary({}, access)).totalCount).toBe(wanted.length);
+          const told = await service.listNotifications({}, access);
           expect(told.notificationList.map(({ minerName }) => minerName).sort()).toEqual(
             [...wanted, ...(groups === null ? ["none"] : [])].sort(),
           );
-          const { commandList } = await service.listCommands({}, eyes);
+          const { commandList } = await service.listCommands({}, access);
           expect(commandList.map(({ minerName }) => minerName).sort()).toEqual(wanted.toSorted());
-          const shown = await service.listGroups({}, eyes);
+          const shown = await service.listGroups({}, access);
           const ids = new Set(shown.map(({ id }) => id));
           expect([...ids].sort()).toEqual(parents.map((_, at) => at + 1).filter((id) => isInside(id, groups, parents)));
           expect(shown.every(({ parentId }) => parentId === 0 || ids.has(parentId))).toBe(true);

@@ -1,8 +1,8 @@
 import { openCommands } from "../../src/store/commands.ts";
-import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
-import { openNotifications } from "../../src/store/notifications.ts";
 import { noReserve } from "../../src/store/disk-reserve.ts";
+import { openNotifications } from "../../src/store/notifications.ts";
 import { openRunMark } from "../../src/store/run-mark.ts";
+import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
 
 /**
  * A process of its own over the store named on its command line, which from its third command on is full to SQLite.

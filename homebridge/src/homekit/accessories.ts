@@ -8,7 +8,7 @@ import { groupPlan } from "./groups.ts";
 import { isKnown, miningControl } from "./main-switch.ts";
 import { rulePlan } from "./momentary.ts";
 import type { AccessoryPlan } from "./plan.ts";
-import { type VisibleRig, servicesOf } from "./rig-parts.ts";
+import { servicesOf, type VisibleRig } from "./rig-parts.ts";
 import { untold } from "./temperature-sensors.ts";
 import { informationText, versionIn } from "./texts.ts";
 

@@ -4,8 +4,8 @@ import type { Farm } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { SendCommand } from "../send-command.ts";
 import type { HomePlan } from "./accessories.ts";
-import type { AccessoryPlan } from "./plan.ts";
 import { AccessoryBinding } from "./accessory-binding.ts";
+import type { AccessoryPlan } from "./plan.ts";
 
 export interface HomeLog {
   info(message: string): void;

@@ -6,10 +6,10 @@ import type { HomeLog } from "../homekit/home.ts";
 import { isKnown, miningControl } from "../homekit/main-switch.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { SendCommand } from "../send-command.ts";
+import { DeviceBinding, type DeviceContext } from "./device-binding.ts";
 import { turnEvery } from "./due.ts";
 import type { DevicePlan } from "./plan.ts";
 import { rememberedPlan } from "./remembered.ts";
-import { DeviceBinding, type DeviceContext } from "./device-binding.ts";
 
 export interface MatterBridgeOptions {
   readonly log: HomeLog;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
 import type { Information } from "../homekit/plan.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { SendCommand, CommandRequest } from "../send-command.ts";
+import type { CommandRequest, SendCommand } from "../send-command.ts";
 import { modes } from "./devices.ts";
 import { type Attributes, due, type States } from "./due.ts";
 import { matterError } from "./error.ts";

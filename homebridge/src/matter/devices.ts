@@ -7,9 +7,9 @@ import { handedBack, isActive, targets, targetTold } from "../homekit/heater.ts"
 import { isKnown, isMining, miningControl, switchTold } from "../homekit/main-switch.ts";
 import type { Information } from "../homekit/plan.ts";
 import type { VisibleRig } from "../homekit/rig-parts.ts";
-import { type VisibleTemperature, temperaturesOf } from "../homekit/temperature-sensors.ts";
+import { temperaturesOf, type VisibleTemperature } from "../homekit/temperature-sensors.ts";
 import { informationText, versionIn } from "../homekit/texts.ts";
-import { type VisibleGroup, shownFarm } from "../visible-farm.ts";
+import { shownFarm, type VisibleGroup } from "../visible-farm.ts";
 import type { Clusters, DevicePlan } from "./plan.ts";
 import { matterText, nameBytes } from "./texts.ts";
 import { centidegrees, milliwattHours, milliwatts } from "./units.ts";
@@ -52,7 +52,9 @@ function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
       },
     ];
   if (!isKnown(miner)) return [];
-  return [{ ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), sendCommand: {} }];
+  return [
+    { ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), sendCommand: {} },
+  ];
 }
 
 /** A device of its own: controllers take in that there is one more, but not that one is made of other parts than before. */

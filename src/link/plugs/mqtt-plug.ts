@@ -1,6 +1,6 @@
-import { type ReceivedMessage, needsMessages } from "../../contract/messages.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
+import { needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import type { MqttPlugSettings } from "../../contract/plug-settings.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity, valueIn } from "../quantity.ts";
 import type { Plug, PlugContext } from "./plug.ts";
 

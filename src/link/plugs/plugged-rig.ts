@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import {
   type Control,
@@ -7,7 +8,6 @@ import {
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
-import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { toggle } from "../controls.ts";
 import type { PoolControls, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
 import { rigLookup } from "./forbidden-addresses.ts";
+import { connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
 
 /** The API v3 of WhatsMiner over TCP: JSON both ways, each behind its length in four bytes, the lowest first. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { MqttLink, Message } from "../mqtt-link.ts";
+import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { DeviceConfig } from "./component.ts";
 import { type Before, nothingBefore } from "./entities.ts";
 import { type Announced, announcedBy, announcedIn } from "./retained-discovery.ts";

@@ -2,15 +2,15 @@ import { notFound, notYet, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, Reading } from "../../link/driver.ts";
 import type { Store } from "../../store/index.ts";
-import type { Access, AccessBook } from "../users/access.ts";
-import { isForLoop, type Loops } from "../power/loops.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import { isForLoop, type Loops } from "../power/loops.ts";
 import type { PowerTargets } from "../power/power-targets.ts";
 import { done } from "../replies.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
-import type { CommandSpec, CommandExecutor } from "./command-executor.ts";
-import { addPool, changePool, onPool, type Step, setControl } from "./steps.ts";
 import { find } from "../stored.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import type { CommandExecutor, CommandSpec } from "./command-executor.ts";
+import { addPool, changePool, onPool, type Step, setControl } from "./steps.ts";
 
 type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
 
@@ -26,19 +26,19 @@ export function actionOperations(
   registry: MinerRegistry,
   executor: CommandExecutor,
   stepsOf: StepsOf,
-  access: AccessBook,
+  accessBook: AccessBook,
   tellLoop: TellLoop,
 ): ActionOperations {
   return {
     minerAction: async ({ id, ...asked }, caller) => {
-      const eyes = access.of(caller);
-      const entry = registry.steeredFor(id, eyes);
+      const access = accessBook.of(caller);
+      const entry = registry.steeredFor(id, access);
       const { action, ...parameters } = asked;
-      if (isForLoop(action)) return done(await tellLoop(entry, asked, caller, eyes));
-      return executor.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, eyes)(id));
+      if (isForLoop(action)) return done(await tellLoop(entry, asked, caller, access));
+      return executor.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, access)(id));
     },
     minerPoolAction: async ({ id, poolId, action }, caller) => {
-      const entry = registry.steeredFor(id, access.of(caller));
+      const entry = registry.steeredFor(id, accessBook.of(caller));
       const spec = orderOf(entry, `pool_${action}`, { pool: poolId });
       const step: Step = (reading) => {
         const pool = registry.poolById(id, poolId, reading.pools);
@@ -51,14 +51,14 @@ export function actionOperations(
 }
 
 /** Says something to the loop of a miner; resolves with what came of it. Throws as `Loops.take`. */
-export type TellLoop = (entry: Entry, asked: Action, caller: Caller, eyes: Access) => Promise<string>;
+export type TellLoop = (entry: Entry, asked: Action, caller: Caller, access: Access) => Promise<string>;
 
 /** What a person wants of a room is written down; what is measured is not. */
 export const loopTelling =
   (loops: Loops, executor: CommandExecutor): TellLoop =>
-  async (entry, asked, caller, eyes) => {
+  async (entry, asked, caller, access) => {
     const { action, ...parameters } = asked;
-    const message = await loops.take(asked, entry.facts.id, eyes);
+    const message = await loops.take(asked, entry.facts.id, access);
     if (action === "set_target_temperature") await executor.record(orderOf(entry, action, parameters), caller, message);
     return message;
   };

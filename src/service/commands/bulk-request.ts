@@ -2,11 +2,11 @@ import { bulkAction } from "../../contract/inputs.ts";
 import { invalidAll, type Mistake, namedMistakes, RigbridgeError } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Store } from "../../store/index.ts";
+import { groupFinder, minersInSection } from "../miners/groups.ts";
+import type { GroupSection } from "../miners/miner-json-cache.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Access } from "../users/access.ts";
 import type { Action } from "./actions.ts";
-import { groupFinder, minersInSection } from "../miners/groups.ts";
-import type { MinerRegistry } from "../miners/miner-registry.ts";
-import type { GroupSection } from "../miners/miner-json-cache.ts";
 
 type Body = Input<"startBulkAction">;
 
@@ -22,10 +22,10 @@ export function bulkRequest(
   body: Body,
   registry: MinerRegistry,
   store: Store,
-  eyes: Access,
+  access: Access,
 ): { readonly action: Action; readonly minerIds: readonly number[] } {
   const { action, mistakes } = bulkAction(body);
-  const { minerIds, wrong } = targets(body, registry, store, eyes);
+  const { minerIds, wrong } = targets(body, registry, store, access);
   if (action === null || wrong.named.length > 0) throw invalidAll([...mistakes, ...wrong.named], wrong.more);
   return { action: withReboot(action, body.orReboot === true), minerIds: [...new Set(minerIds)] };
 }
@@ -54,32 +54,32 @@ function targets(
   { miners, groups }: Body,
   registry: MinerRegistry,
   store: Store,
-  eyes: Access,
+  access: Access,
 ): { readonly minerIds: readonly number[]; readonly wrong: Wrong } {
   if (miners !== undefined) {
-    const isThere = (id: number) => registry.seen(id, eyes) !== undefined || isDisabled(id, store, eyes);
+    const isThere = (id: number) => registry.seen(id, access) !== undefined || isDisabled(id, store, access);
     return { minerIds: miners, wrong: missing("miners", "miner", miners, isThere) };
   }
   if (groups !== undefined) {
-    const { ids, wrong: absent } = groupIds(groups, store, eyes);
+    const { ids, wrong: absent } = groupIds(groups, store, access);
     const sections = new Map(allSections(registry.sections()).map((section) => [section.id, section]));
     const minerIds = [...ids].flatMap((id) => sections.get(id) ?? []).flatMap(minersInSection);
     const empty = absent.named.length === 0 && minerIds.length === 0;
     return { minerIds, wrong: empty ? wrongly("groups", "there is no miner in them") : absent };
   }
-  const minerIds = Array.from(registry.entriesFor(eyes), ({ facts }) => facts.id);
+  const minerIds = Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
   return { minerIds, wrong: minerIds.length === 0 ? wrongly("all", "there is no miner") : nothing };
 }
 
 /** The groups that are named, each once. Those of one name are told apart by their ids only. */
-function groupIds(groups: readonly (number | string)[], store: Store, eyes: Access) {
+function groupIds(groups: readonly (number | string)[], store: Store, access: Access) {
   const ids = new Set<number>();
   const named: Mistake[] = [];
   let more = 0;
-  const find = groupFinder(store.groups, eyes);
+  const find = groupFinder(store.groups, access);
   for (const [index, group] of groups.entries()) {
     const path = `groups[${index}]`;
-    const id = group === 0 && !eyes.seesGroup(0) ? noGroup(path) : orMistake(() => find(group, path));
+    const id = group === 0 && !access.seesGroup(0) ? noGroup(path) : orMistake(() => find(group, path));
     if (typeof id === "number") ids.add(id);
     else if (named.length < namedMistakes) named.push(id);
     else more += 1;
@@ -102,9 +102,9 @@ function orMistake(find: () => number): number | Mistake {
 const wrongly = (path: string, message: string): Wrong => ({ named: [{ path, message }], more: 0 });
 
 /** The configuration file does not declare it any more: it fails by itself, and holds up nothing. */
-export function isDisabled(id: number, { miners }: Store, eyes: Access): boolean {
+export function isDisabled(id: number, { miners }: Store, access: Access): boolean {
   const miner = miners.get(id);
-  return miner?.disabled === true && eyes.seesGroup(miner.groupId);
+  return miner?.disabled === true && access.seesGroup(miner.groupId);
 }
 
 /** Put into words as far as they are named: there may be 100,000. */

@@ -4,15 +4,15 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
 import type { BulkResult, Store, StoredBulkAction } from "../../store/index.ts";
+import { costs, type ReadShares } from "../history/read-shares.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import { isForLoop, type Loops } from "../power/loops.ts";
+import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { type Action, orderOf, type StepsOf, type TellLoop } from "./actions.ts";
 import { actionToKeep, bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
-import { isForLoop, type Loops } from "../power/loops.ts";
-import { paced } from "./run-paced.ts";
-import { costs, type ReadShares } from "../history/read-shares.ts";
-import { done } from "../replies.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import { type BegunCommand, type CommandExecutor, steerable } from "./command-executor.ts";
+import { paced } from "./run-paced.ts";
 import { rehearse, type Step } from "./steps.ts";
 
 type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
@@ -21,7 +21,7 @@ export interface BulkContext {
   readonly registry: MinerRegistry;
   readonly executor: CommandExecutor;
   readonly store: Store;
-  readonly access: AccessBook;
+  readonly accessBook: AccessBook;
   readonly stepsOf: StepsOf;
   readonly loops: Loops;
   readonly tellLoop: TellLoop;
@@ -70,18 +70,19 @@ export class BulkActions implements BulkOperations {
   }
 
   readonly startBulkAction: MiningService["startBulkAction"] = async (body, caller) => {
-    const { registry, store, access, stepsOf } = this.#context;
+    const { registry, store, accessBook, stepsOf } = this.#context;
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
-    const eyes = access.of(caller);
-    const { action, minerIds } = bulkRequest(body, registry, store, eyes);
+    const access = accessBook.of(caller);
+    const { action, minerIds } = bulkRequest(body, registry, store, access);
     this.#context.shares.take(caller, minerIds.length * costs.result);
-    const stepsFor = stepsOf(action, eyes);
+    const stepsFor = stepsOf(action, access);
     const { parallel, delay, dryRun } = body;
     const asked = { actor: caller.actor, userId: caller.userId ?? null, ...actionToKeep(body) };
     const wanted = { ...asked, parallel, delay, dryRun };
     if (dryRun)
       return {
-        id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, { action, stepsOf: stepsFor }, eyes))).id,
+        id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, { action, stepsOf: stepsFor }, access)))
+          .id,
       };
     this.#checkRoom(caller);
     const starting = { ...caller };
@@ -97,10 +98,10 @@ export class BulkActions implements BulkOperations {
   };
 
   readonly listBulkActions: MiningService["listBulkActions"] = async (_input, caller) => {
-    const { store, access, shares } = this.#context;
+    const { store, accessBook, shares } = this.#context;
     const { bulkActions } = store;
     shares.take(caller, 0);
-    const jobs = access.of(caller).all ? await bulkActions.list() : await bulkActions.list(caller.userId ?? 0);
+    const jobs = accessBook.of(caller).all ? await bulkActions.list() : await bulkActions.list(caller.userId ?? 0);
     shares.charge(caller, jobs.length * costs.result);
     return jobs.map(shownJob);
   };
@@ -120,13 +121,13 @@ export class BulkActions implements BulkOperations {
 
   /** Goes on with what the last run left; call once all miners are there. */
   async resume(): Promise<void> {
-    const { store, access, stepsOf } = this.#context;
+    const { store, accessBook, stepsOf } = this.#context;
     for (const job of await store.bulkActions.running()) {
       const caller = { actor: job.actor, userId: job.userId ?? undefined };
       try {
-        access.check("startBulkAction", caller);
+        accessBook.check("startBulkAction", caller);
         const action = keptAction(job);
-        const stepsFor = stepsOf(action, access.of(caller));
+        const stepsFor = stepsOf(action, accessBook.of(caller));
         this.#start(job, { action, stepsOf: stepsFor, caller }, await store.bulkActions.queued(job.id));
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
@@ -157,7 +158,7 @@ export class BulkActions implements BulkOperations {
   async #visible(id: number, caller: Caller): Promise<StoredBulkAction> {
     const job = await this.#context.store.bulkActions.get(id);
     const mine = caller.userId !== undefined && job?.userId === caller.userId;
-    if (job === undefined || !(mine || this.#context.access.of(caller).all)) throw notFound("bulk action", id);
+    if (job === undefined || !(mine || this.#context.accessBook.of(caller).all)) throw notFound("bulk action", id);
     return job;
   }
 
@@ -201,10 +202,10 @@ export class BulkActions implements BulkOperations {
   async #take(job: Job, minerId: number): Promise<void> {
     const { bulkActions } = this.#context.store;
     try {
-      const eyes = this.#eyes(job.caller);
-      if (typeof eyes === "string") await this.#written(() => this.#cancel(job.id, eyes));
+      const access = this.#access(job.caller);
+      if (typeof access === "string") await this.#written(() => this.#cancel(job.id, access));
       else if (await this.#written(() => bulkActions.claim(job.id, minerId))) {
-        const result = await this.#tell(job, minerId, eyes);
+        const result = await this.#tell(job, minerId, access);
         if (result !== null) await this.#written(() => bulkActions.end(job.id, result));
       }
     } catch (error) {
@@ -213,24 +214,24 @@ export class BulkActions implements BulkOperations {
   }
 
   /** Users come and go while a job runs: words are why who asked may not do it any more. */
-  #eyes(caller: Caller): Access | string {
-    const { access } = this.#context;
+  #access(caller: Caller): Access | string {
+    const { accessBook } = this.#context;
     try {
-      access.check("startBulkAction", caller);
-      return access.of(caller);
+      accessBook.check("startBulkAction", caller);
+      return accessBook.of(caller);
     } catch (error) {
       return messageOf(error);
     }
   }
 
   /** Resolves with null when the rig has taken a restart, of whose end the job hears later. */
-  async #tell(job: Job, minerId: number, eyes: Access): Promise<BulkResult | null> {
+  async #tell(job: Job, minerId: number, access: Access): Promise<BulkResult | null> {
     const { id, action: asked, stepsOf, caller } = job;
     const { registry, executor, store } = this.#context;
-    const entry = registry.seen(minerId, eyes);
-    if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, eyes) };
+    const entry = registry.seen(minerId, access);
+    if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, access) };
     if (isForLoop(asked.action))
-      return this.#tellLoop(minerId, () => this.#context.tellLoop(entry, asked, caller, eyes));
+      return this.#tellLoop(minerId, () => this.#context.tellLoop(entry, asked, caller, access));
     const { action, ...parameters } = asked;
     const row = await this.#written(() => executor.enqueue(orderOf(entry, action, parameters), caller));
     await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
@@ -265,8 +266,8 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  #absence(minerId: number, eyes: Access): string {
-    return isDisabled(minerId, this.#context.store, eyes)
+  #absence(minerId: number, access: Access): string {
+    return isDisabled(minerId, this.#context.store, access)
       ? "This miner is disabled"
       : `There is no miner ${minerId} any more`;
   }
@@ -275,24 +276,24 @@ export class BulkActions implements BulkOperations {
   async #judged(
     minerIds: readonly number[],
     { action, stepsOf }: Pick<Job, "action" | "stepsOf">,
-    eyes: Access,
+    access: Access,
   ): Promise<BulkResult[]> {
     const results: BulkResult[] = [];
     for (const minerId of minerIds) {
       if (results.length % judgedAtOnce === judgedAtOnce - 1) await others();
       const judge = ({ rig }: Entry): string => {
         if (!isForLoop(action.action)) return rehearse(stepsOf(minerId), steerable(rig.state));
-        this.#context.loops.addressed(action, minerId, eyes);
+        this.#context.loops.addressed(action, minerId, access);
         return "";
       };
-      results.push({ minerId, ...this.#judgement(minerId, judge, eyes) });
+      results.push({ minerId, ...this.#judgement(minerId, judge, access) });
     }
     return results;
   }
 
-  #judgement(minerId: number, judge: (entry: Entry) => string, eyes: Access): Omit<BulkResult, "minerId"> {
-    const entry = this.#context.registry.seen(minerId, eyes);
-    if (entry === undefined) return { state: "failed", message: this.#absence(minerId, eyes) };
+  #judgement(minerId: number, judge: (entry: Entry) => string, access: Access): Omit<BulkResult, "minerId"> {
+    const entry = this.#context.registry.seen(minerId, access);
+    if (entry === undefined) return { state: "failed", message: this.#absence(minerId, access) };
     try {
       return { state: "possible", message: judge(entry) };
     } catch (error) {

@@ -10,7 +10,7 @@ import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { CommandProgress, expired } from "./command-progress.ts";
-import { joined, type Proof, type Step, type RigWrite } from "./steps.ts";
+import { joined, type Proof, type RigWrite, type Step } from "./steps.ts";
 
 /** How long is waited, in ms. */
 export interface Waits {

@@ -12,15 +12,15 @@ import { listenForRigs } from "../../link/mdns.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../../link/scan.ts";
 import type { NewNotification } from "../../store/index.ts";
-import { type AccessBook, needsAll } from "../users/access.ts";
 import { done } from "../replies.ts";
+import { type AccessBook, needsAll } from "../users/access.ts";
 
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
 
 export interface DiscoveryContext {
   /** The configuration's `scan`. */
   readonly settings: Config["scan"];
-  readonly access: AccessBook;
+  readonly accessBook: AccessBook;
   /** Every miner that there is. */
   rigs(): Iterable<FleetRig>;
   /** Takes in a miner, as POST /api/miners does. */
@@ -74,12 +74,12 @@ export class Discoveries implements DiscoveryOperations {
   }
 
   startDiscovery: MiningService["startDiscovery"] = async ({ networks, yes }, caller) => {
-    needsAll(this.#context.access.of(caller));
+    needsAll(this.#context.accessBook.of(caller));
     return { id: this.#begin(networks, yes).job.id };
   };
 
   getDiscovery: MiningService["getDiscovery"] = async ({ id }, caller) => {
-    needsAll(this.#context.access.of(caller));
+    needsAll(this.#context.accessBook.of(caller));
     const { state, progress, found } = this.#job(id);
     const known = found.length > 0 ? marksOfAll(this.#context.rigs()) : new Set();
     return {
@@ -96,7 +96,7 @@ export class Discoveries implements DiscoveryOperations {
   };
 
   cancelDiscovery: MiningService["cancelDiscovery"] = async ({ id }, caller) => {
-    needsAll(this.#context.access.of(caller));
+    needsAll(this.#context.accessBook.of(caller));
     const { state, cancelling } = this.#job(id);
     if (state !== "running") return done(`Search ${id} had ended already`);
     cancelling.abort();

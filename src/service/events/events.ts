@@ -24,7 +24,7 @@ export const eventLimits: EventLimits = {
 };
 
 export interface EventsOptions {
-  readonly access: { of(caller: Caller): Access };
+  readonly accessBook: { of(caller: Caller): Access };
   /** Epoch ms. */
   readonly now: () => number;
   /** Whether a miner is there for these eyes now. */
@@ -65,7 +65,7 @@ export class Events {
     this.#context = {
       ring: this.#ring,
       limits: this.#limits,
-      accessOf: (caller) => options.access.of(caller),
+      accessOf: (caller) => options.accessBook.of(caller),
       since: (access) => this.#sinceOf(access),
     };
   }

@@ -2,10 +2,10 @@ import { invalidAll, type Mistake } from "../../contract/problems.ts";
 import type { History } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import type { TakeSample } from "../../store/index.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "./read-shares.ts";
 import type { Recorder } from "./recorder.ts";
-import type { MinerRegistry } from "../miners/miner-registry.ts";
 
 const day = 86_400;
 /** Seconds between two points that people find round. */
@@ -43,13 +43,13 @@ const mostReadings = 200_000;
 /** A miner's readings over time, as they were or as means of steps. */
 export const historyOperations = (
   registry: MinerRegistry,
-  access: AccessBook,
+  accessBook: AccessBook,
   recorderOf: (minerId: number) => Recorder,
   shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: async ({ id, ...asked }, caller) => {
-    registry.entryFor(id, access.of(caller));
+    registry.entryFor(id, accessBook.of(caller));
     shares.take(caller, costs.look);
     const { from, to, step, mistakes } = rangeOf(asked, now());
     const recorder = recorderOf(id);

@@ -2,9 +2,9 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Group } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredGroup } from "../../store/index.ts";
-import type { Access, AccessBook } from "../users/access.ts";
 import { done } from "../replies.ts";
 import { findOwn, given, present } from "../stored.ts";
+import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
 
@@ -15,7 +15,7 @@ const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, nam
 /** Groups of miners. `rearranged` is called when miners may stand elsewhere. */
 export function groupOperations(
   store: Store,
-  access: AccessBook,
+  accessBook: AccessBook,
   move: (minerId: number, groupId: number) => Promise<void>,
   rearranged: () => void,
 ): GroupOperations {
@@ -29,7 +29,7 @@ export function groupOperations(
   };
   return {
     listGroups: async (_input, caller) => {
-      const { seesGroup } = access.of(caller);
+      const { seesGroup } = accessBook.of(caller);
       const seen = present(groups).filter(({ id }) => seesGroup(id));
       const ids = new Set(seen.map(({ id }) => id));
       return seen.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));

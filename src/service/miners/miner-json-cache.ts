@@ -40,7 +40,7 @@ interface Arrangement {
  * 100 ms of stringify.
  */
 export class MinerJsonCache {
-  readonly #views = new Map<number, CachedMiner>();
+  readonly #cached = new Map<number, CachedMiner>();
   /** Miners that nobody has asked for yet. */
   readonly #unmade = new Map<number, () => PresentedMiner>();
   /** Tells this run's versions from those of the run before. */
@@ -65,8 +65,8 @@ export class MinerJsonCache {
   /** Of all miners, or of these. */
   *figures(ids?: Iterable<number>): Iterable<PresentedMiner["figures"]> {
     for (const id of [...this.#unmade.keys()]) this.#view(id);
-    for (const id of ids ?? this.#views.keys()) {
-      const view = this.#views.get(id);
+    for (const id of ids ?? this.#cached.keys()) {
+      const view = this.#cached.get(id);
       if (view !== undefined) yield view.figures;
     }
   }
@@ -74,13 +74,13 @@ export class MinerJsonCache {
   /** `changed` is false when nothing but time has passed. Returns the miner's JSON when it is more than that. */
   put(id: number, { miner, figures }: PresentedMiner, changed: boolean): Buffer | null {
     this.#unmade.delete(id);
-    const known = this.#views.get(id);
+    const known = this.#cached.get(id);
     const { energy } = miner.readings;
     const isNew = changed || known === undefined || known.energy !== energy;
     if (isNew) this.#version += 1;
     const version = isNew ? this.#version : known.version;
     const bytes = Buffer.from(`,${JSON.stringify(miner)}`);
-    this.#views.set(id, { bytes, version, energy, figures });
+    this.#cached.set(id, { bytes, version, energy, figures });
     return isNew ? bytes.subarray(1) : null;
   }
 
@@ -91,7 +91,7 @@ export class MinerJsonCache {
 
   remove(id: number): void {
     this.#unmade.delete(id);
-    this.#views.delete(id);
+    this.#cached.delete(id);
     this.touch();
   }
 
@@ -111,7 +111,7 @@ export class MinerJsonCache {
   #view(id: number): CachedMiner | undefined {
     const make = this.#unmade.get(id);
     if (make !== undefined) this.put(id, make(), true);
-    return this.#views.get(id);
+    return this.#cached.get(id);
   }
 
   #etag(version: number, list = ""): string {

@@ -15,9 +15,12 @@ import type { PoolReading, Reading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
-import type { Access } from "../users/access.ts";
 import { type Events, eventLimits } from "../events/events.ts";
+import type { Recorder } from "../history/recorder.ts";
+import { present } from "../stored.ts";
+import type { Access } from "../users/access.ts";
 import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
+import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
   loginTitles,
@@ -29,9 +32,6 @@ import {
   presentFailed,
   presentMiner,
 } from "./present-miner.ts";
-import type { Recorder } from "../history/recorder.ts";
-import { present } from "../stored.ts";
-import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
 
 /** A virtual rig for trying out; it never enters the store. */
 export interface DemoMiner {

@@ -5,16 +5,16 @@ import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../..
 import { drivers } from "../../link/drivers/index.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
+import type { ReadShares } from "../history/read-shares.ts";
+import type { PoolBook } from "../money/pool-book.ts";
+import { done } from "../replies.ts";
+import { findOwn, present } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { groupFinder, minersInSection, sectionsWith } from "./groups.ts";
-import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
-import type { PoolBook } from "../money/pool-book.ts";
-import type { ReadShares } from "../history/read-shares.ts";
-import { done } from "../replies.ts";
-import type { MinerRegistry } from "./miner-registry.ts";
-import { findOwn, present } from "../stored.ts";
-import { type Remarked, type Totals, totalsOf } from "./summary.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
+import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
+import { type Remarked, type Totals, totalsOf } from "./summary.ts";
 
 type MinerOperations = Pick<
   MiningService,
@@ -23,7 +23,7 @@ type MinerOperations = Pick<
 
 export interface MinerContext extends PlugContext {
   readonly book: PoolBook;
-  readonly access: AccessBook;
+  readonly accessBook: AccessBook;
   readonly format: Format;
   readonly metaData: (remarked: Remarked) => MetaData;
   readonly totals: (access: Access) => Totals;
@@ -36,36 +36,36 @@ export interface MinerContext extends PlugContext {
 
 /** Miners: what there are, and which are added, changed and removed. */
 export function minerOperations(context: MinerContext): MinerOperations {
-  const { registry, store, book, access, metaData } = context;
+  const { registry, store, book, accessBook, metaData } = context;
   const detail = (id: number) => {
     const { miner, figures } = registry.present(id);
     return { ...miner, metaData: metaData(totalsOf([figures])) };
   };
   return {
     listMiners: async (input, caller) => {
-      const eyes = access.of(caller);
-      const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
+      const access = accessBook.of(caller);
+      const { sections, sums } = shownOf(context, access, filterOf(input, context, access));
       return { ...listHead(context, sums), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
     },
     getMiner: async ({ id }, caller) => {
-      registry.entryFor(id, access.of(caller));
+      registry.entryFor(id, accessBook.of(caller));
       return detail(id);
     },
     listAddPools: async ({ id }, caller) => {
-      const eyes = access.of(caller);
-      registry.entryFor(id, eyes);
-      return { addPoolList: book.addList(eyes) };
+      const access = accessBook.of(caller);
+      registry.entryFor(id, access);
+      return { addPoolList: book.addList(access) };
     },
     getMinerPool: async ({ id, poolId }, caller) => {
-      registry.entryFor(id, access.of(caller));
+      registry.entryFor(id, accessBook.of(caller));
       return registry.shownPool(id, poolId);
     },
     addMiner: async ({ address, ...body }, caller) => {
-      const eyes = access.of(caller);
-      const row = { ...blank, ...rowOf(body, context, eyes), address: canonical(address) };
-      refuseGroup(row.groupId, eyes);
-      checkAddress(registry, row.address, null, eyes);
-      if (row.supply !== null) checkOwner(row.supply, null, context, eyes);
+      const access = accessBook.of(caller);
+      const row = { ...blank, ...rowOf(body, context, access), address: canonical(address) };
+      refuseGroup(row.groupId, access);
+      checkAddress(registry, row.address, null, access);
+      if (row.supply !== null) checkOwner(row.supply, null, context, access);
       const added = await store.miners.add(row);
       const isFirst = registry.isDemoOnly;
       registry.put(added);
@@ -79,23 +79,23 @@ export function minerOperations(context: MinerContext): MinerOperations {
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
-      const eyes = access.of(caller);
-      registry.entryFor(id, eyes);
+      const access = accessBook.of(caller);
+      registry.entryFor(id, access);
       refuseDemo(registry, id);
       const known = findOwn(store.miners, id, "miner");
       const change = {
         ...(address === undefined ? {} : movedTo(address, known.address)),
-        ...rowOf(body, context, eyes),
+        ...rowOf(body, context, access),
       };
-      if (change.groupId !== undefined) refuseGroup(change.groupId, eyes);
-      if (change.address !== undefined) checkAddress(registry, change.address, id, eyes);
-      if (change.supply) checkOwner(change.supply, id, context, eyes);
+      if (change.groupId !== undefined) refuseGroup(change.groupId, access);
+      if (change.address !== undefined) checkAddress(registry, change.address, id, access);
+      if (change.supply) checkOwner(change.supply, id, context, access);
       registry.put(await store.miners.change(id, change));
       registry.arrange();
       return detail(id);
     },
     deleteMiner: async ({ id }, caller) => {
-      const { facts } = registry.entryFor(id, access.of(caller));
+      const { facts } = registry.entryFor(id, accessBook.of(caller));
       refuseDemo(registry, id);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
@@ -103,10 +103,10 @@ export function minerOperations(context: MinerContext): MinerOperations {
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = registry.steeredFor(id, access.of(caller));
+      const { rig } = registry.steeredFor(id, accessBook.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await registry.fleet.poll(rig);
-      registry.entryFor(id, access.of(caller));
+      registry.entryFor(id, accessBook.of(caller));
       return detail(id);
     },
   };
@@ -114,26 +114,26 @@ export function minerOperations(context: MinerContext): MinerOperations {
 
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
-  const { registry, access, metaData, totals, shares } = context;
+  const { registry, accessBook, metaData, totals, shares } = context;
   const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
   return {
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
-      const eyes = access.of(caller);
+      const access = accessBook.of(caller);
       const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
       if (Object.values(input).every((value) => value === undefined)) {
-        const sums = totals(eyes);
-        return registry.jsonCache.list(headOf(sums), tail(sums), eyes);
+        const sums = totals(access);
+        return registry.jsonCache.list(headOf(sums), tail(sums), access);
       }
       shares.take(caller, 0);
       return shares.measured(caller, 0, () => {
-        const { sections, sums } = shownOf(context, eyes, filterOf(input, context, eyes));
-        return registry.jsonCache.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: eyes });
+        const { sections, sums } = shownOf(context, access, filterOf(input, context, access));
+        return registry.jsonCache.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: access });
       });
     },
     one: (id: number, caller: Caller): Encoded | undefined => {
-      const eyes = access.of(caller);
-      if (registry.seen(id, eyes) === undefined) return undefined;
-      return registry.jsonCache.one(id, (figures) => tail(totalsOf([figures])), eyes);
+      const access = accessBook.of(caller);
+      if (registry.seen(id, access) === undefined) return undefined;
+      return registry.jsonCache.one(id, (figures) => tail(totalsOf([figures])), access);
     },
   };
 }

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 import { type OwnTopics, refusedTopic } from "../../config/plug-topics.ts";
 import { needsMessages } from "../../contract/messages.ts";
-import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { PlugSettings } from "../../contract/plug-settings.ts";
+import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
+import { present } from "../stored.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
-import { present } from "../stored.ts";
 
 /** Which miner each plug belongs to: a plug cuts the power of one. */
 export class PlugOwners {
@@ -96,7 +96,12 @@ export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: Plug
  * device, but only where who declares that sees both: who is limited to some groups has no say over a device that
  * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
  */
-export function checkOwner(supply: PlugSettings, id: number | null, { store, registry }: PlugContext, access: Access): void {
+export function checkOwner(
+  supply: PlugSettings,
+  id: number | null,
+  { store, registry }: PlugContext,
+  access: Access,
+): void {
   const wanted = outletOf(supply);
   for (const other of present(store.miners)) {
     if (other.supply === null || other.id === id) continue;

@@ -4,12 +4,12 @@ import type { Input, MiningService } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
-import type { Access, AccessBook } from "../users/access.ts";
-import type { Coin, Coins } from "./coins.ts";
-import { hostAndPortOf, hostOf } from "./pool-url.ts";
 import { done } from "../replies.ts";
 import { find, findOwn, given, present, refuseInUse } from "../stored.ts";
+import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
+import type { Coin, Coins } from "./coins.ts";
+import { hostAndPortOf, hostOf } from "./pool-url.ts";
 
 type PoolOperations = Pick<
   MiningService,
@@ -27,7 +27,7 @@ type PoolOperations = Pick<
 export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
-  readonly #access: AccessBook;
+  readonly #accessBook: AccessBook;
   readonly #changed: () => void;
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
@@ -35,10 +35,10 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   #byHost: Index = new Map();
 
   /** `changed` is called when a pool's coin or name may be another. */
-  constructor(store: Store, coins: Coins, access: AccessBook, changed: () => void) {
+  constructor(store: Store, coins: Coins, accessBook: AccessBook, changed: () => void) {
     this.#store = store;
     this.#coins = coins;
-    this.#access = access;
+    this.#accessBook = accessBook;
     this.#changed = changed;
     this.#index();
   }
@@ -95,7 +95,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   readonly listPools: MiningService["listPools"] = async (_input, caller) => {
-    const access = this.#access.of(caller);
+    const access = this.#accessBook.of(caller);
     return {
       canAction: access.all && access.privilege === "administrator",
       list: this.#pools(access).map((pool) => this.#shown(pool)),
@@ -103,7 +103,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   };
 
   readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {
-    const access = this.#access.of(caller);
+    const access = this.#accessBook.of(caller);
     return this.#shown(this.#find(id, access));
   };
 
@@ -150,7 +150,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   };
 
   readonly listPoolGroups: MiningService["listPoolGroups"] = async (_input, caller) =>
-    this.#groups(this.#access.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
+    this.#groups(this.#accessBook.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
 
   readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: wanted }) => {
     const known = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");

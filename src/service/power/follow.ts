@@ -1,8 +1,8 @@
 import type { FollowSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
+import type { Entry } from "../miners/miner-registry.ts";
 import { type Follower, rest, type Share, share } from "./follow-law.ts";
 import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
-import type { Entry } from "../miners/miner-registry.ts";
 import { surplus } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 

@@ -2,9 +2,9 @@ import type { HeatingSettings } from "../../config/loops.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Heating as ShownHeating } from "../../contract/resources.ts";
 import type { Store } from "../../store/index.ts";
+import type { Entry } from "../miners/miner-registry.ts";
 import { cool, demandOf, heat } from "./heating-law.ts";
 import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
-import type { Entry } from "../miners/miner-registry.ts";
 import { roomTemperature } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 

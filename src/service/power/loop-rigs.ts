@@ -3,12 +3,12 @@ import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { NewNotification, Store, StoredCommand } from "../../store/index.ts";
+import { paced } from "../commands/run-paced.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
 import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } from "./loop-rig.ts";
-import { paced } from "../commands/run-paced.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 
 export interface LoopContext {
   readonly registry: MinerRegistry;

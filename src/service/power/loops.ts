@@ -2,14 +2,14 @@ import type { FollowSettings, HeatingSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Heating as ShownHeating } from "../../contract/resources.ts";
 import type { StoredCommand } from "../../store/index.ts";
-import type { Access } from "../users/access.ts";
 import type { Action } from "../commands/actions.ts";
+import type { Entry } from "../miners/miner-registry.ts";
+import { present } from "../stored.ts";
+import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
 import { Heating } from "./heating.ts";
 import { type LoopContext, LoopRigs } from "./loop-rigs.ts";
 import type { PowerRules } from "./power-targets.ts";
-import type { Entry } from "../miners/miner-registry.ts";
-import { present } from "../stored.ts";
 
 /** Calls work every so many ms, and ends with what it gives back; as `setInterval`. */
 export type Repeat = (work: () => Promise<void>, ms: number) => () => void;
@@ -102,8 +102,8 @@ export class Loops {
    * Takes what is said to the loop of a miner; resolves with what came of it. Throws `not.possible` when the miner has
    * no such loop, `user.forbidden` when it steers miners that these eyes do not see, and `input.invalid`.
    */
-  async take(action: Action, minerId: number, eyes: Access): Promise<string> {
-    const loop = this.addressed(action, minerId, eyes);
+  async take(action: Action, minerId: number, access: Access): Promise<string> {
+    const loop = this.addressed(action, minerId, access);
     const { temperature = 0, surplus = 0 } = action;
     let said: string;
     if (loop instanceof Follow) said = loop.takeSurplus(surplus);
@@ -114,14 +114,14 @@ export class Loops {
   }
 
   /** The loop that an action is for. Throws as `take`. */
-  addressed({ action }: Action, minerId: number, eyes: Access): Loop {
+  addressed({ action }: Action, minerId: number, access: Access): Loop {
     this.#assign();
     const loop = this.#loopOf.get(minerId);
     const isSolar = action === "set_surplus";
     if (loop === undefined || loop instanceof Follow !== isSolar)
       throw new RigbridgeError("not.possible", isSolar ? "This miner follows no surplus" : "This miner heats no room");
     const members = this.#members.get(loop) ?? [];
-    if (members.some(({ facts }) => !eyes.seesGroup(facts.groupId)))
+    if (members.some(({ facts }) => !access.seesGroup(facts.groupId)))
       throw new RigbridgeError("user.forbidden", `${loop.settings.name} steers miners that this user does not see`);
     return loop;
   }

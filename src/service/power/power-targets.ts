@@ -4,8 +4,8 @@ import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
 import { reports } from "../commands/control-value.ts";
+import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
 import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
-import { type Step, setControl, switchMining } from "../commands/steps.ts";
 
 /** What a rig is spared when its power follows something; s. */
 export interface PowerRules {
@@ -212,16 +212,12 @@ export class PowerTargets {
   }
 
   /** Written down before a byte leaves: also what only may have been done counts. */
-  #noted<T extends Exclude<ReturnType<Step>, string>>(
-    minerId: number,
-    write: T,
-    note: () => Partial<PowerMemory>,
-  ): T {
-    const write: T["write"] = (rig, signal) => {
+  #noted<T extends RigWrite>(minerId: number, rigWrite: T, note: () => Partial<PowerMemory>): T {
+    const write: RigWrite["write"] = (rig, signal) => {
       this.#options.memoriesOf(minerId).save(minerId, { ...this.#memory(minerId), ...note() });
-      return write.write(rig, signal);
+      return rigWrite.write(rig, signal);
     };
-    return { ...write, write };
+    return { ...rigWrite, write };
   }
 
   #changed(minerId: number): number[] {

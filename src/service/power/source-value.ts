@@ -1,5 +1,5 @@
 import type { SourceSettings } from "../../config/loops.ts";
-import { type ReceivedMessage, type Messages, needsMessages } from "../../contract/messages.ts";
+import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
 import { readSource, sourceLimits } from "./source.ts";

@@ -32,10 +32,10 @@ const ofTheWhole: ReadonlySet<OperationName> = new Set([
 
 /** Whether a caller may ask for an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
 export const accessCheck =
-  (access: AccessBook) =>
+  (accessBook: AccessBook) =>
   (name: OperationName, caller: Caller): void => {
-    access.check(name, caller);
-    if (ofTheWhole.has(name)) needsAll(access.of(caller));
+    accessBook.check(name, caller);
+    if (ofTheWhole.has(name)) needsAll(accessBook.of(caller));
   };
 
 /**
@@ -44,7 +44,7 @@ export const accessCheck =
  */
 export function guarded(
   calls: Calls,
-  access: AccessBook,
+  accessBook: AccessBook,
   check: (name: OperationName, caller: Caller) => void,
   named: (caller: Caller) => Caller,
 ): Calls {
@@ -57,7 +57,7 @@ export function guarded(
         async (input: never, caller: Caller) => {
           check(name, caller);
           const reply = await method(input, named(caller));
-          return access.of(caller).privilege === "view"
+          return accessBook.of(caller).privilege === "view"
             ? withoutActions(withoutSecrets(operations[name].reply, reply))
             : reply;
         },

@@ -3,15 +3,15 @@ import { invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { User } from "../../contract/resources.ts";
 import type { Caller, Input, KeyHolder, MiningService } from "../../contract/service.ts";
 import type { Collection, Store, Stored, StoredUser } from "../../store/index.ts";
-import type { AccessBook } from "./access.ts";
 import { done } from "../replies.ts";
 import { findOwn, given, present } from "../stored.ts";
+import type { AccessBook } from "./access.ts";
 
 type UserOperations = Pick<MiningService, "getUser" | "listUsers" | "saveUser" | "deleteUser">;
 
 export interface UserContext {
   readonly store: Store;
-  readonly access: AccessBook;
+  readonly accessBook: AccessBook;
   /** The service's own key, which no user may have. */
   readonly serviceKey: string | undefined;
   /** Called when a user may see or do something else than before. */
@@ -19,10 +19,10 @@ export interface UserContext {
 }
 
 /** Users: who sees all sees all of them, others see themselves. */
-export function userOperations({ store, access, serviceKey, changed }: UserContext): UserOperations {
+export function userOperations({ store, accessBook, serviceKey, changed }: UserContext): UserOperations {
   const { users } = store;
   const seen = (caller: Caller): Stored<StoredUser>[] =>
-    present(users).filter(({ id }) => id === caller.userId || access.of(caller).all);
+    present(users).filter(({ id }) => id === caller.userId || accessBook.of(caller).all);
   const shown = (user: Stored<StoredUser>): User => ({
     id: user.id,
     name: user.name,

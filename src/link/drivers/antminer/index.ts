@@ -7,13 +7,13 @@ import type { Link } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { digestTransport } from "../../transports/digest.ts";
+import { kindOf } from "../cgminer/identity.ts";
+import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 import { asleep, edit, type MinerConfig, places, poolsOf } from "./config.ts";
 import { nameOf, offers, stored, webControls } from "./controls.ts";
 import { AntminerReader, type Snapshot } from "./reader.ts";
 import { AntminerByRpc } from "./rpc.ts";
 import { AntminerWeb } from "./web.ts";
-import { kindOf } from "../cgminer/identity.ts";
-import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 
 /**
  * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface behind a digest

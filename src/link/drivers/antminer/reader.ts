@@ -4,12 +4,12 @@ import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { asleep, type MinerConfig } from "./config.ts";
-import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./stats.ts";
-import type { AntminerWeb, Generation } from "./web.ts";
 import { antminerAlgorithm, type Kind, kindOf } from "../cgminer/identity.ts";
 import { refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
+import { asleep, type MinerConfig } from "./config.ts";
+import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./stats.ts";
+import type { AntminerWeb, Generation } from "./web.ts";
 
 /** What one read found. */
 export interface Snapshot {

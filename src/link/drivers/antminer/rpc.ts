@@ -3,9 +3,9 @@ import type { Control, ControlKey, ControlValue } from "../../../contract/readin
 import type { PoolControls, Reading, Rig } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { cgminer } from "../cgminer/index.ts";
 import { webControls } from "./controls.ts";
 import { type Report, reportOfWeb } from "./stats.ts";
-import { cgminer } from "../cgminer/index.ts";
 
 const loginNote =
   "read without a login; the user name and password of its web page add its MAC address, host name and faults, and let it be rebooted and found, its pools and fan be changed, and newer firmware be put to sleep";

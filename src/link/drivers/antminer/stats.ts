@@ -4,9 +4,9 @@ import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { isLiquidCooled } from "../../identity.ts";
 import type { Notes } from "../../tolerant-reader.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
-import { boardDevice } from "../shared/bitmain-stats.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
-import { snapshotOf, readingsOf, type Sections } from "../cgminer/readings.ts";
+import { readingsOf, type Sections, snapshotOf } from "../cgminer/readings.ts";
+import { boardDevice } from "../shared/bitmain-stats.ts";
 import { rateUnit } from "../shared/cgminer-replies.ts";
 
 /** What one way to the rig says of its work. */

@@ -6,14 +6,14 @@ import { normalMac } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
 import { clockOf, optionsOf, takes } from "./commands.ts";
 import { offers, rebootSeconds } from "./controls.ts";
 import { type Generation, generationOf, identityOf } from "./generation.ts";
 import { type Line, parseLine } from "./line.ts";
 import { AvalonPools, poolCommands } from "./pools.ts";
-import { devicesOf, haltOf, type Snapshot, snapshotOf, readingsOf } from "./readings.ts";
+import { devicesOf, haltOf, readingsOf, type Snapshot, snapshotOf } from "./readings.ts";
 import { AvalonWeb } from "./web.ts";
-import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
 
 /**
  * Canaan's Avalon: A-series, Nano 3 and 3S, Mini 3, Q. RPC without a login, one question at a time; pools are kept with
@@ -44,7 +44,8 @@ function recognised(version: unknown): Partial<Identity> | undefined {
 const others = /BOSMINER|BOSER|BTMINER|LUXMINER|VNISH|HIVEON|ANTMINER/;
 
 const versionOf = (value: unknown): TolerantReader =>
-  new TolerantReader(value, new Notes(), "").list("VERSION")[0] ?? new TolerantReader(undefined, new Notes(), "VERSION[0]");
+  new TolerantReader(value, new Notes(), "").list("VERSION")[0] ??
+  new TolerantReader(undefined, new Notes(), "VERSION[0]");
 
 /** By how much they say. Some firmware leaves `stats` empty. */
 const reports = ["stats", "estats", "litestats"] as const;
@@ -144,7 +145,8 @@ class AvalonRig implements Rig {
     for (const repair of repairs) notes.add(repair);
     const clock = clockOf(value);
     if (clock !== null) this.#ahead = clock - Date.now() / 1_000;
-    const summary = new TolerantReader(value, notes, "").list("SUMMARY")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
+    const summary =
+      new TolerantReader(value, notes, "").list("SUMMARY")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
     if (summary.keys().length === 0) notes.add("the rig's summary is empty");
     const uptime = summary.number("Elapsed");
     // What answers now may be other firmware.

@@ -4,11 +4,11 @@ import type { Credentials } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 import { ascset } from "./commands.ts";
 import { rebootNow } from "./controls.ts";
 import type { Generation } from "./generation.ts";
 import { type AvalonWeb, poolSlots } from "./web.ts";
-import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 
 /** What the firmware's cgminer may take; what it does not know is asked for once and left out. */
 export const poolCommands = {

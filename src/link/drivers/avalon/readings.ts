@@ -2,9 +2,9 @@ import { type Board, type RigReadings, unknownReadings } from "../../../contract
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { poolHalt, stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
 import { type Generation, modeWord } from "./generation.ts";
 import { type Line, numbersIn } from "./line.ts";
-import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
 
 /** What a read has brought: the summary, and the lines of the statistics as one. */
 export interface Snapshot {
@@ -21,7 +21,12 @@ export interface Snapshot {
 /** What the firmware says it does. */
 export type Work = "init" | "work" | "idle" | "fault" | null;
 
-export function snapshotOf(generation: Generation, summary: TolerantReader, { fields, odd }: Line, notes: Notes): Snapshot {
+export function snapshotOf(
+  generation: Generation,
+  summary: TolerantReader,
+  { fields, odd }: Line,
+  notes: Notes,
+): Snapshot {
   if (fields.size === 0) notes.add("the rig's statistics have no fields; temperatures, fans and power are unknown");
   if (odd) notes.add("the rig's statistics are damaged; what could be read of them was");
   const line = new TolerantReader(Object.fromEntries(fields), notes, "MM");

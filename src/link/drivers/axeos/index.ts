@@ -166,7 +166,11 @@ class AxeosRig implements Rig {
 }
 
 /** The settings that make a slot hold this login. */
-function slotFields(slot: (typeof slots)[number], login: PoolLogin, info: TolerantReader): Record<string, string | number> {
+function slotFields(
+  slot: (typeof slots)[number],
+  login: PoolLogin,
+  info: TolerantReader,
+): Record<string, string | number> {
   const { host, port, tls } = checkLogin(login);
   return {
     [slot.url]: host,

@@ -80,7 +80,8 @@ export function legacyPicture({ data }: Answer, settings: Answer | null, notes: 
 }
 
 export function legacySettings({ data }: Answer, settings: Answer | null, notes: Notes): LegacySettings {
-  const config = (value: unknown): TolerantReader => new TolerantReader(value, notes, "").object("bosminer").object("config");
+  const config = (value: unknown): TolerantReader =>
+    new TolerantReader(value, notes, "").object("bosminer").object("config");
   const given = config(settings?.data);
   const temperature = given.object("tempControl");
   return {
@@ -146,7 +147,8 @@ function poolsOf(groups: readonly TolerantReader[], configured: readonly Toleran
   });
 }
 
-const quotaOf = (group: TolerantReader | undefined): number | null => group?.object("strategy").integer("quota") ?? null;
+const quotaOf = (group: TolerantReader | undefined): number | null =>
+  group?.object("strategy").integer("quota") ?? null;
 
 function statusOf(status: string | null): PoolReading["status"] {
   if (/disabled/i.test(status ?? "")) return "disabled";

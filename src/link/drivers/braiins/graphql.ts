@@ -1,8 +1,8 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials } from "../../link.ts";
-import { isRecord, printable } from "../../tolerant-reader.ts";
 import { SessionEnded } from "../../session-ended.ts";
+import { isRecord, printable } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import { discreet, withoutSecrets } from "./secrets.ts";

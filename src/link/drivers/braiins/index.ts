@@ -8,7 +8,6 @@ import { parseStrict } from "../../transports/json.ts";
 import { type Answer, BraiinsGraphql } from "./graphql.ts";
 import { legacySteers, mutations } from "./graphql-controls.ts";
 import { legacyPicture, legacySettings, settingsQuery, statusQuery } from "./graphql-readings.ts";
-import { devicesOf, nothingSeen, type Snapshot, together } from "./snapshot.ts";
 import { BraiinsRest, root } from "./rest.ts";
 import { restSteers } from "./rest-controls.ts";
 import { PageBook } from "./rest-pages.ts";
@@ -16,6 +15,7 @@ import { restPools } from "./rest-pools.ts";
 import { restPicture } from "./rest-readings.ts";
 import { askReports, command, pictureOf, softwareOf } from "./rpc.ts";
 import { Allowed, absent, rpcPools } from "./rpc-controls.ts";
+import { devicesOf, nothingSeen, type Snapshot, together } from "./snapshot.ts";
 
 /**
  * Braiins OS on ASICs. Without a login it is read over RPC (4028) and can be paused; with one the REST API (25.07 and

@@ -1,10 +1,10 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { range, type Steer, toggle, trigger } from "../../controls.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { slotOf } from "./snapshot.ts";
 import type { BraiinsRest } from "./rest.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
 import { runningOf, tunerOf } from "./rest-readings.ts";
+import { slotOf } from "./snapshot.ts";
 
 /** Where the answer to a control is seen, so that its pages are read until it is. */
 export type Awaited = (paths: readonly PagePath[], seconds: number) => void;

@@ -3,8 +3,8 @@ import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { haltBy } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { celsius, highest, lowest, oneActive, type Snapshot, slotOf } from "./snapshot.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
+import { celsius, highest, lowest, oneActive, type Snapshot, slotOf } from "./snapshot.ts";
 
 /** What the miner is told to do, and whether it does. */
 export interface Running {
@@ -82,7 +82,8 @@ export function restPicture(pages: RestPages, notes: Notes): Snapshot {
   };
 }
 
-const rate = (reply: TolerantReader, key: string): number | null => reply.object(key).number("gigahash_per_second", giga);
+const rate = (reply: TolerantReader, key: string): number | null =>
+  reply.object(key).number("gigahash_per_second", giga);
 
 /** The first that there is: liquid-cooled rigs have sensors in the water. */
 function degrees(board: TolerantReader, ...keys: readonly string[]): number | null {

@@ -3,8 +3,8 @@ import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../
 import { unknownIdentity } from "../../identity.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { highest, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
 import { isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
+import { highest, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
 
 /** What BOSminer and BOSer report over the RPC of cgminer, without any login. Source: Braiins' "BOSminer API". */
 const reports = ["summary", "pools", "devs", "devdetails", "fans", "temps", "tunerstatus"] as const;
@@ -49,7 +49,9 @@ export function softwareOf(version: unknown): string | null {
 export function pictureOf(given: Reports, notes: Notes): Snapshot {
   const list = (name: Name): TolerantReader[] => {
     const status = statusOf(given[name]);
-    return status !== null && isRefusal(status) ? [] : new TolerantReader(given[name], notes, "").list(name.toUpperCase());
+    return status !== null && isRefusal(status)
+      ? []
+      : new TolerantReader(given[name], notes, "").list(name.toUpperCase());
   };
   if (list("summary").length === 0) notes.add("its miner gives no summary");
   const summary = list("summary")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
@@ -93,7 +95,11 @@ export function pictureOf(given: Reports, notes: Notes): Snapshot {
 }
 
 /** Boards by the number of their connector: 6, 7 and 8 on an S9. */
-function boardsOf(devs: readonly TolerantReader[], details: readonly TolerantReader[], temps: readonly TolerantReader[]): Board[] {
+function boardsOf(
+  devs: readonly TolerantReader[],
+  details: readonly TolerantReader[],
+  temps: readonly TolerantReader[],
+): Board[] {
   const bySlot = (list: readonly TolerantReader[], slot: number): TolerantReader | undefined =>
     list.find((each) => each.integer("ID") === slot);
   const slots = [...devs, ...details].flatMap((each) => slotOf(each, "ID") ?? []);

@@ -6,17 +6,17 @@ import { normalMac, unknownIdentity } from "../../identity.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { accepted, isRefusal, isRefused, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
 import { Access } from "./access.ts";
 import { type Kind, kindOf } from "./identity.ts";
 import {
-  type Snapshot,
-  snapshotOf,
   readingsOf,
   refusedSummary,
   type Sections,
+  type Snapshot,
+  snapshotOf,
   standsInForSummary,
 } from "./readings.ts";
-import { accepted, isRefusal, isRefused, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
 
 /**
  * The RPC of cgminer, bfgminer and sgminer, which most ASIC firmware speaks in a dialect of its own.

@@ -3,8 +3,8 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainStats, boardDevice } from "../shared/bitmain-stats.ts";
-import { antminerAlgorithm } from "./identity.ts";
 import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { antminerAlgorithm } from "./identity.ts";
 
 /** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
 export interface Sections {
@@ -27,7 +27,8 @@ export interface Snapshot {
 
 /** `model`: what the rig is, where its statistics do not say. Where there is no summary, these stand in for it. */
 export function snapshotOf(sections: Sections, notes: Notes, model: string | null = null): Snapshot {
-  const list = (name: keyof Sections): TolerantReader[] => new TolerantReader(sections[name], notes, "").list(name.toUpperCase());
+  const list = (name: keyof Sections): TolerantReader[] =>
+    new TolerantReader(sections[name], notes, "").list(name.toUpperCase());
   const stats = list("stats");
   const algorithm = antminerAlgorithm(stats[0]?.text("Type") ?? model);
   const bitmain = bitmainStats(stats, algorithm);

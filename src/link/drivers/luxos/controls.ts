@@ -2,10 +2,10 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
 import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
 import { awakeOf, locateOf, type Snapshot } from "./readings.ts";
 import type { Work, Write } from "./session.ts";
-import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 
 /** Does something within one session. */
 export type InSession = (signal: AbortSignal, work: Work<string>) => Promise<string>;

@@ -8,7 +8,7 @@ import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 import { offers } from "./controls.ts";
 import { poolActions, poolControls } from "./pools.ts";
 import { profilesOf } from "./profiles.ts";
-import { firmwareOf, haltOf, identityOf, snapshotOf, readingsOf } from "./readings.ts";
+import { firmwareOf, haltOf, identityOf, readingsOf, snapshotOf } from "./readings.ts";
 import { LuxosReports, liveReports, type Reports, recordOf, recordsOf, seldomReports } from "./reports.ts";
 import { LuxosSession } from "./session.ts";
 

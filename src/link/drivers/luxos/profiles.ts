@@ -1,6 +1,6 @@
 import type { Notes } from "../../tolerant-reader.ts";
-import { type Reports, recordOf, recordsOf } from "./reports.ts";
 import type { WattLevel } from "../shared/watt-levels.ts";
+import { type Reports, recordOf, recordsOf } from "./reports.ts";
 
 /** What the rig may run at, and what it does run at. */
 export interface Profiles {

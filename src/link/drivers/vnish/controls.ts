@@ -2,11 +2,11 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
 import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
 import { isRecord, type TolerantReader } from "../../tolerant-reader.ts";
+import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import type { Presets } from "./presets.ts";
 import { type Snapshot, stateOf, toldToMine } from "./readings.ts";
 import { minerSettings, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";
-import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 
 /** What the controls are made of. */
 export interface Offered {

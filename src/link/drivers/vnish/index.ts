@@ -8,7 +8,7 @@ import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 import { offers } from "./controls.ts";
 import { poolActions, poolControls } from "./pools.ts";
 import { type Presets, presetsOf } from "./presets.ts";
-import { devicesOf, haltOf, identityOf, isStarting, type Snapshot, poolsOf, readingsOf } from "./readings.ts";
+import { devicesOf, haltOf, identityOf, isStarting, poolsOf, readingsOf, type Snapshot } from "./readings.ts";
 import { identityFrom, readByRpc } from "./rpc.ts";
 import { VnishWeb } from "./web.ts";
 

@@ -4,7 +4,7 @@ import { unknownIdentity } from "../../identity.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
-import { snapshotOf, readingsOf, refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
+import { readingsOf, refusedSummary, snapshotOf, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, isRefused } from "../shared/cgminer-replies.ts";
 import { typeOf } from "./readings.ts";
 
@@ -29,7 +29,8 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
   if (isRefused(summary) && standsInForSummary(stats)) notes.add(refusedSummary);
   else accepted(rpc.at, "summary", summary);
   const parts = snapshotOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
-  const chains = new TolerantReader(stats, new Notes(), "").list("STATS")[1] ?? new TolerantReader(undefined, notes, "");
+  const chains =
+    new TolerantReader(stats, new Notes(), "").list("STATS")[1] ?? new TolerantReader(undefined, notes, "");
   const power = consumption(chains);
   const state = chains.text("state");
   const readings = readingsOf(parts);

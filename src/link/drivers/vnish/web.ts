@@ -1,8 +1,8 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Locked } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { SessionEnded } from "../../session-ended.ts";
+import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
@@ -135,7 +135,10 @@ export class VnishWeb {
     }
     if (reply.status >= 300) throw this.#refusedCall("unlock", reply, [body.pw ?? ""]);
     const parsed = parseStrict(reply.body);
-    const token = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text("token", 2_000);
+    const token = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text(
+      "token",
+      2_000,
+    );
     if (token === null) throw new RigbridgeError("rig.garbled", `${this.at} answered "unlock" without a token`);
     this.#token = token;
     this.#refusal = null;

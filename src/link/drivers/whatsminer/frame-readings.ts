@@ -110,7 +110,12 @@ export function framePools(status: unknown, notes: Notes): PoolReading[] {
 type Board = RigReadings["boards"][number];
 
 /** Temperatures of the boards stand in the summary, their serial numbers among what is told of the miner. */
-function boardsOf(devices: readonly TolerantReader[], summary: TolerantReader, miner: TolerantReader, off: boolean): Board[] {
+function boardsOf(
+  devices: readonly TolerantReader[],
+  summary: TolerantReader,
+  miner: TolerantReader,
+  off: boolean,
+): Board[] {
   const temperatures = summary.numbers("board-temperature", celsius);
   return devices.map((device, position) => {
     const slot = device.integer("slot") ?? device.integer("id") ?? position;
@@ -128,7 +133,10 @@ function boardsOf(devices: readonly TolerantReader[], summary: TolerantReader, m
   });
 }
 
-const deviceOf = ({ slot, hashrate, temperature, frequency }: Board, said: TolerantReader | undefined): DeviceReading => ({
+const deviceOf = (
+  { slot, hashrate, temperature, frequency }: Board,
+  said: TolerantReader | undefined,
+): DeviceReading => ({
   kind: "asic",
   name: `SM ${slot}`,
   status: said?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
