@@ -110,12 +110,12 @@ describe("a device", () => {
   });
 
   test("is told what the controller wants", () => {
-    const { sendCommand } = only(miner({ id: 7 }));
-    expect(sendCommand.on?.(false)).toEqual({
+    const { commands } = only(miner({ id: 7 }));
+    expect(commands.on?.(false)).toEqual({
       miners: [7],
       intents: [{ kind: "set", property: "mining", value: "false" }],
     });
-    expect(sendCommand.target).toBeUndefined();
+    expect(commands.target).toBeUndefined();
   });
 });
 
@@ -138,11 +138,11 @@ describe("a heater", () => {
   });
 
   test("takes a target, is stopped, and is given back to its room by its target", () => {
-    const { sendCommand } = only(miner({ heating: study }), heater);
+    const { commands } = only(miner({ heating: study }), heater);
     const target = (value: string) => ({ miners: [1], intents: [{ kind: "set", property: "room_target", value }] });
-    expect(sendCommand.target?.(23.5)).toEqual(target("23.5"));
-    expect(sendCommand.on?.(true)).toEqual(target("21"));
-    expect(sendCommand.on?.(false).intents).toEqual([{ kind: "set", property: "mining", value: "false" }]);
+    expect(commands.target?.(23.5)).toEqual(target("23.5"));
+    expect(commands.on?.(true)).toEqual(target("21"));
+    expect(commands.on?.(false).intents).toEqual([{ kind: "set", property: "mining", value: "false" }]);
   });
 
   test("whose room has no temperature yet has none", () => {
@@ -157,7 +157,7 @@ test("a group is an outlet without power, on while one of its rigs mines, that t
   const [hall] = whatDevices(farm, settings(), unlisted);
   expect(hall).toMatchObject({ key: "group:1", type: "OnOffOutlet", name: "Hall", reachable: true });
   expect(hall?.clusters).toEqual({ onOff: { onOff: true } });
-  expect(hall?.sendCommand.on?.(true).miners).toEqual([1, 2]);
+  expect(hall?.commands.on?.(true).miners).toEqual([1, 2]);
 });
 
 describe("what a controller is told", () => {
@@ -214,7 +214,7 @@ describe("a device that Homebridge remembers", () => {
     const plan = only(rig, heater);
     const remembered = rememberedPlan(written(plan));
     expect(remembered).toEqual(withoutNow(plan));
-    expect(remembered).toMatchObject({ reachable: false, tell: {} });
+    expect(remembered).toMatchObject({ reachable: false, commands: {} });
     expect(remembered?.clusters.electricalPowerMeasurement?.activePower).toBeNull();
   });
 

@@ -18,7 +18,7 @@ export class AccessoryBinding {
   /** What each characteristic shows; absent = nobody knows. */
   readonly #plans = new Map<Characteristic, CharacteristicPlan>();
   readonly #handled = new WeakSet<Characteristic>();
-  #tell: SendCommand | null = null;
+  #sendCommand: SendCommand | null = null;
   /** What was last written; what comes after waits for it, and is told of the rig as it is then. */
   #written: Promise<void> = Promise.resolve();
 
@@ -29,7 +29,7 @@ export class AccessoryBinding {
 
   /** Brings services, properties and values in line with the plan. */
   show(plan: AccessoryPlan, sendCommand: SendCommand): void {
-    this.#tell = sendCommand;
+    this.#sendCommand = sendCommand;
     this.#describe(plan);
     const services = new Set(plan.services.map((each) => this.#service(each)));
     for (const service of this.accessory.services) {
@@ -41,7 +41,7 @@ export class AccessoryBinding {
 
   /** Nobody knows how it is: whatever is read or written fails, until it is shown again. */
   lost(): void {
-    this.#tell = null;
+    this.#sendCommand = null;
     this.#plans.clear();
     for (const service of this.accessory.services.filter((each) => !this.#isOwn(each))) this.#lose(service);
   }
@@ -132,7 +132,7 @@ export class AccessoryBinding {
   }
 
   async #write(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
-    if (this.#plans.get(characteristic)?.sendCommand === undefined || this.#tell === null) return this.#fail();
+    if (this.#plans.get(characteristic)?.sendCommand === undefined || this.#sendCommand === null) return this.#fail();
     const { hap, warn } = this.#with;
     const told = this.#written.then(() => this.#say(characteristic, value));
     this.#written = told.catch(() => undefined);
@@ -149,8 +149,8 @@ export class AccessoryBinding {
 
   async #say(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
     const request = this.#plans.get(characteristic)?.sendCommand?.(value);
-    if (request === undefined || this.#tell === null) throw new RigbridgeError("rig.unreachable", "It is lost");
-    await this.#tell(request);
+    if (request === undefined || this.#sendCommand === null) throw new RigbridgeError("rig.unreachable", "It is lost");
+    await this.#sendCommand(request);
   }
 
   #springBack(characteristic: Characteristic): void {

@@ -1,6 +1,6 @@
 import type { Heating, Miner } from "rigbridge";
 import type { CommandRequest } from "../send-command.ts";
-import { isHashing, isKnown, isMining, switchTold } from "./main-switch.ts";
+import { isHashing, isKnown, isMining, switchRequest } from "./main-switch.ts";
 import type { CharacteristicPlan, ServicePlan } from "./plan.ts";
 import type { VisibleRig } from "./rig-parts.ts";
 import { figureWithin, isOn } from "./values.ts";
@@ -25,7 +25,7 @@ export function heaterOf({ miner, name }: VisibleRig, heating: Heating): Service
       {
         type: "Active",
         value: known ? Number(active) : null,
-        sendCommand: (value) => (isOn(value) ? handedBack(miner, heating) : switchTold([miner.id], false)),
+        sendCommand: (value) => (isOn(value) ? handedBack(miner, heating) : switchRequest([miner.id], false)),
       },
       { type: "CurrentHeaterCoolerState", value: known ? stateOf(miner, active) : null },
       {

@@ -32,14 +32,14 @@ export function switchOf(as: "outlet" | "switch", subtype: string, name: string,
   const on: CharacteristicPlan = {
     type: "On",
     value: state.isKnown ? state.isOn : null,
-    sendCommand: (value) => switchTold(state.ids, isOn(value)),
+    sendCommand: (value) => switchRequest(state.ids, isOn(value)),
   };
   const inUse: CharacteristicPlan = { type: "OutletInUse", value: state.isKnown ? state.isInUse : null };
   if (as === "switch") return { type: "Switch", subtype, name, characteristics: [on] };
   return { type: "Outlet", subtype, name, characteristics: [on, inUse] };
 }
 
-export const switchTold = (miners: readonly number[], on: boolean): CommandRequest => ({
+export const switchRequest = (miners: readonly number[], on: boolean): CommandRequest => ({
   miners,
   intents: [{ kind: "set", property: "mining", value: String(on) }],
 });

@@ -6,7 +6,7 @@ import type { CommandRequest, SendCommand } from "../send-command.ts";
 import { modes } from "./devices.ts";
 import { type Attributes, due, type States } from "./due.ts";
 import { matterError } from "./error.ts";
-import type { Clusters, DevicePlan, DeviceType, Tellable } from "./plan.ts";
+import type { Clusters, DevicePlan, DeviceType, DeviceCommands } from "./plan.ts";
 import { type Context, withoutNow } from "./remembered.ts";
 import { celsius } from "./units.ts";
 
@@ -33,7 +33,7 @@ export class DeviceBinding {
   readonly #uuid: string;
   readonly #through: DeviceContext;
   #plan: DevicePlan;
-  #tell: SendCommand | null = null;
+  #sendCommand: SendCommand | null = null;
   #state: "new" | "moving" | "shown" | "closed" = "new";
   /** Homebridge has heard of it, though it may not have taken it in yet. */
   #isAsked = false;
@@ -58,14 +58,14 @@ export class DeviceBinding {
   /** Brings Homebridge in line with the plan. */
   show(plan: DevicePlan, sendCommand: SendCommand): void {
     this.#plan = plan;
-    this.#tell = sendCommand;
+    this.#sendCommand = sendCommand;
     this.#bring(false);
   }
 
   /** Nobody knows how it is: whatever it is told fails, until it is shown again. */
   lost(): void {
     this.#plan = withoutNow(this.#plan);
-    this.#tell = null;
+    this.#sendCommand = null;
     this.#bring(false);
   }
 
@@ -236,9 +236,9 @@ export class DeviceBinding {
     this.#told = { ...this.#told, [cluster]: { ...this.#told[cluster], ...attributes } };
   }
 
-  async #wish(tellingOf: Wish): Promise<void> {
-    const sendCommand = this.#tell;
-    const request = tellingOf(this.#plan.sendCommand);
+  async #wish(requestOf: Wish): Promise<void> {
+    const sendCommand = this.#sendCommand;
+    const request = requestOf(this.#plan.commands);
     const { matter, warn } = this.#through;
     if (sendCommand === null || request === undefined) throw new matter.status.Failure("Nobody knows now how it is");
     try {
@@ -251,7 +251,7 @@ export class DeviceBinding {
   }
 }
 
-type Wish = (tellable: Tellable) => CommandRequest | undefined;
+type Wish = (tellable: DeviceCommands) => CommandRequest | undefined;
 
 /** What Homebridge writes down beside the state. */
 interface Description {

@@ -4,7 +4,7 @@ import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
 import { groupState } from "../homekit/groups.ts";
 import { handedBack, isActive, targets, targetTold } from "../homekit/heater.ts";
-import { isKnown, isMining, miningControl, switchTold } from "../homekit/main-switch.ts";
+import { isKnown, isMining, miningControl, switchRequest } from "../homekit/main-switch.ts";
 import type { Information } from "../homekit/plan.ts";
 import type { VisibleRig } from "../homekit/rig-parts.ts";
 import { temperaturesOf, type VisibleTemperature } from "../homekit/temperature-sensors.ts";
@@ -38,7 +38,7 @@ function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
         key: `heater:${miner.uid}`,
         type: "Thermostat",
         clusters: { ...thermostat(miner, miner.heating), ...electrical(miner) },
-        sendCommand: heaterTold(miner, miner.heating),
+        commands: heaterCommands(miner, miner.heating),
       },
     ];
   if (miningControl(miner) !== undefined)
@@ -48,12 +48,12 @@ function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
         key: `outlet:${miner.uid}`,
         type: "OnOffOutlet",
         clusters: { ...onOff(isKnown(miner), isMining(miner)), ...electrical(miner) },
-        sendCommand: { on: (on) => switchTold([miner.id], on) },
+        commands: { on: (on) => switchRequest([miner.id], on) },
       },
     ];
   if (!isKnown(miner)) return [];
   return [
-    { ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), sendCommand: {} },
+    { ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), commands: {} },
   ];
 }
 
@@ -68,7 +68,7 @@ function temperatureDevice({ miner, name }: VisibleRig, { sensor, celsius }: Vis
     host: miner.hostDescription,
     reachable: isKnown(miner) || celsius !== null,
     clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
-    sendCommand: {},
+    commands: {},
   };
 }
 
@@ -85,7 +85,7 @@ function groupDevice({ key, name, members }: VisibleGroup): DevicePlan[] {
       host: null,
       reachable: state.isKnown,
       clusters: onOff(state.isKnown, state.isOn),
-      sendCommand: { on: (on) => switchTold(state.ids, on) },
+      commands: { on: (on) => switchRequest(state.ids, on) },
     },
   ];
 }
@@ -136,8 +136,8 @@ function thermostat(miner: Miner, heating: Heating): Clusters {
   };
 }
 
-const heaterTold = (miner: Miner, heating: Heating): DevicePlan["sendCommand"] => ({
-  on: (on) => (on ? handedBack(miner, heating) : switchTold([miner.id], false)),
+const heaterCommands = (miner: Miner, heating: Heating): DevicePlan["commands"] => ({
+  on: (on) => (on ? handedBack(miner, heating) : switchRequest([miner.id], false)),
   target: (celsius) => targetTold(miner.id, celsius),
 });
 

@@ -20,7 +20,7 @@ export interface DevicePlan {
   /** false = it is off, or nobody knows how it is. */
   readonly reachable: boolean;
   readonly clusters: Clusters;
-  readonly sendCommand: Tellable;
+  readonly commands: DeviceCommands;
 }
 
 /** As Homebridge calls them. A meter is a rig that cannot be stopped. */
@@ -54,7 +54,7 @@ type Thermostat = {
 };
 
 /** What is said to the rigs when a controller wants something of the device. */
-export interface Tellable {
+export interface DeviceCommands {
   readonly on?: (on: boolean) => CommandRequest;
   /** °C that the room should have. */
   readonly target?: (celsius: number) => CommandRequest;

@@ -23,13 +23,13 @@ export function rememberedPlan(accessory: MatterAccessory): DevicePlan | null {
     host: typeof host === "string" ? host : null,
     reachable: false,
     clusters: picked(clusters ?? {}),
-    sendCommand: {},
+    commands: {},
   });
 }
 
 /** A device of which nobody knows how it is: what was counted stays, and so does what Matter must have. */
 export function withoutNow(plan: DevicePlan): DevicePlan {
-  return { ...plan, reachable: false, clusters: unknown(plan.clusters), sendCommand: {} };
+  return { ...plan, reachable: false, clusters: unknown(plan.clusters), commands: {} };
 }
 
 function unknown(clusters: Clusters): Clusters {

@@ -20,12 +20,12 @@ const pace = 200;
 
 /** The search for rigs, one at a time. */
 export class RigScan {
-  readonly #tell: (progress: ScanProgress) => void;
+  readonly #sendCommand: (progress: ScanProgress) => void;
   readonly #ending: AbortSignal;
   #stopping: AbortController | null = null;
 
   constructor(sendCommand: (progress: ScanProgress) => void, ending: AbortSignal) {
-    this.#tell = sendCommand;
+    this.#sendCommand = sendCommand;
     this.#ending = ending;
   }
 
@@ -36,7 +36,7 @@ export class RigScan {
     this.#stopping = stopping;
     const found: FoundRigAt[] = [];
     let at = { scanned: 0, total: 0 };
-    const timer = setInterval(() => this.#tell({ ...at, found }), pace);
+    const timer = setInterval(() => this.#sendCommand({ ...at, found }), pace);
     try {
       const { findRigs } = await import("rigbridge/discovery");
       const notes = await findRigs({
