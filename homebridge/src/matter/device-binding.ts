@@ -6,7 +6,7 @@ import type { CommandRequest, SendCommand } from "../send-command.ts";
 import { modes } from "./devices.ts";
 import { type Attributes, due, type States } from "./due.ts";
 import { matterError } from "./error.ts";
-import type { Clusters, DevicePlan, DeviceType, DeviceCommands } from "./plan.ts";
+import type { Clusters, DeviceCommands, DevicePlan, DeviceType } from "./plan.ts";
 import { type Context, withoutNow } from "./remembered.ts";
 import { celsius } from "./units.ts";
 
