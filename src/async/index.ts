@@ -1,0 +1,4 @@
+/** What runs after, beside or again after other work. */
+export { KeyedMutex, Mutex } from "./mutex.ts";
+export { type BackOff, backOff, backOffMs, jittered, retry } from "./retry.ts";
+export { Semaphore, type Slack } from "./semaphore.ts";
