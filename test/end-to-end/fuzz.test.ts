@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fuzzService } from "../torture/fuzzed-service.ts";
 
 test("whatever is asked, the service answers as documented, and lives", async () => {
-  const { statuses, neverDone, flaws } = await fuzzService(8_000, 20_261_121);
+  const { statuses, neverDone, flaws } = await fuzzService(8_000, 20_261_121, 11);
   expect(flaws).toEqual([]);
   // The fuzz reaches behind the doors: most operations were done at least once.
   expect(neverDone.length).toBeLessThan(12);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { operations } from "../../src/contract/operations.ts";
+import { operationNames, operations } from "../../src/contract/operations.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { documented, type FuzzedRequest, fuzzedRequests } from "./fuzzed-requests.ts";
@@ -23,8 +23,11 @@ const key = "the-key-of-the-service";
 /** At work at once. */
 const lanes = 24;
 
-/** Throws requests of all kinds at a real service with virtual rigs, and looks at every answer. */
-export async function fuzzService(count: number, seed: number): Promise<FuzzReport> {
+/**
+ * Throws requests of all kinds at a real service with virtual rigs, and looks at every answer. Goes on, to twice as many
+ * at most, until no more than `unreached` operations were never done: in which order they arrive is chance.
+ */
+export async function fuzzService(count: number, seed: number, unreached = operationNames.length): Promise<FuzzReport> {
   const farm = await startFarm({
     rigs: [
       { kind: "cgminer", dialect: "bmminer", warm: true, host: "127.103.1.1" },
@@ -66,7 +69,8 @@ export async function fuzzService(count: number, seed: number): Promise<FuzzRepo
       flaws.push(`${line(fuzzed)}: no answer, ${String(error)}`);
     }
   };
-  const fuzzed = requestsFor(count, seed, ground);
+  const isReached = () => operationNames.length - done.size <= unreached;
+  const fuzzed = requestsFor(count, seed, ground, isReached);
   // Each lane comes from an address of its own, so that none is asked to wait.
   const lane = async (number: number): Promise<void> => {
     for (const each of fuzzed) await one(each, `127.103.4.${number + 1}`);
@@ -77,7 +81,7 @@ export async function fuzzService(count: number, seed: number): Promise<FuzzRepo
     const health = await service.ask("GET", "/api/summary");
     if (health.status !== 200) flaws.push(`afterwards GET /api/summary is answered with ${health.status}`);
     const memoryAfter = await service.memory();
-    const neverDone = Object.keys(operations).filter((name) => !done.has(name));
+    const neverDone = operationNames.filter((name) => !done.has(name));
     return { requests: count, statuses, neverDone, flaws, memoryBefore, memoryAfter, seconds };
   } finally {
     const code = await service.stop();
@@ -91,10 +95,15 @@ export async function fuzzService(count: number, seed: number): Promise<FuzzRepo
 }
 
 /** Made a thousand at a time, so that 50,000 of them are no matter of memory; shared by all lanes. */
-function* requestsFor(count: number, seed: number, ground: Parameters<typeof fuzzedRequests>[0]) {
+function* requestsFor(
+  count: number,
+  seed: number,
+  ground: Parameters<typeof fuzzedRequests>[0],
+  isReached: () => boolean,
+) {
   const requests = fuzzedRequests(ground);
-  for (let made = 0; made < count; made += 1_000)
-    yield* fc.sample(requests, { numRuns: Math.min(1_000, count - made), seed: seed + made });
+  for (let made = 0; made < count || (made < 2 * count && !isReached()); made += 1_000)
+    yield* fc.sample(requests, { numRuns: 1_000, seed: seed + made });
 }
 
 /** What is wrong with an answer, undefined when nothing is. */

@@ -5,7 +5,11 @@ import type { Verdict } from "../measure.ts";
 import { wait } from "../measure.ts";
 import { startProcess } from "../process.ts";
 
-const drivers = new URL("../../../src/link/drivers/index.ts", import.meta.url);
+/** Those that the started program loads. */
+const drivers = new URL(
+  process.env.RIGBRIDGE_BUILT === "true" ? "../../../dist/link/drivers/index.js" : "../../../src/link/drivers/index.ts",
+  import.meta.url,
+);
 /** Where a mistake in the program could meet a rig: while it is read, while it is shown, and deep within lists. */
 const fields = ["controls", "pools", "readings.shares", "readings.boards.0.serial"];
 const sound = 20;

@@ -81,7 +81,8 @@ async function attackAll(verdict: Verdict, farm: Farm, service: Service, folder:
   const open = (await service.look(next)).results.filter(({ state }) => state === "unknown").length;
   verdict.check(
     `killed three times: ${again} of ${count} rigs were restarted twice, ${missing} not at all, ${open} are unknown`,
-    again === 0 && missing <= open && open <= 3 * 2,
+    // What a rig had taken and not shown yet when the process was killed is unknown, however many that are.
+    again === 0 && missing <= open,
   );
 
   linkSync(store, join(folder, "link.db"));
