@@ -1,7 +1,7 @@
 /** Virtual rigs that speak the real protocols on real sockets: for trying out, for tests and for benchmarks. */
 
+export { type DialectName, dialects } from "./cgminer/dialects.ts";
 export { demoFarm, demoLogin } from "./demo.ts";
-export { type DialectName, dialects } from "./dialects.ts";
 export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
 export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";

@@ -1,12 +1,12 @@
-import { type AntminerModelName, antminerModels } from "./antminer-models.ts";
-import type { AvalonGeneration } from "./avalon-state.ts";
-import type { BraiinsGeneration } from "./braiins-rig.ts";
-import type { DialectName } from "./dialects.ts";
+import { type AntminerModelName, antminerModels } from "./antminer/models.ts";
+import type { AvalonGeneration } from "./avalon/state.ts";
+import type { BraiinsGeneration } from "./braiins/rig.ts";
+import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type Pool, RigModel } from "./model.ts";
-import type { VnishVersion } from "./vnish-rig.ts";
-import type { Generation as WhatsminerGeneration } from "./whatsminer-state.ts";
+import type { VnishVersion } from "./vnish/rig.ts";
+import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
 
 /** A pool to start with; nothing is ever connected to. */
 export interface PoolSpec {

@@ -1,21 +1,21 @@
 import type { Socket } from "node:net";
-import { antminer } from "./antminer.ts";
-import { avalon } from "./avalon.ts";
-import { axeos } from "./axeos.ts";
-import { braiins } from "./braiins.ts";
-import { cgminer } from "./cgminer.ts";
+import { antminer } from "./antminer/index.ts";
+import { avalon } from "./avalon/index.ts";
+import { axeos } from "./axeos/index.ts";
+import { braiins } from "./braiins/index.ts";
+import { cgminer } from "./cgminer/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
-import { luxos } from "./luxos.ts";
+import { luxos } from "./luxos/index.ts";
 import type { RigModel } from "./model.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
 import { modelOf, type RigKind, type RigSpec, rigName, standardPorts } from "./rig-spec.ts";
-import { vnish } from "./vnish.ts";
-import { whatsminer } from "./whatsminer.ts";
-import { xmrig } from "./xmrig.ts";
+import { vnish } from "./vnish/index.ts";
+import { whatsminer } from "./whatsminer/index.ts";
+import { xmrig } from "./xmrig/index.ts";
 
 /** How a rig is put on the network and taken off it; who opens the listeners decides. */
 export interface Plug {

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { partsOf } from "../../src/simulator/cgminer-pools.ts";
-import { JsonWriter, TextWriter } from "../../src/simulator/cgminer-writer.ts";
+import { partsOf } from "../../src/simulator/cgminer/pools.ts";
+import { JsonWriter, TextWriter } from "../../src/simulator/cgminer/writer.ts";
 import { type HttpRequest, readRequests } from "../../src/simulator/http-message.ts";
 
 /** The requests read from these pieces of a stream. */

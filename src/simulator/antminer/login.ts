@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { type HttpRequest, httpReply } from "../http-message.ts";
+import type { Reply } from "../reply.ts";
+
+/** The digest login of the rig's lighttpd. */
+export interface AntminerLogin {
+  readonly username: string;
+  readonly password: string;
+  /** Seconds for which a nonce is good. */
+  readonly nonceSeconds: number;
+}
+
+const realm = "antMiner Configuration";
+
+/** null when the request may go on, else the 401 with a new nonce. `at` is the rig's clock, epoch ms. */
+export function refusalOf(login: AntminerLogin, request: HttpRequest, at: number): Reply | null {
+  const said = partsOf(request.headers.get("authorization") ?? "");
+  if (said === null || said.response !== responseTo(login, request, said)) return challenge(at, false);
+  return at - madeAt(said.nonce) <= login.nonceSeconds * 1000 ? null : challenge(at, true);
+}
+
+/** A nonce that tells when it was made, as lighttpd's do. */
+const nonceOf = (at: number): string => {
+  const time = Math.floor(at / 1000).toString(16);
+  return `${time}:${md5(`rig:${time}`)}`;
+};
+
+function madeAt(nonce: string): number {
+  const seconds = Number.parseInt(nonce.split(":", 1)[0] ?? "", 16);
+  return nonce === nonceOf(seconds * 1000) ? seconds * 1000 : Number.NEGATIVE_INFINITY;
+}
+
+interface Said {
+  readonly username: string;
+  readonly nonce: string;
+  readonly uri: string;
+  readonly response: string;
+  readonly nc: string;
+  readonly cnonce: string;
+}
+
+function partsOf(header: string): Said | null {
+  if (!header.startsWith("Digest ")) return null;
+  const part = (name: string): string =>
+    new RegExp(`(?:^|[\\s,])${name}=(?:"([^"]*)"|([^\\s,]*))`)
+      .exec(header)
+      ?.slice(1)
+      .find((each) => each !== undefined) ?? "";
+  return {
+    username: part("username"),
+    nonce: part("nonce"),
+    uri: part("uri"),
+    response: part("response"),
+    nc: part("nc"),
+    cnonce: part("cnonce"),
+  };
+}
+
+function responseTo({ username, password }: AntminerLogin, request: HttpRequest, said: Said): string | null {
+  if (said.username !== username || said.uri !== request.path) return null;
+  const secret = md5(`${username}:${realm}:${password}`);
+  return md5([secret, said.nonce, said.nc, said.cnonce, "auth", md5(`${request.method}:${said.uri}`)].join(":"));
+}
+
+const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
+
+function challenge(at: number, stale: boolean): Reply {
+  const parameters = [`realm="${realm}"`, `nonce="${nonceOf(at)}"`, 'qop="auth"', ...(stale ? ["stale=true"] : [])];
+  return httpReply({
+    status: 401,
+    reason: "Unauthorized",
+    headers: [
+      `WWW-Authenticate: Digest ${parameters.join(", ")}`,
+      "Content-Type: text/html",
+      "Content-Length: {length}",
+      "Connection: close",
+      "Server: lighttpd/1.4.32",
+    ],
+    body: "<html><head><title>401 - Unauthorized</title></head><body><h1>401 - Unauthorized</h1></body></html>",
+    close: true,
+  });
+}

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import type { AxeosRig } from "./reports.ts";
+
+/** A pool as AxeOS keeps it; it has no scheme in its host. */
+export interface StratumSetting {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** What is kept over a restart. MHz, mV, %, °C. */
+export interface Settings {
+  readonly hostname: string;
+  readonly frequency: number;
+  readonly coreVoltage: number;
+  readonly autoFan: boolean;
+  readonly manualFan: number;
+  readonly minFan: number;
+  readonly temperatureTarget: number;
+  readonly primary: StratumSetting;
+  readonly fallback: StratumSetting;
+  readonly useFallback: boolean;
+}
+
+const flag = z.union([z.literal(0), z.literal(1), z.boolean().transform(Number)]);
+const host = z
+  .string()
+  .max(255)
+  .regex(/^[^/:\s]*$/);
+const port = z.int().min(1).max(65_535);
+const login = z.string().max(255);
+const percent = z.int().min(0).max(100);
+
+/** What PATCH takes; other fields are passed over, as the firmware does. */
+const Patch = z
+  .object({
+    hostname: z.string().regex(/^[A-Za-z0-9-]{1,32}$/),
+    frequency: z.number().min(50).max(1200),
+    coreVoltage: z.int().min(500).max(1500),
+    autofanspeed: flag,
+    manualFanSpeed: percent,
+    fanspeed: percent,
+    minFanSpeed: percent,
+    temptarget: z.int().min(35).max(66),
+    overheat_mode: flag,
+    stratumURL: host,
+    stratumPort: port,
+    stratumUser: login,
+    stratumPassword: login,
+    fallbackStratumURL: host,
+    fallbackStratumPort: port,
+    fallbackStratumUser: login,
+    fallbackStratumPassword: login,
+    useFallbackStratum: flag,
+  })
+  .partial();
+
+/** Host and port of a pool's address. */
+export function endpointOf(url: string): { host: string; port: number } {
+  const [host = "", port = "3333"] = url.replace(/^[a-z0-9+]+:\/\//, "").split(":");
+  return { host, port: Number(port) };
+}
+
+/** The settings after the body of a PATCH, or the firmware's words when it will not have it. */
+export function patched(settings: Settings, body: string): Settings | string {
+  const value = parsed(body);
+  if (value === undefined) return "Invalid JSON";
+  const patch = Patch.safeParse(value);
+  if (!patch.success) return "Wrong API input";
+  const wanted = patch.data;
+  return {
+    hostname: wanted.hostname ?? settings.hostname,
+    frequency: wanted.frequency ?? settings.frequency,
+    coreVoltage: wanted.coreVoltage ?? settings.coreVoltage,
+    autoFan: wanted.autofanspeed === undefined ? settings.autoFan : wanted.autofanspeed !== 0,
+    manualFan: wanted.manualFanSpeed ?? wanted.fanspeed ?? settings.manualFan,
+    minFan: wanted.minFanSpeed ?? settings.minFan,
+    temperatureTarget: wanted.temptarget ?? settings.temperatureTarget,
+    primary: stratum(
+      settings.primary,
+      wanted.stratumURL,
+      wanted.stratumPort,
+      wanted.stratumUser,
+      wanted.stratumPassword,
+    ),
+    fallback: stratum(
+      settings.fallback,
+      wanted.fallbackStratumURL,
+      wanted.fallbackStratumPort,
+      wanted.fallbackStratumUser,
+      wanted.fallbackStratumPassword,
+    ),
+    useFallback: wanted.useFallbackStratum === undefined ? settings.useFallback : wanted.useFallbackStratum !== 0,
+  };
+}
+
+/** Frequency, voltage and fan are followed at once; pools with the next restart. */
+export function applySettings(rig: AxeosRig, settings: Settings): void {
+  rig.settings = settings;
+  rig.model.change((model) => {
+    model.frequency = settings.frequency * 1e6;
+    model.voltage = settings.coreVoltage / 1000;
+    model.temperatureTarget = settings.temperatureTarget;
+    model.fanSetting = settings.autoFan ? null : settings.manualFan / 100;
+  });
+}
+
+function stratum(
+  now: StratumSetting,
+  host: string | undefined,
+  port: number | undefined,
+  user: string | undefined,
+  password: string | undefined,
+): StratumSetting {
+  const endpoint = endpointOf(now.url);
+  return {
+    url: `stratum+tcp://${host ?? endpoint.host}:${port ?? endpoint.port}`,
+    user: user ?? now.user,
+    password: password ?? now.password,
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+import { activePool, type Pool } from "../model.ts";
+import type { Answer, Command } from "./commands.ts";
+import type { CgminerRig } from "./index.ts";
+
+/** The commands that change pools, with the answers and the oddities of cgminer. */
+
+const said = (status: Answer["status"], code: number, message: string): Answer => ({ status, code, message });
+
+const missing = said("E", 25, "Missing pool id parameter");
+
+/** A pool id as C reads it: what is no number is 0, so that a mistyped id means the first pool. */
+const idOf = (text: string): number => Number.parseInt(text, 10) || 0;
+
+const outOfRange = (rig: CgminerRig, id: number): Answer =>
+  said("E", 26, `Invalid pool id ${id} - range is 0 - ${rig.model.pools.length - 1}`);
+
+/** Runs with the pool that the parameter names. */
+const onPool =
+  (act: (rig: CgminerRig, pool: Pool, id: number) => Answer): Command["run"] =>
+  (rig, parameter) => {
+    if (parameter === null) return missing;
+    const id = idOf(parameter);
+    const pool = rig.model.pools[id];
+    return pool === undefined ? outOfRange(rig, id) : act(rig, pool, id);
+  };
+
+const byPriority = (pools: readonly Pool[]): Pool[] => pools.toSorted((a, b) => a.priority - b.priority);
+
+const inOrder = (pools: readonly Pool[]): void => {
+  for (const [priority, pool] of pools.entries()) pool.priority = priority;
+};
+
+/** Parts are divided by commas; a backslash takes the next character as it is. */
+export function partsOf(parameter: string): string[] {
+  const parts = parameter.match(/(?:\\.|[^,\\])+/gs) ?? [];
+  return parts.map((part) => part.replace(/\\(.)/gs, "$1"));
+}
+
+export const add: Command["run"] = (rig, parameter) => {
+  if (parameter === null) return said("E", 52, "Missing addpool details");
+  const [url, user, password, ...more] = partsOf(parameter);
+  if (url === undefined || user === undefined || password === undefined || more.length > 0) {
+    return said("E", 53, `Invalid addpool details '${parameter}'`);
+  }
+  const { model } = rig;
+  const id = model.pools.length;
+  const fresh = { enabled: true, alive: true, priority: id, quota: 1, hashes: 0, lastShareAt: null };
+  const difficulty = model.pools[0]?.difficulty ?? 1024;
+  model.change(() => model.pools.push({ url, user, password, difficulty, ...fresh }));
+  return said("S", 55, rig.dialect.device === "PGA" ? `Added pool '${url}'` : `Added pool ${id}: '${url}'`);
+};
+
+/** The pool comes first, the others keep their order behind it. */
+export const switchTo = onPool(({ model }, pool, id) => {
+  model.change(() => {
+    pool.enabled = true;
+    inOrder([pool, ...byPriority(model.pools).filter((other) => other !== pool)]);
+  });
+  return said("S", 27, `Switching to pool ${id}:'${pool.url}'`);
+});
+
+export const enable = onPool(({ model }, pool, id) => {
+  if (pool.enabled) return said("I", 49, `Pool ${id}:'${pool.url}' already enabled`);
+  model.change(() => {
+    pool.enabled = true;
+  });
+  return said("S", 47, `Enabling pool ${id}:'${pool.url}'`);
+});
+
+export const disable = onPool(({ model }, pool, id) => {
+  if (!pool.enabled) return said("I", 50, `Pool ${id}:'${pool.url}' already disabled`);
+  if (model.pools.every((other) => other === pool || !other.enabled)) {
+    return said("E", 51, `Cannot disable last active pool ${id}:'${pool.url}'`);
+  }
+  model.change(() => {
+    pool.enabled = false;
+  });
+  return said("S", 48, `Disabling pool ${id}:'${pool.url}'`);
+});
+
+/** The pools behind it move up by one, in number and in priority. */
+export const remove = onPool(({ model, dialect }, pool, id) => {
+  const others = model.pools.filter((other) => other !== pool);
+  if (others.length === 0) return said("E", 66, `Cannot remove last pool ${id}:'${pool.url}'`);
+  const stays = dialect.keepsActivePool || activePool(others) === null;
+  if (pool === model.activePool && stays) return said("E", 67, `Cannot remove active pool ${id}:'${pool.url}'`);
+  model.setPools(others);
+  model.change(() => inOrder(byPriority(model.pools)));
+  return said("S", 68, `Removed pool ${id}:'${pool.url}'`);
+});
+
+/** The pools named come first in that order, the others keep theirs behind them. */
+export const prioritize: Command["run"] = (rig, parameter) => {
+  if (parameter === null) return missing;
+  const { model } = rig;
+  const named: Pool[] = [];
+  for (const id of parameter.split(",").map(idOf)) {
+    const pool = model.pools[id];
+    if (pool === undefined) return outOfRange(rig, id);
+    if (named.includes(pool)) return said("E", 74, `Duplicate pool specified ${id}`);
+    named.push(pool);
+  }
+  model.change(() => inOrder([...named, ...byPriority(model.pools).filter((pool) => !named.includes(pool))]));
+  return said("S", 73, "Changed pool priorities");
+};
+
+/** The odd quote at the end is the program's. */
+export const setQuota = onPoolAndNumber(({ model }, pool, quota) => {
+  model.change(() => {
+    pool.quota = quota;
+  });
+  return said("S", 122, `Set pool '${pool.url}' to quota ${quota}'`);
+});
+
+function onPoolAndNumber(act: (rig: CgminerRig, pool: Pool, number: number) => Answer): Command["run"] {
+  return (rig, parameter) => {
+    const [id = "", number] = (parameter ?? "").split(",");
+    if (parameter === null || number === undefined) return missing;
+    const pool = rig.model.pools[idOf(id)];
+    return pool === undefined ? outOfRange(rig, idOf(id)) : act(rig, pool, idOf(number));
+  };
+}
