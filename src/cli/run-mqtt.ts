@@ -7,7 +7,7 @@ import { openLog } from "./log.ts";
 import type { MqttOptions } from "./mqtt.ts";
 import { Shutdown } from "./shutdown.ts";
 
-/** Runs the bridge until it is told to stop, or another takes its place. */
+/** Runs the bridge until a signal stops it or another bridge replaces it. */
 export async function runMqtt(options: MqttOptions): Promise<void> {
   const settings = await settingsOf(options);
   const { service: url, key, locale, data } = options;
@@ -19,7 +19,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   try {
     const bridge = await startMqtt({ service, settings, log, version, folder: data });
     shutdown.add("MQTT bridge", () => bridge.close());
-    log.info(`Rigbridge ${version} brings ${new URL(url).origin} to ${settings.url ?? "its own broker"}`);
+    log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);
     const why = await bridge.ended;
     if (why !== null) process.exitCode = 1;
   } finally {
@@ -27,7 +27,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   }
 }
 
-/** What the configuration says, and the options on top. Throws with every option that is wrong. */
+/** The settings of the configuration, overridden by the options. Throws with every option that is wrong. */
 async function settingsOf(options: MqttOptions): Promise<MqttSettings> {
   const { broker, clientId, username, password, ca, cert, certKey, base, interval, prefix, homeAssistant } = options;
   const file = options.config === undefined ? {} : ((await readConfig(options.config)).config.mqtt ?? {});
@@ -43,7 +43,7 @@ async function settingsOf(options: MqttOptions): Promise<MqttSettings> {
   const { data, error } = MqttSettings.safeParse(wanted, { error: sentence });
   if (data !== undefined) return data;
   const errors = error.issues.map(({ path: [name], message }) => ({ path: optionOf(name), message }));
-  throw new RigbridgeError("config.invalid", "The bridge was not started:", { errors });
+  throw new RigbridgeError("config.invalid", "The bridge did not start:", { errors });
 }
 
 const options: Readonly<Record<string, string>> = {

@@ -81,15 +81,15 @@ describe("rigbridge scan", () => {
     expect(Found.parse(JSON.parse(stdout))).toMatchObject([{ address: "127.81.0.11:8081" }]);
   });
 
-  test("that finds nothing says what to do next", async () => {
+  test("that finds nothing suggests what to try", async () => {
     const { code, stdout } = await rigbridge(["scan", "127.82.0.0/24"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^No rig was found in 254 addresses\.\n/);
+    expect(stdout).toMatch(/^No rigs found in 254 addresses\.\n/);
     expect(stdout).toContain("rigbridge scan 192.168.1.0/24:8080");
     expect((await rigbridge(["scan", "127.82.0.1", "--json"])).stdout).toBe("[]\n");
   });
 
-  test("shows on Ctrl-C what was found until then", async () => {
+  test("prints on Ctrl-C what it has found so far", async () => {
     const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
     const { NODE_OPTIONS: _, ...env } = process.env;
     const child = spawn(process.execPath, [main, "scan", "127.79.0.1", "127.80.0.0-127.80.255.250"], {

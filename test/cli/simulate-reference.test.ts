@@ -13,7 +13,7 @@ describe("rigbridge simulate --reference", () => {
     server.signal("SIGINT");
     expect(await server.ended).toMatchObject({ code: 0, stderr: "" });
     expect(said).toMatch(/^A reference server with 6 miners is at http:\/\/127\.0\.0\.1:\d+\n/);
-    expect(said).toMatch(/^ {2}Stands in for {2}the reference product/m);
+    expect(said).toMatch(/^ {2}Stands in for {2}Awesome Miner/m);
     expect(said).toMatch(/^ {2}Locale +sv-SE$/m);
     expect(said).toMatch(/^ {2}API key +a&b, as \?key=/m);
     expect(said).toMatch(/^ {2}visitor +3 +view +1$/m);
@@ -30,12 +30,12 @@ describe("rigbridge simulate --reference", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.trim().split("\n")).toEqual([
       "The reference server was not started:",
-      "  --count: does not go with --reference",
-      "  --mix: does not go with --reference",
-      "  --base-port: does not go with --reference",
-      "  --addresses: does not go with --reference",
-      "  --fault: does not go with --reference",
-      '  --locale: "xyz_" is no known locale; use one like en-US or sv-SE',
+      "  --count: cannot be combined with --reference",
+      "  --mix: cannot be combined with --reference",
+      "  --base-port: cannot be combined with --reference",
+      "  --addresses: cannot be combined with --reference",
+      "  --fault: cannot be combined with --reference",
+      '  --locale: "xyz_" is not a known locale; use one such as en-US or sv-SE',
       "  --miners: must be a whole number from 1 to 10000",
       "  --key: must be printable ASCII without spaces",
       "  --port: must be a whole number from 0 to 65535",
@@ -47,9 +47,9 @@ describe("rigbridge simulate --reference", () => {
     const { code, stderr } = await rigbridge(["simulate", "--locale", "sv-SE", "--port", "1", "--count", "0"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
-      "No rig was started:",
-      "  --locale: goes with --reference only",
-      "  --port: goes with --reference only",
+      "No rigs were started:",
+      "  --locale: requires --reference",
+      "  --port: requires --reference",
       "  --count: must be a whole number from 1 to 40000",
     ]);
   });
