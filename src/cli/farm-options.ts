@@ -40,8 +40,8 @@ export const maxTwinMiners = 10_000;
 export function farmFrom(options: SimulateOptions): FarmOptions {
   const mistakes = misplaced(options, ["locale", "miners", "key", "port"], "requires --reference");
   const mix = kindNumbers(options.mix ?? defaultMix, "--mix", maxRigs, mistakes);
-  const all = Object.values(mix).reduce((total, number) => total + number, 0);
-  const count = wholeNumber(options.count ?? `${all}`, "--count", 1, maxRigs, mistakes);
+  const total = Object.values(mix).reduce((sum, number) => sum + number, 0);
+  const count = wholeNumber(options.count ?? `${total || 1}`, "--count", 1, maxRigs, mistakes);
   const layout = layoutFrom(options, count, mistakes);
   const seed = seedFrom(options, mistakes);
   const farm = farmOf(count, mix, layout);

@@ -12,8 +12,8 @@ import { isRecord } from "./environment.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 
 /**
- * What no single value shows: names that nobody has, things that are there twice, a service open to everybody.
- * Takes the configuration as it was written, so that these are found beside mistakes of other kinds.
+ * Checks across values: unknown names, duplicates, a service open to everyone.
+ * Takes the configuration before validation, so that these mistakes are reported together with all others.
  */
 export function crossChecks(value: unknown): Finding[] {
   const config = isRecord(value) ? value : {};
@@ -55,10 +55,10 @@ export function crossChecks(value: unknown): Finding[] {
   ];
 }
 
-/** Why the service may not listen there, or null. Without a key only loopback is served. */
+/** Why the service must not listen there, or null. Without a key it listens on loopback only. */
 export function exposed(http: { host: string; key?: string | undefined; open: boolean }): string | null {
   if (http.key !== undefined || http.open || isLoopback(http.host)) return null;
-  return `${http.host} is reached by others, and there is no key; set http.key, or http.open: true to let everybody in`;
+  return `${http.host} is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone`;
 }
 
 const isLoopback = (host: string): boolean =>
@@ -90,7 +90,7 @@ function exposure({ http }: Readonly<Record<string, unknown>>): Finding[] {
 
 function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
   if (!isRecord(store) || typeof store.url !== "string" || !/^[a-z][a-z0-9+]*:\/\//i.test(store.url)) return [];
-  return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not there yet" }];
+  return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not supported yet" }];
 }
 
 function addresses(miners: readonly Entry[]): Finding[] {
@@ -103,7 +103,7 @@ function addresses(miners: readonly Entry[]): Finding[] {
       const plain = formatAddress(parseAddress(address));
       const first = seen.get(plain);
       seen.set(plain, first ?? path);
-      return first === undefined ? [] : [{ path: at, message: `is the address of ${pathText(first)} too` }];
+      return first === undefined ? [] : [{ path: at, message: `is also the address of ${pathText(first)}` }];
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       return [{ path: at, message: error.errors[0]?.message ?? error.message }];
@@ -123,7 +123,7 @@ function plugAddress({ path, fields: { supply } }: Entry): Finding[] {
   }
 }
 
-/** A plug that is switched by messages is not switched where these are commands to something else. */
+/** A plug is not switched at a topic where messages command something else. */
 function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
   const own = ownTopics(mqtt);
   return miners.flatMap(({ path, fields: { supply } }) => {
@@ -133,7 +133,7 @@ function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: reado
   });
 }
 
-/** A plug cuts the power of one miner. */
+/** A plug belongs to one miner. */
 function sharedPlugs(miners: readonly Entry[]): Finding[] {
   const seen = new Map<string, Path>();
   return miners.flatMap(({ path, fields }) => {
@@ -143,11 +143,13 @@ function sharedPlugs(miners: readonly Entry[]): Finding[] {
     const { id } = outletOf(supply);
     const first = seen.get(id);
     seen.set(id, first ?? path);
-    return first === undefined ? [] : [{ path: [...path, "supply"], message: `is the plug of ${pathText(first)} too` }];
+    return first === undefined
+      ? []
+      : [{ path: [...path, "supply"], message: `is also the plug of ${pathText(first)}` }];
   });
 }
 
-/** Where messages are wanted, there is a broker. */
+/** Topics need a broker. */
 function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
   if (config.mqtt !== undefined) return [];
   const sources = [
@@ -166,7 +168,7 @@ function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entr
   return needing.map((path) => ({ path, message: needsMessages }));
 }
 
-/** What the file says is searched unasked, so nobody can say yes to more than that. */
+/** These networks are searched automatically, without the confirmation that a large or public one needs. */
 function networks({ scan }: Readonly<Record<string, unknown>>): Finding[] {
   const at = ["scan", "networks"];
   const texts: unknown[] = isRecord(scan) && Array.isArray(scan.networks) ? scan.networks : [];
@@ -203,11 +205,11 @@ function twice(entries: readonly Entry[], key: string): Finding[] {
     seen.set(text, first ?? path);
     return first === undefined
       ? []
-      : [{ path: [...path, key], message: `"${text}" is the ${key} of ${pathText(first)} too` }];
+      : [{ path: [...path, key], message: `"${text}" is also the ${key} of ${pathText(first)}` }];
   });
 }
 
-/** A key tells who asks, so nobody shares one. */
+/** A key identifies its user, so no two users share one. */
 function sharedKeys({ http }: Readonly<Record<string, unknown>>, users: readonly Entry[]): Finding[] {
   const seen = new Map<unknown, string>();
   if (isRecord(http)) seen.set(http.key, "http");
@@ -216,7 +218,7 @@ function sharedKeys({ http }: Readonly<Record<string, unknown>>, users: readonly
     if (typeof key !== "string") return [];
     const first = seen.get(key);
     seen.set(key, first ?? pathText(path));
-    return first === undefined ? [] : [{ path: [...path, "key"], message: `is the key of ${first} too` }];
+    return first === undefined ? [] : [{ path: [...path, "key"], message: `is also the key of ${first}` }];
   });
 }
 
@@ -233,7 +235,7 @@ function unknownNames({ path, fields }: Entry, key: string, what: string, known:
   );
 }
 
-/** Rooms and surpluses: whom they name is there, and serves one of them. */
+/** Rooms and surpluses: the groups and miners that they name exist, and belong to one of them. */
 function loops(
   config: Readonly<Record<string, unknown>>,
   miners: readonly Entry[],
@@ -242,7 +244,7 @@ function loops(
   const [heatings, follows] = [oneOrMore(config, "heating"), oneOrMore(config, "follow")];
   const known = new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid")]);
   const ofMiners = (entry: Entry, key: string): Finding[] =>
-    // A rig may show its MAC as uid, which the file need not say.
+    // A uid may be a MAC, which only the rig itself reports.
     unknownNames(entry, key, "miner", known).filter(({ path }) => !/^[0-9a-f]{12}$/.test(textAt(config, path)));
   return [
     ...twice(heatings, "name"),
@@ -266,7 +268,7 @@ const textAt = (config: unknown, path: Path): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** By id, name or alias, as GET /api/algorithms has them, or among those of the file. */
+/** Algorithms are known by id, name or alias, as in GET /api/algorithms, or by the file itself. */
 function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Finding[] {
   const listed = [...algorithms.map(({ id }) => id), ...textsOf(own, "id"), ...textsOf(own, "name")];
   const known = new Set([...algorithms.flatMap(({ name, aliases }) => [name, ...aliases]), ...listed].map(bareName));

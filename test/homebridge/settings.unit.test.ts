@@ -35,7 +35,7 @@ describe("settings", () => {
   test("that name nothing for what cannot be read are mistakes, and not none", async () => {
     expect(await mistakesOf({ rigs: { address: "192.168.1.9" }, servise: { url: "http://192.168.1.2" } })).toEqual([
       "rigs must be a list, is a mapping of keys",
-      'servise is no known key; did you mean "service"?',
+      'servise is not a known key; did you mean "service"?',
     ]);
     expect(await mistakesOf({ rigs: ["192.168.1.9"] })).toEqual(["rigs[0] must be a mapping of keys, is text"]);
     expect(await mistakesOf({ groups: { only: [] } })).toEqual(["groups.only needs at least 1 of them"]);
@@ -56,7 +56,7 @@ describe("settings", () => {
     const rig = (address: string) => ({ address, name: "" });
     expect((await readSettings({ rigs: [rig("192.168.1.9"), rig(""), { name: null }] })).rigs).toHaveLength(1);
     expect(await mistakesOf({ rigs: [rig(""), { adress: "192.168.1.9" }] })).toEqual([
-      expect.stringMatching(/^rigs\[1\]\.adress is no known key/),
+      expect.stringMatching(/^rigs\[1\]\.adress is not a known key/),
       "rigs[0].address is missing",
       "rigs[1].address is missing",
     ]);
@@ -76,9 +76,9 @@ describe("settings", () => {
     });
     expect(mistakes).toEqual([
       "rigs[0].as must be one of outlet, switch, heater, hidden",
-      'rigs[1].adress is no known key; did you mean "address"?',
+      'rigs[1].adress is not a known key; did you mean "address"?',
       "rigs[4].heating.target must be at most 35",
-      'alarms is no known key; did you mean "alarm"?',
+      'alarms is not a known key; did you mean "alarm"?',
       "rigs[1].address is missing",
       "rigs[3].heating is missing; a heater needs a room with a temperature",
       expect.stringMatching(/^rigs\[4\]\.heating\.roomTemperature\.url must be a web address/),
