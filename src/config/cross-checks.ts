@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -9,6 +8,7 @@ import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
+import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 
 /**
@@ -44,7 +44,8 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(entriesOf(config, "rules"), "name"),
     ...twice(entriesOf(config, "coins"), "shortName"),
     ...twice(entriesOf(config, "algorithms"), "id"),
-    ...sharedKeys(config, users),
+    // A key identifies its user, so no two users share one.
+    ...twice([...(isRecord(config.http) ? [{ path: ["http"], fields: config.http }] : []), ...users], "key"),
     ...loops(config, miners, groupNames),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "groups", "group", groupNames)),
@@ -60,9 +61,6 @@ export function exposed(http: { host: string; key?: string | undefined; open: bo
   if (http.key !== undefined || http.open || isLoopback(http.host)) return null;
   return `${http.host} is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone`;
 }
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
 interface Entry {
   readonly path: Path;
@@ -93,35 +91,23 @@ function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
   return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not supported yet" }];
 }
 
-function addresses(miners: readonly Entry[]): Finding[] {
-  const seen = new Map<string, Path>();
-  return miners.flatMap(({ path, fields }) => {
-    const { address } = fields;
-    if (typeof address !== "string" || address === "") return [];
-    const at = [...path, "address"];
-    try {
-      const plain = formatAddress(parseAddress(address));
-      const first = seen.get(plain);
-      seen.set(plain, first ?? path);
-      return first === undefined ? [] : [{ path: at, message: `is also the address of ${pathText(first)}` }];
-    } catch (error) {
-      if (!(error instanceof RigbridgeError)) throw error;
-      return [{ path: at, message: error.errors[0]?.message ?? error.message }];
-    }
-  });
+function malformedAddress(path: Path, address: unknown): Finding[] {
+  if (typeof address !== "string" || address === "") return [];
+  const message = refusalOf(() => parseAddress(address));
+  return message === null ? [] : [{ path, message }];
 }
 
-function plugAddress({ path, fields: { supply } }: Entry): Finding[] {
-  const address = isRecord(supply) ? supply.address : undefined;
-  if (typeof address !== "string" || address === "") return [];
-  try {
-    parseAddress(address);
-    return [];
-  } catch (error) {
-    if (!(error instanceof RigbridgeError)) throw error;
-    return [{ path: [...path, "supply", "address"], message: error.errors[0]?.message ?? error.message }];
-  }
-}
+const plugAddress = ({ path, fields: { supply } }: Entry): Finding[] =>
+  isRecord(supply) ? malformedAddress([...path, "supply", "address"], supply.address) : [];
+
+const addresses = (miners: readonly Entry[]): Finding[] => [
+  ...miners.flatMap(({ path, fields }) => malformedAddress([...path, "address"], fields.address)),
+  ...duplicates(miners, "address", "address", ({ address }) =>
+    typeof address !== "string" || refusalOf(() => parseAddress(address)) !== null
+      ? undefined
+      : formatAddress(parseAddress(address)),
+  ),
+];
 
 /** A plug is not switched at a topic where messages command something else. */
 function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
@@ -134,20 +120,11 @@ function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: reado
 }
 
 /** A plug belongs to one miner. */
-function sharedPlugs(miners: readonly Entry[]): Finding[] {
-  const seen = new Map<string, Path>();
-  return miners.flatMap(({ path, fields }) => {
+const sharedPlugs = (miners: readonly Entry[]): Finding[] =>
+  duplicates(miners, "supply", "plug", (fields) => {
     const supply = PlugSettings.safeParse(fields.supply).data;
-    const message = supply === undefined ? null : refusalOf(() => outletOf(supply));
-    if (supply === undefined || message !== null) return [];
-    const { id } = outletOf(supply);
-    const first = seen.get(id);
-    seen.set(id, first ?? path);
-    return first === undefined
-      ? []
-      : [{ path: [...path, "supply"], message: `is also the plug of ${pathText(first)}` }];
+    return supply === undefined || refusalOf(() => outletOf(supply)) !== null ? undefined : outletOf(supply).id;
   });
-}
 
 /** Topics need a broker. */
 function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
@@ -196,31 +173,24 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-function twice(entries: readonly Entry[], key: string): Finding[] {
+/** Entries whose value, as `idOf` compares it, an earlier one has; undefined is not compared. */
+function duplicates(
+  entries: readonly Entry[],
+  key: string,
+  what: string,
+  idOf: (fields: Entry["fields"]) => string | undefined,
+): Finding[] {
   const seen = new Map<string, Path>();
   return entries.flatMap(({ path, fields }) => {
-    const text = fields[key];
-    if (typeof text !== "string") return [];
-    const first = seen.get(text);
-    seen.set(text, first ?? path);
-    return first === undefined
-      ? []
-      : [{ path: [...path, key], message: `"${text}" is also the ${key} of ${pathText(first)}` }];
+    const value = idOf(fields);
+    const first = value === undefined ? undefined : seen.get(value);
+    if (value !== undefined && first === undefined) seen.set(value, path);
+    return first === undefined ? [] : [{ path: [...path, key], message: `is also the ${what} of ${pathText(first)}` }];
   });
 }
 
-/** A key identifies its user, so no two users share one. */
-function sharedKeys({ http }: Readonly<Record<string, unknown>>, users: readonly Entry[]): Finding[] {
-  const seen = new Map<unknown, string>();
-  if (isRecord(http)) seen.set(http.key, "http");
-  return users.flatMap(({ path, fields }) => {
-    const { key } = fields;
-    if (typeof key !== "string") return [];
-    const first = seen.get(key);
-    seen.set(key, first ?? pathText(path));
-    return first === undefined ? [] : [{ path: [...path, "key"], message: `is also the key of ${first}` }];
-  });
-}
+const twice = (entries: readonly Entry[], key: string): Finding[] =>
+  duplicates(entries, key, key, ({ [key]: text }) => (typeof text === "string" ? text : undefined));
 
 /** One name or a list of them. */
 function unknownNames({ path, fields }: Entry, key: string, what: string, known: ReadonlySet<string>): Finding[] {

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { secret } from "../contract/secrets.ts";
 import { TopicFilter } from "../contract/topic.ts";
@@ -107,4 +108,5 @@ export const MqttSettings = z
 export type MqttSettings = z.infer<typeof MqttSettings>;
 export type HomeAssistantSettings = z.infer<typeof HomeAssistantSettings>;
 
-const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\./.test(host);
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));

@@ -197,7 +197,7 @@ describe("each mistake is reported with its path and line", () => {
     [
       "a uid twice",
       "miners:\n  - { address: a1, uid: x }\n  - { address: a2, uid: x }",
-      ['3: miners[1].uid: "x" is also the uid of miners[0]'],
+      ["3: miners[1].uid: is also the uid of miners[0]"],
     ],
     [
       "an unknown group",
@@ -207,12 +207,12 @@ describe("each mistake is reported with its path and line", () => {
     [
       "a group twice, one inside another",
       "groups:\n  - name: a\n    groups:\n      - name: a",
-      ['4: groups[0].groups[0].name: "a" is also the name of groups[0]'],
+      ["4: groups[0].groups[0].name: is also the name of groups[0]"],
     ],
     [
       "a pool twice",
       'pools:\n  - { name: a, url: "p:1" }\n  - { name: a, url: "p:2" }',
-      ['3: pools[1].name: "a" is also the name of pools[0]'],
+      ["3: pools[1].name: is also the name of pools[0]"],
     ],
     [
       "a pool group of unknown pools",
