@@ -1,22 +1,7 @@
 import { Command, Option } from "commander";
 import { failing } from "./failure.ts";
-import { type ServiceOptions, secretsHelp, serviceOptions } from "./service-options.ts";
-
-export interface MqttOptions extends ServiceOptions {
-  readonly config?: string;
-  readonly broker?: string;
-  readonly clientId?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly certKey?: string;
-  readonly base?: string;
-  readonly interval?: string;
-  readonly prefix?: string;
-  readonly homeAssistant: boolean;
-  readonly data: string;
-}
+import type { MqttOptions } from "./run-mqtt.ts";
+import { secretsHelp, serviceOptions } from "./service-options.ts";
 
 export function mqttCommand(): Command {
   const command = new Command("mqtt");

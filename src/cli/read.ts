@@ -1,34 +1,14 @@
 import { Command, Option } from "commander";
 import { didYouMean } from "../config/index.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import type { Identity } from "../contract/readings.ts";
 import { parseAddress } from "../link/address.ts";
-import type { Driver, Halt, Locked, Reading } from "../link/driver.ts";
+import type { Driver } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { type Identified, identify } from "../link/identify.ts";
 import { haltOf } from "../link/reason.ts";
 import { failing } from "./failure.ts";
-import { rigText } from "./rig-text.ts";
+import { type RigReport, rigText } from "./rig-text.ts";
 import { secretsHelp } from "./service-options.ts";
-
-/** The result of one read. */
-export interface RigReport {
-  /** Id of the driver that reads it. */
-  readonly driver: string;
-  readonly identity: Identity;
-  readonly readings: Reading["readings"];
-  /** Why the rig is not hashing; null while it is. */
-  readonly reason: Halt | null;
-  readonly pools: readonly ReportedPool[];
-  readonly controls: Reading["controls"];
-  /** Why further controls are missing; absent where none are. */
-  readonly locked?: Locked;
-}
-
-type ReportedPool = Pick<
-  Reading["pools"][number],
-  "url" | "worker" | "status" | "active" | "priority" | "quota" | "accepted" | "rejected" | "stale"
->;
 
 interface ReadOptions {
   readonly driver?: string;

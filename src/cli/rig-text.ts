@@ -1,10 +1,29 @@
-import type { Control, RigReadings } from "../contract/readings.ts";
+import type { Control, Identity, RigReadings } from "../contract/readings.ts";
+import type { Halt, Locked, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { formatFor } from "../units/format.ts";
-import type { RigReport } from "./read.ts";
 import { hanging, indented, pairs, printable, table } from "./table.ts";
 
 const format = formatFor({ locale: "en-US", currency: "USD" });
+
+/** The result of one read. */
+export interface RigReport {
+  /** Id of the driver that reads it. */
+  readonly driver: string;
+  readonly identity: Identity;
+  readonly readings: Reading["readings"];
+  /** Why the rig is not hashing; null while it is. */
+  readonly reason: Halt | null;
+  readonly pools: readonly ReportedPool[];
+  readonly controls: Reading["controls"];
+  /** Why further controls are missing; absent where none are. */
+  readonly locked?: Locked;
+}
+
+type ReportedPool = Pick<
+  Reading["pools"][number],
+  "url" | "worker" | "status" | "active" | "priority" | "quota" | "accepted" | "rejected" | "stale"
+>;
 
 /** A rig as text for the terminal; what it does not report is left out. */
 export function rigText(report: RigReport, address: string): string {

@@ -4,8 +4,24 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { MqttSettings, startMqtt } from "../mqtt/index.ts";
 import { version } from "../version.ts";
 import { openLog } from "./log.ts";
-import type { MqttOptions } from "./mqtt.ts";
+import type { ServiceOptions } from "./service-options.ts";
 import { Shutdown } from "./shutdown.ts";
+
+export interface MqttOptions extends ServiceOptions {
+  readonly config?: string;
+  readonly broker?: string;
+  readonly clientId?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly certKey?: string;
+  readonly base?: string;
+  readonly interval?: string;
+  readonly prefix?: string;
+  readonly homeAssistant: boolean;
+  readonly data: string;
+}
 
 /** Runs the bridge until a signal stops it or another bridge replaces it. */
 export async function runMqtt(options: MqttOptions): Promise<void> {

@@ -16,9 +16,19 @@ import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./config.ts";
 import { openLog } from "./log.ts";
-import type { ServeOptions } from "./serve.ts";
 import { Shutdown } from "./shutdown.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
+
+export interface ServeOptions {
+  /** The configuration file; absent: the default one if it exists. */
+  readonly config?: string;
+  /** The folder of the store, and of the configuration unless `config` names it. */
+  readonly data?: string;
+  readonly demo?: true;
+  readonly makeKey?: true;
+  readonly host?: string;
+  readonly port?: number;
+}
 
 interface Place {
   readonly file: string | null;

@@ -1,17 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { defaultFile } from "./config.ts";
 import { failing } from "./failure.ts";
-
-export interface ServeOptions {
-  /** The configuration file; absent: the default one if it exists. */
-  readonly config?: string;
-  /** The folder of the store, and of the configuration unless `config` names it. */
-  readonly data?: string;
-  readonly demo?: true;
-  readonly makeKey?: true;
-  readonly host?: string;
-  readonly port?: number;
-}
+import type { ServeOptions } from "./run-service.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")

@@ -1,4 +1,5 @@
-import type { PoolSpec, RigSpec } from "./rig-spec.ts";
+import type { PoolSpec } from "./model.ts";
+import type { RigSpec } from "./rig-spec.ts";
 
 /** An invented pool, an invented account. */
 const pools = (worker: string, scheme = "stratum+tcp://"): PoolSpec[] => [

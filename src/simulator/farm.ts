@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { RigSpec } from "./rig-spec.ts";
-import { type Plug, SimulatedRig } from "./simulated-rig.ts";
+import { type RigNetwork, SimulatedRig } from "./simulated-rig.ts";
 
 export interface FarmOptions {
   readonly rigs: readonly RigSpec[];
@@ -21,16 +21,16 @@ export interface Farm {
 
 /** Puts virtual rigs on the network. Throws `not.possible` when an address or port cannot be had. */
 export async function startFarm(options: FarmOptions): Promise<Farm> {
-  const plug = options.oneListener ? new SharedPlug() : new OwnPlug();
-  const settings = { now: options.clock ?? Date.now, seed: options.seed ?? 1, plug };
+  const network = options.oneListener ? new SharedListeners() : new ListenersPerRig();
+  const settings = { now: options.clock ?? Date.now, seed: options.seed ?? 1, network };
   const rigs = options.rigs.map((spec, index) => new SimulatedRig(spec, index, settings));
   try {
-    for (const rig of rigs) await plug.plug(rig);
+    for (const rig of rigs) await network.attach(rig);
   } catch (error) {
-    await plug.close();
+    await network.close();
     throw error;
   }
-  return { rigs, close: () => plug.close() };
+  return { rigs, close: () => network.close() };
 }
 
 /** Open connections, each with its rig. */
@@ -53,11 +53,11 @@ class Connections {
 }
 
 /** Every rig has its own listener. */
-class OwnPlug implements Plug {
+class ListenersPerRig implements RigNetwork {
   readonly #servers = new Map<SimulatedRig, Server[]>();
   readonly #connections = new Connections();
 
-  async plug(rig: SimulatedRig): Promise<void> {
+  async attach(rig: SimulatedRig): Promise<void> {
     if (!rig.listening || this.#servers.has(rig)) return;
     const servers: Server[] = [];
     this.#servers.set(rig, servers);
@@ -70,12 +70,12 @@ class OwnPlug implements Plug {
       }
       rig.ports = ports;
     } catch (error) {
-      this.unplug(rig);
+      this.detach(rig);
       throw error;
     }
   }
 
-  unplug(rig: SimulatedRig): void {
+  detach(rig: SimulatedRig): void {
     for (const server of this.#servers.get(rig) ?? []) server.close();
     this.#servers.delete(rig);
   }
@@ -95,18 +95,18 @@ class OwnPlug implements Plug {
  * One listener a port for all rigs: the address that was called tells which one is meant. It is bound to every
  * address, so that what does not come over loopback is dropped unread. A rig that is off resets the connection.
  */
-class SharedPlug implements Plug {
+class SharedListeners implements RigNetwork {
   readonly #ports = new Map<number, { server: Server; rigs: Map<string, SimulatedRig> }>();
   readonly #connections = new Connections();
 
-  async plug(rig: SimulatedRig): Promise<void> {
+  async attach(rig: SimulatedRig): Promise<void> {
     for (const port of rig.ports) {
       const { rigs } = this.#ports.get(port) ?? (await this.#open(port));
       rigs.set(rig.host, rig);
     }
   }
 
-  unplug(): void {}
+  detach(): void {}
 
   cut(rig: SimulatedRig): void {
     this.#connections.cut(rig);

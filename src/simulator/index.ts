@@ -6,7 +6,7 @@ export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
 export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
-export { type Pool, RigModel } from "./model.ts";
+export { type Pool, type PoolSpec, RigModel } from "./model.ts";
 export { type PlugKind, type PlugOptions, startPlug, type VirtualPlug } from "./plug.ts";
 export { fraction } from "./random.ts";
 export {
@@ -27,7 +27,6 @@ export {
   type BraiinsSpec,
   type CgminerSpec,
   type LuxosSpec,
-  type PoolSpec,
   type RigKind,
   type RigSpec,
   rigKinds,

@@ -20,6 +20,32 @@ export interface Pool {
   lastShareAt: number | null;
 }
 
+/** A pool to start with; nothing is ever connected to. */
+export interface PoolSpec {
+  readonly url: string;
+  readonly user: string;
+  readonly password?: string;
+  /** Of a share; what is left out gives a share every few seconds. */
+  readonly difficulty?: number;
+  readonly alive?: boolean;
+  readonly enabled?: boolean;
+}
+
+export function poolsOf(specs: readonly PoolSpec[], difficulty: number): Pool[] {
+  return specs.map((pool, priority) => ({
+    url: pool.url,
+    user: pool.user,
+    password: pool.password ?? "x",
+    difficulty: pool.difficulty ?? difficulty,
+    enabled: pool.enabled ?? true,
+    alive: pool.alive ?? true,
+    priority,
+    quota: 1,
+    hashes: 0,
+    lastShareAt: null,
+  }));
+}
+
 export interface Shares {
   readonly accepted: number;
   readonly rejected: number;

@@ -4,20 +4,9 @@ import type { BraiinsGeneration } from "./braiins/rig.ts";
 import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
-import { type Pool, RigModel } from "./model.ts";
+import { type PoolSpec, poolsOf, RigModel } from "./model.ts";
 import type { VnishVersion } from "./vnish/rig.ts";
 import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
-
-/** A pool to start with; nothing is ever connected to. */
-export interface PoolSpec {
-  readonly url: string;
-  readonly user: string;
-  readonly password?: string;
-  /** Of a share; what is left out gives a share every few seconds. */
-  readonly difficulty?: number;
-  readonly alive?: boolean;
-  readonly enabled?: boolean;
-}
 
 interface CommonSpec {
   /** Host name, worker id; made from the kind and the place in the farm when left out. */
@@ -211,31 +200,16 @@ const defaultPools = (kind: RigKind, name: string): PoolSpec[] => {
 const shareSeconds = 8;
 
 /** A power of two, as pools set it, that gives a share every eight seconds or so. */
-function usualDifficulty(name: HardwareName): number {
+function defaultDifficulty(name: HardwareName): number {
   const { hashrate, hashesPerDifficulty } = hardware[name];
   return 2 ** Math.max(0, Math.round(Math.log2((hashrate * shareSeconds) / hashesPerDifficulty)));
-}
-
-export function poolsOf(specs: readonly PoolSpec[], difficulty: number): Pool[] {
-  return specs.map((pool, priority) => ({
-    url: pool.url,
-    user: pool.user,
-    password: pool.password ?? "x",
-    difficulty: pool.difficulty ?? difficulty,
-    enabled: pool.enabled ?? true,
-    alive: pool.alive ?? true,
-    priority,
-    quota: 1,
-    hashes: 0,
-    lastShareAt: null,
-  }));
 }
 
 export function modelOf(spec: RigSpec, name: string, now: () => number, seed: number): RigModel {
   const kind = hardwareOf(spec);
   return new RigModel({
     hardware: hardware[kind],
-    pools: poolsOf(spec.pools ?? defaultPools(spec.kind, name), usualDifficulty(kind)),
+    pools: poolsOf(spec.pools ?? defaultPools(spec.kind, name), defaultDifficulty(kind)),
     now,
     seed,
     warm: spec.warm ?? false,

@@ -18,10 +18,10 @@ import { whatsminer } from "./whatsminer/index.ts";
 import { xmrig } from "./xmrig/index.ts";
 
 /** How a rig is put on the network and taken off it; who opens the listeners decides. */
-export interface Plug {
+export interface RigNetwork {
   /** Refuses connections from now on. */
-  unplug(rig: SimulatedRig): void;
-  plug(rig: SimulatedRig): Promise<void>;
+  detach(rig: SimulatedRig): void;
+  attach(rig: SimulatedRig): Promise<void>;
   /** Cuts what is open. */
   cut(rig: SimulatedRig): void;
 }
@@ -44,10 +44,10 @@ export class SimulatedRig implements RigBody {
   #connections = 0;
   /** The last one that is open. */
   #rpcSocket: Socket | null = null;
-  readonly #plug: Plug;
+  readonly #network: RigNetwork;
   readonly #conversation: Conversation;
 
-  constructor(spec: RigSpec, index: number, options: { now: () => number; seed: number; plug: Plug }) {
+  constructor(spec: RigSpec, index: number, options: { now: () => number; seed: number; network: RigNetwork }) {
     const seed = mix(options.seed, index + 1);
     this.kind = spec.kind;
     this.name = rigName(spec, index);
@@ -56,7 +56,7 @@ export class SimulatedRig implements RigBody {
     this.ports = spec.usualPorts ? standardPorts[spec.kind] : [spec.port ?? 0];
     this.restartSeconds = spec.restartSeconds ?? 3;
     this.#fault = spec.fault ?? null;
-    this.#plug = options.plug;
+    this.#network = options.network;
     this.model = modelOf(spec, this.name, options.now, seed);
     this.#conversation = conversationOf(this, spec);
   }
@@ -82,9 +82,9 @@ export class SimulatedRig implements RigBody {
   set fault(fault: FaultSetting) {
     const wasOff = this.#fault === "off";
     this.#fault = fault;
-    if (faultOf(fault)?.connect !== undefined) this.#plug.cut(this);
-    if (fault === "off") this.#plug.unplug(this);
-    else if (wasOff && this.powered) this.#plug.plug(this).catch(() => this.quit());
+    if (faultOf(fault)?.connect !== undefined) this.#network.cut(this);
+    if (fault === "off") this.#network.detach(this);
+    else if (wasOff && this.powered) this.#network.attach(this).catch(() => this.quit());
   }
 
   /** Whether it should be listening. */
@@ -95,7 +95,7 @@ export class SimulatedRig implements RigBody {
   /** Connections are refused, open ones are cut; the model starts afresh with `powerOn`. */
   powerOff(): void {
     this.quit();
-    this.#plug.cut(this);
+    this.#network.cut(this);
   }
 
   /** Listens again on the same port, started afresh. */
@@ -105,7 +105,7 @@ export class SimulatedRig implements RigBody {
     // What cgminer is told of its devices it forgets.
     if (this.kind === "cgminer") this.model.boardsOff.clear();
     this.model.restart(0);
-    if (this.listening) await this.#plug.plug(this);
+    if (this.listening) await this.#network.attach(this);
   }
 
   denies(): boolean {
@@ -114,7 +114,7 @@ export class SimulatedRig implements RigBody {
 
   quit(): void {
     this.powered = false;
-    this.#plug.unplug(this);
+    this.#network.detach(this);
   }
 
   /** Holds the conversation on a connection that was just accepted. */

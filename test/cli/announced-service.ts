@@ -1,5 +1,4 @@
-import { runService } from "../../src/cli/run-service.ts";
-import type { ServeOptions } from "../../src/cli/serve.ts";
+import { runService, type ServeOptions } from "../../src/cli/run-service.ts";
 
 /** `rigbridge serve` in a network of its own, on loopback: the port of mDNS there, the folder, the address to listen at. */
 const [udpPort, data = "", host = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RigReport } from "../../src/cli/read.ts";
-import { rigText } from "../../src/cli/rig-text.ts";
+
+import { type RigReport, rigText } from "../../src/cli/rig-text.ts";
 import { hanging, pairs, table } from "../../src/cli/table.ts";
 import { type Control, unknownReadings } from "../../src/contract/readings.ts";
 

@@ -19,19 +19,19 @@ export function antminer(body: RigBody, options: AntminerOptions): Conversation 
     ...dialects.bmminer,
     version: { ...dialects.bmminer.version, Miner: kind.miner, CompileTime: kind.compiled, Type: kind.type },
   };
-  const usual = cgminer(body, { dialect, privileged: false }).rpc ?? (() => null);
+  const bmminer = cgminer(body, { dialect, privileged: false }).rpc ?? (() => null);
   return {
-    ...(options.speaks === "web" ? {} : { rpc: (request: string) => answerRpc(rig, request, usual) }),
+    ...(options.speaks === "web" ? {} : { rpc: (request: string) => answerRpc(rig, request, bmminer) }),
     ...(options.speaks === "rpc" ? {} : { http: (request) => answerWeb(settled(rig), request) }),
   };
 }
 
-function answerRpc(rig: AntminerRig, request: string, usual: (request: string) => Reply | null): Reply | null {
+function answerRpc(rig: AntminerRig, request: string, bmminer: (request: string) => Reply | null): Reply | null {
   if (isSilent(settled(rig))) return { head: noHead, body: "", tail: "", times: 1, close: true };
   const wanted = commandOf(request);
   if (wanted?.command === "stats" && wanted.new_api === true && !rig.kind.old)
     return rpcReply(JSON.stringify(stats(rig)));
-  return wanted?.command === "stats" && rig.kind.old ? rpcReply(oldStats(rig)) : usual(request);
+  return wanted?.command === "stats" && rig.kind.old ? rpcReply(oldStats(rig)) : bmminer(request);
 }
 
 function commandOf(request: string): { readonly command?: unknown; readonly new_api?: unknown } | null {

@@ -14,9 +14,9 @@ const realm = "antMiner Configuration";
 
 /** null when the request may go on, else the 401 with a new nonce. `at` is the rig's clock, epoch ms. */
 export function refusalOf(login: AntminerLogin, request: HttpRequest, at: number): Reply | null {
-  const said = partsOf(request.headers.get("authorization") ?? "");
-  if (said === null || said.response !== responseTo(login, request, said)) return challenge(at, false);
-  return at - madeAt(said.nonce) <= login.nonceSeconds * 1000 ? null : challenge(at, true);
+  const given = partsOf(request.headers.get("authorization") ?? "");
+  if (given === null || given.response !== responseTo(login, request, given)) return challenge(at, false);
+  return at - madeAt(given.nonce) <= login.nonceSeconds * 1000 ? null : challenge(at, true);
 }
 
 /** A nonce that tells when it was made, as lighttpd's do. */
@@ -30,7 +30,7 @@ function madeAt(nonce: string): number {
   return nonce === nonceOf(seconds * 1000) ? seconds * 1000 : Number.NEGATIVE_INFINITY;
 }
 
-interface Said {
+interface Credentials {
   readonly username: string;
   readonly nonce: string;
   readonly uri: string;
@@ -39,7 +39,7 @@ interface Said {
   readonly cnonce: string;
 }
 
-function partsOf(header: string): Said | null {
+function partsOf(header: string): Credentials | null {
   if (!header.startsWith("Digest ")) return null;
   const part = (name: string): string =>
     new RegExp(`(?:^|[\\s,])${name}=(?:"([^"]*)"|([^\\s,]*))`)
@@ -56,10 +56,10 @@ function partsOf(header: string): Said | null {
   };
 }
 
-function responseTo({ username, password }: AntminerLogin, request: HttpRequest, said: Said): string | null {
-  if (said.username !== username || said.uri !== request.path) return null;
+function responseTo({ username, password }: AntminerLogin, request: HttpRequest, given: Credentials): string | null {
+  if (given.username !== username || given.uri !== request.path) return null;
   const secret = md5(`${username}:${realm}:${password}`);
-  return md5([secret, said.nonce, said.nc, said.cnonce, "auth", md5(`${request.method}:${said.uri}`)].join(":"));
+  return md5([secret, given.nonce, given.nc, given.cnonce, "auth", md5(`${request.method}:${given.uri}`)].join(":"));
 }
 
 const md5 = (text: string): string => createHash("md5").update(text).digest("hex");

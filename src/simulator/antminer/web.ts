@@ -53,14 +53,14 @@ const newPages: ReadonlyMap<string, Page> = new Map([
 const oldPages: ReadonlyMap<string, Page> = new Map([
   ...common,
   ["miner_stats", { program: true, answer: (rig: AntminerRig) => text(oldStats(rig)) }],
-  ["miner_summary", { program: true, answer: (rig: AntminerRig) => text(told(rig, "summary")) }],
-  ["miner_pools", { program: true, answer: (rig: AntminerRig) => text(told(rig, "pools")) }],
+  ["miner_summary", { program: true, answer: (rig: AntminerRig) => text(rpcText(rig, "summary")) }],
+  ["miner_pools", { program: true, answer: (rig: AntminerRig) => text(rpcText(rig, "pools")) }],
   ["blink", plain(oldBlink)],
   ["set_miner_conf", plain(configureByForm)],
 ]);
 
-/** What the RPC says. */
-function told({ body }: AntminerRig, command: string): string {
+/** The answer of the RPC. */
+function rpcText({ body }: AntminerRig, command: string): string {
   const reply = cgminer(body, { dialect: "bmminer", privileged: false }).rpc?.(JSON.stringify({ command }));
   return reply ? String(bytesOf(reply)).replace("\0", "") : "";
 }

@@ -47,24 +47,24 @@ function answer(rig: AvalonRig, text: string, base: (text: string) => Reply | nu
   if (text === "") return null;
   settle(rig);
   const request = requestOf(text);
-  if (!request.json && rig.generation === "nano3s") return said(rig, request, "E", 23, "Invalid JSON");
+  if (!request.json && rig.generation === "nano3s") return statusReply(rig, request, "E", 23, "Invalid JSON");
   const { command, parameter } = request;
-  if (lacking[rig.generation].has(command)) return said(rig, request, "E", 14, "Invalid command");
+  if (lacking[rig.generation].has(command)) return statusReply(rig, request, "E", 14, "Invalid command");
   switch (command) {
     case "version":
-      return said(rig, request, "S", 22, "CGMiner versions", ["VERSION", version(rig)]);
+      return statusReply(rig, request, "S", 22, "CGMiner versions", ["VERSION", version(rig)]);
     case "stats":
     case "estats":
-      return said(rig, request, "S", 70, "CGMiner stats", ["STATS", stats(rig)]);
+      return statusReply(rig, request, "S", 70, "CGMiner stats", ["STATS", stats(rig)]);
     case "litestats":
-      return said(rig, request, "S", 70, "CGMiner stats", ["STATS", liteStats(rig)]);
+      return statusReply(rig, request, "S", 70, "CGMiner stats", ["STATS", liteStats(rig)]);
     case "ascset":
       return ascset(rig, request);
     case "restart":
       return restarted(rig, request);
     case "check":
       if (parameter !== null && lacking[rig.generation].has(parameter))
-        return said(rig, request, "S", 72, "Check command", ["CHECK", { Exists: "N", Access: "N" }]);
+        return statusReply(rig, request, "S", 72, "Check command", ["CHECK", { Exists: "N", Access: "N" }]);
       return byItsClock(rig, base(text));
     default:
       return byItsClock(rig, base(text));
@@ -75,18 +75,18 @@ function ascset(rig: AvalonRig, request: Request): Reply {
   const [module, name = "", ...rest] = (request.parameter ?? "").split(",");
   const value = rest.join(",");
   if (changes(name, value)) logWrite(rig.body.requests, `ascset|${request.parameter}`);
-  if (rig.body.denies()) return said(rig, request, "E", 45, "Access denied to 'ascset' command");
-  if (module !== "0") return said(rig, request, "E", 107, `Invalid ASC id ${module} - range is 0 - 0`);
+  if (rig.body.denies()) return statusReply(rig, request, "E", 45, "Access denied to 'ascset' command");
+  if (module !== "0") return statusReply(rig, request, "E", 107, `Invalid ASC id ${module} - range is 0 - 0`);
   const clock = clockOf(rig);
   const outcome = setOption(rig, name.toLowerCase(), value);
-  if (outcome === null) return said(rig, request, "S", 119, "ASC 0 set OK", undefined, clock);
-  if ("error" in outcome) return said(rig, request, "E", 120, `ASC 0 set failed: ${outcome.error}`);
-  return said(rig, request, "I", 118, `ASC 0 set info: ${outcome.info}`);
+  if (outcome === null) return statusReply(rig, request, "S", 119, "ASC 0 set OK", undefined, clock);
+  if ("error" in outcome) return statusReply(rig, request, "E", 120, `ASC 0 set failed: ${outcome.error}`);
+  return statusReply(rig, request, "I", 118, `ASC 0 set info: ${outcome.info}`);
 }
 
 function restarted(rig: AvalonRig, request: Request): Reply {
   logWrite(rig.body.requests, "restart");
-  if (rig.body.denies()) return said(rig, request, "E", 45, "Access denied to 'restart' command");
+  if (rig.body.denies()) return statusReply(rig, request, "E", 45, "Access denied to 'restart' command");
   reboot(rig);
   return rpcReply(request.json ? '{"STATUS":"RESTART","id":1}' : "RESTART");
 }
@@ -113,7 +113,7 @@ type Section = readonly [name: string, fields: Readonly<Record<string, string | 
 
 const description = "cgminer 4.11.1";
 
-function said(
+function statusReply(
   rig: AvalonRig,
   { json }: Request,
   letter: "S" | "I" | "E",

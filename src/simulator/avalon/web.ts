@@ -12,10 +12,10 @@ export function webAnswer(rig: AvalonRig, request: HttpRequest): Reply {
     return page(`getAuthCallback ({\t"auth":"${saltOf(rig)}","code":"0",});`);
   if (path === "/get_minerinfo.cgi" && rig.generation === "nano3")
     return page(`minerinfoCallback({"hwtype":"Avalonnano","mac":"${rig.body.mac.toLowerCase()}","dna":"0"});`);
-  const known = pages.get(path);
-  if (known === undefined) return path === "/" ? page(login) : page("Not Found", 404);
+  const handler = pages.get(path);
+  if (handler === undefined) return path === "/" ? page(login) : page("Not Found", 404);
   if (headers.get("cookie") !== `auth=${cookieOf(rig)}`) return page(login);
-  return known(rig, method, request.body);
+  return handler(rig, method, request.body);
 }
 
 const login =

@@ -1,8 +1,8 @@
 import { type HttpRequest, httpReply } from "../http-message.ts";
 import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
-import { type AxeosRig, asic, fresh, system } from "./reports.ts";
-import { applySettings, patched } from "./settings.ts";
+import { asic, system } from "./reports.ts";
+import { type AxeosRig, applySettings, fresh, patched } from "./state.ts";
 
 /** AxeOS (ESP-Miner) as a Bitaxe Gamma serves it on port 80: no credentials, JSON, the connection is kept. */
 export function axeos(body: RigBody, options: { pausable: boolean }): Conversation {

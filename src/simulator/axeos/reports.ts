@@ -1,37 +1,4 @@
-import type { Pool, RigModel } from "../model.ts";
-import type { RigBody } from "../rig.ts";
-import { endpointOf, type Settings, type StratumSetting } from "./settings.ts";
-
-/** A rig as AxeOS sees it. */
-export interface AxeosRig {
-  readonly body: RigBody;
-  readonly model: RigModel;
-  settings: Settings;
-}
-
-const noPool: StratumSetting = { url: "", user: "", password: "" };
-
-const settingOf = (pool: Pool | undefined): StratumSetting =>
-  pool === undefined ? noPool : { url: pool.url, user: pool.user, password: pool.password };
-
-/** As it comes out of the box, with the pools that it was given. */
-export function fresh(body: RigBody): AxeosRig {
-  const { model, name } = body;
-  const [primary, fallback] = model.pools;
-  const settings = {
-    hostname: name,
-    frequency: model.frequency / 1e6,
-    coreVoltage: Math.round(model.voltage * 1000),
-    autoFan: true,
-    manualFan: 100,
-    minFan: 25,
-    temperatureTarget: Math.round(model.temperatureTarget),
-    primary: settingOf(primary),
-    fallback: settingOf(fallback),
-    useFallback: false,
-  };
-  return { body, model, settings };
-}
+import { type AxeosRig, endpointOf, type Settings } from "./state.ts";
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits));
 

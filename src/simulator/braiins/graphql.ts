@@ -26,14 +26,14 @@ const open =
   /^\s*(query\s*)?\{\s*(bosminer\s*\{\s*info\s*\{\s*modelName|bos\s*\{\s*info\s*\{\s*version\s*\{\s*full\s*\})\s*\}\s*\}\s*\}\s*$/;
 
 /** The web interface of BOSminer: a login, queries of what it shows, and mutations. BOSer has what is open of it. */
-export function graphql(rig: BraiinsRig, text: string, known: boolean): GraphqlAnswer {
+export function graphql(rig: BraiinsRig, text: string, admitted: boolean): GraphqlAnswer {
   const request = Request.safeParse(parsed(text));
   if (!request.success) return failed("Invalid request");
   const { query, variables } = request.data;
   if (open.test(query)) return ask(rig, query);
   if (rig.options.generation === "boser") return failed("Unauthorized");
   if (query.includes("login(")) return logIn(rig, variables);
-  if (!known) return failed("Unauthorized");
+  if (!admitted) return failed("Unauthorized");
   return query.startsWith("mutation") ? mutate(rig, query, variables) : ask(rig, query);
 }
 
@@ -55,7 +55,7 @@ function logIn(rig: BraiinsRig, { username, password }: Readonly<Record<string, 
 function ask(rig: BraiinsRig, query: string): GraphqlAnswer {
   const errors = rig.stopped && query.includes("workSolver") ? [{ message: "UNAVAILABLE" }] : [];
   try {
-    const data = chosen(selectionOf(query), shown(rig));
+    const data = chosen(selectionOf(query), dataOf(rig));
     return { body: errors.length > 0 ? { data, errors } : { data } };
   } catch (error) {
     return failed(error instanceof UnknownField ? error.message : "Syntax error");
@@ -109,7 +109,7 @@ const versions = {
 
 const mhs = (rate: number): number => rate / 1e6;
 
-function shown(rig: BraiinsRig): unknown {
+function dataOf(rig: BraiinsRig): unknown {
   const { model, name } = rig.body;
   const { cooling } = rig;
   const measured = !rig.stopped;

@@ -34,8 +34,8 @@ function http(rig: BraiinsRig, request: HttpRequest): Reply {
   return reply(path.startsWith("/api/") ? 404 : 200, ["Content-Type: text/html"], page);
 }
 
-function luci({ body }: BraiinsRig, path: string, known: boolean): Reply {
-  if (!known) return reply(403, [], "Forbidden");
+function luci({ body }: BraiinsRig, path: string, admitted: boolean): Reply {
+  if (!admitted) return reply(403, [], "Forbidden");
   if (!path.endsWith("/admin/network/iface_status/lan")) return reply(404, [], "Not Found");
   return json(200, [{ macaddr: body.mac }]);
 }

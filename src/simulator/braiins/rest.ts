@@ -4,6 +4,7 @@ import { logWrite } from "../rig.ts";
 import { coolingMode, pages, watt } from "./rest-reports.ts";
 import {
   type BraiinsRig,
+  defaultCooling,
   knows,
   login,
   newId,
@@ -13,7 +14,6 @@ import {
   setGroups,
   setPower,
   slotsOf,
-  usualCooling,
 } from "./rig.ts";
 
 /** What the API answers: a status, and a body that is JSON unless it is undefined. */
@@ -136,7 +136,7 @@ function setCoolingMode(rig: BraiinsRig, body: unknown): RestAnswer {
   if (!given.success) return bad("Invalid cooling mode");
   const mode = "auto" in given.data ? "auto" : "manual";
   const fields = "auto" in given.data ? given.data.auto : given.data.manual;
-  const kept = mode === rig.cooling.mode ? rig.cooling : usualCooling;
+  const kept = mode === rig.cooling.mode ? rig.cooling : defaultCooling;
   const ratio = "manual" in given.data ? given.data.manual.fan_speed_ratio : null;
   setCooling(rig, {
     mode,

@@ -1,6 +1,5 @@
-import type { Pool } from "../model.ts";
+import { type Pool, poolsOf } from "../model.ts";
 import type { RigBody } from "../rig.ts";
-import { poolsOf } from "../rig-spec.ts";
 
 export type BraiinsGeneration = "bosminer" | "boser";
 
@@ -57,14 +56,14 @@ export interface BraiinsRig {
   made: number;
 }
 
-export const usualCooling: Cooling = { mode: "auto", target: 60, hot: 80, dangerous: 90, ratio: 0.7 };
+export const defaultCooling: Cooling = { mode: "auto", target: 60, hot: 80, dangerous: 90, ratio: 0.7 };
 
 export function freshRig(body: RigBody, options: BraiinsOptions): BraiinsRig {
   const rig: BraiinsRig = {
     body,
     options,
     powerTarget: body.model.hardware.power,
-    cooling: usualCooling,
+    cooling: defaultCooling,
     locate: false,
     stopped: false,
     paused: false,

@@ -1,44 +1,18 @@
 import * as bmminer from "./bmminer-reports.ts";
-import type { CgminerRig } from "./index.ts";
 import * as pools from "./pools.ts";
 import * as reports from "./reports.ts";
+import { type Answer, type CgminerRig, type Command, status } from "./rig.ts";
 import type { Writer } from "./writer.ts";
-
-/** One answer before it is written; codes and sentences are those of the API. */
-export interface Answer {
-  readonly status: "S" | "I" | "W" | "E";
-  readonly code: number;
-  readonly message: string;
-  /** Without the program's own description. */
-  readonly bare?: true;
-  readonly body?: {
-    readonly section: string;
-    /** Records say their own number first, so that plain text does not name the section. */
-    readonly numbered: boolean;
-    readonly write: (out: Writer) => void;
-  };
-}
-
-export interface Command {
-  /** Only for those with write access. */
-  readonly privileged: boolean;
-  /** Changes something. */
-  readonly writes: boolean;
-  /** A word is answered without a status around it. */
-  readonly run: (rig: CgminerRig, parameter: string | null) => Answer | string;
-}
 
 type Run = Command["run"];
 
-const said = (status: Answer["status"], code: number, message: string): Answer => ({ status, code, message });
-
 const titled = (code: number, message: string, section: string, write: (out: Writer) => void): Answer => ({
-  ...said("S", code, message),
+  ...status("S", code, message),
   body: { section, numbered: false, write },
 });
 
 const numbered = (code: number, message: string, section: string, write: (out: Writer) => void): Answer => ({
-  ...said("S", code, message),
+  ...status("S", code, message),
   body: { section, numbered: true, write },
 });
 
@@ -77,7 +51,7 @@ const stats: Run = ({ model, dialect }) =>
   );
 
 const check: Run = (rig, parameter) => {
-  if (parameter === null) return said("E", 71, "Missing check cmd");
+  if (parameter === null) return status("E", 71, "Missing check cmd");
   const command = rig.dialect.lacks.has(parameter) ? undefined : commands.get(parameter);
   const access = command !== undefined && (!command.privileged || rig.may(parameter));
   return titled(72, "Check command", "CHECK", (out) => {
@@ -92,10 +66,10 @@ const onBoard =
   (act: (rig: CgminerRig, board: number) => Answer): Run =>
   (rig, parameter) => {
     const { device } = rig.dialect;
-    if (parameter === null) return said("E", 15, `Missing device id parameter`);
+    if (parameter === null) return status("E", 15, `Missing device id parameter`);
     const board = Number.parseInt(parameter, 10) || 0;
     const last = rig.model.hardware.boards - 1;
-    if (board < 0 || board > last) return said("E", 107, `Invalid ${device} id ${board} - range is 0 - ${last}`);
+    if (board < 0 || board > last) return status("E", 107, `Invalid ${device} id ${board} - range is 0 - ${last}`);
     return act(rig, board);
   };
 
@@ -105,29 +79,29 @@ const oneDevice = (code: number): Run =>
   );
 
 const enableBoard = onBoard(({ model }, board) => {
-  if (!model.boardsOff.has(board)) return said("I", 108, `ASC ${board} already enabled`);
+  if (!model.boardsOff.has(board)) return status("I", 108, `ASC ${board} already enabled`);
   model.change(() => model.boardsOff.delete(board));
-  return said("S", 110, `ASC ${board} sent enable message`);
+  return status("S", 110, `ASC ${board} sent enable message`);
 });
 
 const disableBoard = onBoard(({ model }, board) => {
-  if (model.boardsOff.has(board)) return said("I", 109, `ASC ${board} already disabled`);
+  if (model.boardsOff.has(board)) return status("I", 109, `ASC ${board} already disabled`);
   model.change(() => model.boardsOff.add(board));
-  return said("S", 111, `ASC ${board} set disable flag`);
+  return status("S", 111, `ASC ${board} set disable flag`);
 });
 
 const zero: Run = ({ model }, parameter) => {
   const [what = "", withSummary = ""] = (parameter ?? "").split(",");
-  if (what === "") return said("E", 94, "Missing zero parameters");
+  if (what === "") return status("E", 94, "Missing zero parameters");
   const all = what.toLowerCase() === "all";
   if (all) model.change(() => model.zero());
   const how = withSummary.toLowerCase() === "true" ? "with" : "without";
-  return said("S", how === "with" ? 96 : 97, `Zeroed ${all ? "All" : "BestShare"} stats ${how} summary`);
+  return status("S", how === "with" ? 96 : 97, `Zeroed ${all ? "All" : "BestShare"} stats ${how} summary`);
 };
 
 const save: Run = (rig, parameter) => {
   rig.savedPools = rig.model.pools.map((pool) => ({ ...pool }));
-  return said("S", 44, `Configuration saved to file '${parameter ?? "cgminer.conf"}'`);
+  return status("S", 44, `Configuration saved to file '${parameter ?? "cgminer.conf"}'`);
 };
 
 /** Comes back with what it was started with: pools that were changed since and not saved are gone. */
@@ -137,12 +111,12 @@ const restart: Run = (rig) => {
     model.boardsOff.clear();
   });
   rig.model.restart(rig.body.restartSeconds);
-  return rig.dialect.quit === "text" ? "RESTART" : said("S", 258, "RESTART");
+  return rig.dialect.quit === "text" ? "RESTART" : status("S", 258, "RESTART");
 };
 
 const quit: Run = (rig) => {
   rig.body.quit();
-  return rig.dialect.quit === "text" ? "BYE" : said("S", 257, "BYE");
+  return rig.dialect.quit === "text" ? "BYE" : status("S", 257, "BYE");
 };
 
 const debugFlags = ["Silent", "Quiet", "Verbose", "Debug", "RPCProto", "PerDevice", "WorkTime"];
@@ -178,7 +152,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ["coin", open(({ model }) => titled(78, "CGMiner coin", "COIN", (out) => reports.coin(out, model)))],
   ["lcd", open(({ model }) => titled(125, "LCD", "LCD", (out) => reports.lcd(out, model)))],
-  ["usbstats", open(() => said("I", 88, "No USB Statistics"))],
+  ["usbstats", open(() => status("I", 88, "No USB Statistics"))],
   ["check", open(check)],
   ["asc", open(oneDevice(106))],
   ["pga", open(oneDevice(17))],
@@ -189,8 +163,8 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       titled(59, "PGA count", "PGAS", one("Count", dialect.device === "PGA" ? model.hardware.boards : 0)),
     ),
   ],
-  ["privileged", { privileged: true, writes: false, run: () => said("S", 46, "Privileged access OK") }],
-  ["lockstats", { privileged: true, writes: false, run: () => said("W", 124, "Lock stats not enabled") }],
+  ["privileged", { privileged: true, writes: false, run: () => status("S", 46, "Privileged access OK") }],
+  ["lockstats", { privileged: true, writes: false, run: () => status("W", 124, "Lock stats not enabled") }],
   ["debug", guarded(debug)],
   ["addpool", guarded(pools.add)],
   ["switchpool", guarded(pools.switchTo)],
@@ -201,11 +175,11 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["poolquota", guarded(pools.setQuota)],
   ["ascenable", guarded(enableBoard)],
   ["ascdisable", guarded(disableBoard)],
-  ["ascidentify", guarded(onBoard((_, board) => said("S", 113, `Identify command sent to ASC${board}`)))],
-  ["ascset", guarded(onBoard((_, board) => said("W", 117, `ASC ${board} does not support ascset`)))],
-  ["failover-only", guarded((_, parameter) => said("E", 127, `Deprecated config option '${parameter ?? ""}'`))],
-  ["setconfig", guarded((_, parameter) => said("E", 83, `Unknown config '${parameter ?? ""}'`))],
-  ["hotplug", guarded((_, parameter) => said("S", 100, `Hotplug check set to ${parameter ?? "0"}s`))],
+  ["ascidentify", guarded(onBoard((_, board) => status("S", 113, `Identify command sent to ASC${board}`)))],
+  ["ascset", guarded(onBoard((_, board) => status("W", 117, `ASC ${board} does not support ascset`)))],
+  ["failover-only", guarded((_, parameter) => status("E", 127, `Deprecated config option '${parameter ?? ""}'`))],
+  ["setconfig", guarded((_, parameter) => status("E", 83, `Unknown config '${parameter ?? ""}'`))],
+  ["hotplug", guarded((_, parameter) => status("S", 100, `Hotplug check set to ${parameter ?? "0"}s`))],
   ["zero", guarded(zero)],
   ["save", guarded(save)],
   ["restart", guarded(restart)],

@@ -1,20 +1,9 @@
-import type { Pool, RigModel } from "../model.ts";
 import { rpcReply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
-import { type Answer, commands } from "./commands.ts";
+import { commands } from "./commands.ts";
 import { type Dialect, type DialectName, dialects } from "./dialects.ts";
+import type { Answer, CgminerRig } from "./rig.ts";
 import { escaped, JsonWriter, TextWriter } from "./writer.ts";
-
-/** A rig as the cgminer protocol sees it. */
-export interface CgminerRig {
-  readonly body: RigBody;
-  readonly model: RigModel;
-  readonly dialect: Dialect;
-  /** Whether who asks may have a command that is not for everybody. */
-  readonly may: (command: string) => boolean;
-  /** What `restart` comes back with: pools as started with or saved last. */
-  savedPools: readonly Pool[];
-}
 
 /** The cgminer protocol, API 3.7: one request a connection, as JSON or as plain text. */
 export function cgminer(

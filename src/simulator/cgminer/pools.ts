@@ -1,18 +1,15 @@
 import { activePool, type Pool } from "../model.ts";
-import type { Answer, Command } from "./commands.ts";
-import type { CgminerRig } from "./index.ts";
+import { type Answer, type CgminerRig, type Command, status } from "./rig.ts";
 
 /** The commands that change pools, with the answers and the oddities of cgminer. */
 
-const said = (status: Answer["status"], code: number, message: string): Answer => ({ status, code, message });
-
-const missing = said("E", 25, "Missing pool id parameter");
+const missing = status("E", 25, "Missing pool id parameter");
 
 /** A pool id as C reads it: what is no number is 0, so that a mistyped id means the first pool. */
 const idOf = (text: string): number => Number.parseInt(text, 10) || 0;
 
 const outOfRange = (rig: CgminerRig, id: number): Answer =>
-  said("E", 26, `Invalid pool id ${id} - range is 0 - ${rig.model.pools.length - 1}`);
+  status("E", 26, `Invalid pool id ${id} - range is 0 - ${rig.model.pools.length - 1}`);
 
 /** Runs with the pool that the parameter names. */
 const onPool =
@@ -37,17 +34,17 @@ export function partsOf(parameter: string): string[] {
 }
 
 export const add: Command["run"] = (rig, parameter) => {
-  if (parameter === null) return said("E", 52, "Missing addpool details");
+  if (parameter === null) return status("E", 52, "Missing addpool details");
   const [url, user, password, ...more] = partsOf(parameter);
   if (url === undefined || user === undefined || password === undefined || more.length > 0) {
-    return said("E", 53, `Invalid addpool details '${parameter}'`);
+    return status("E", 53, `Invalid addpool details '${parameter}'`);
   }
   const { model } = rig;
   const id = model.pools.length;
   const fresh = { enabled: true, alive: true, priority: id, quota: 1, hashes: 0, lastShareAt: null };
   const difficulty = model.pools[0]?.difficulty ?? 1024;
   model.change(() => model.pools.push({ url, user, password, difficulty, ...fresh }));
-  return said("S", 55, rig.dialect.device === "PGA" ? `Added pool '${url}'` : `Added pool ${id}: '${url}'`);
+  return status("S", 55, rig.dialect.device === "PGA" ? `Added pool '${url}'` : `Added pool ${id}: '${url}'`);
 };
 
 /** The pool comes first, the others keep their order behind it. */
@@ -56,37 +53,37 @@ export const switchTo = onPool(({ model }, pool, id) => {
     pool.enabled = true;
     inOrder([pool, ...byPriority(model.pools).filter((other) => other !== pool)]);
   });
-  return said("S", 27, `Switching to pool ${id}:'${pool.url}'`);
+  return status("S", 27, `Switching to pool ${id}:'${pool.url}'`);
 });
 
 export const enable = onPool(({ model }, pool, id) => {
-  if (pool.enabled) return said("I", 49, `Pool ${id}:'${pool.url}' already enabled`);
+  if (pool.enabled) return status("I", 49, `Pool ${id}:'${pool.url}' already enabled`);
   model.change(() => {
     pool.enabled = true;
   });
-  return said("S", 47, `Enabling pool ${id}:'${pool.url}'`);
+  return status("S", 47, `Enabling pool ${id}:'${pool.url}'`);
 });
 
 export const disable = onPool(({ model }, pool, id) => {
-  if (!pool.enabled) return said("I", 50, `Pool ${id}:'${pool.url}' already disabled`);
+  if (!pool.enabled) return status("I", 50, `Pool ${id}:'${pool.url}' already disabled`);
   if (model.pools.every((other) => other === pool || !other.enabled)) {
-    return said("E", 51, `Cannot disable last active pool ${id}:'${pool.url}'`);
+    return status("E", 51, `Cannot disable last active pool ${id}:'${pool.url}'`);
   }
   model.change(() => {
     pool.enabled = false;
   });
-  return said("S", 48, `Disabling pool ${id}:'${pool.url}'`);
+  return status("S", 48, `Disabling pool ${id}:'${pool.url}'`);
 });
 
 /** The pools behind it move up by one, in number and in priority. */
 export const remove = onPool(({ model, dialect }, pool, id) => {
   const others = model.pools.filter((other) => other !== pool);
-  if (others.length === 0) return said("E", 66, `Cannot remove last pool ${id}:'${pool.url}'`);
+  if (others.length === 0) return status("E", 66, `Cannot remove last pool ${id}:'${pool.url}'`);
   const stays = dialect.keepsActivePool || activePool(others) === null;
-  if (pool === model.activePool && stays) return said("E", 67, `Cannot remove active pool ${id}:'${pool.url}'`);
+  if (pool === model.activePool && stays) return status("E", 67, `Cannot remove active pool ${id}:'${pool.url}'`);
   model.setPools(others);
   model.change(() => inOrder(byPriority(model.pools)));
-  return said("S", 68, `Removed pool ${id}:'${pool.url}'`);
+  return status("S", 68, `Removed pool ${id}:'${pool.url}'`);
 });
 
 /** The pools named come first in that order, the others keep theirs behind them. */
@@ -97,11 +94,11 @@ export const prioritize: Command["run"] = (rig, parameter) => {
   for (const id of parameter.split(",").map(idOf)) {
     const pool = model.pools[id];
     if (pool === undefined) return outOfRange(rig, id);
-    if (named.includes(pool)) return said("E", 74, `Duplicate pool specified ${id}`);
+    if (named.includes(pool)) return status("E", 74, `Duplicate pool specified ${id}`);
     named.push(pool);
   }
   model.change(() => inOrder([...named, ...byPriority(model.pools).filter((pool) => !named.includes(pool))]));
-  return said("S", 73, "Changed pool priorities");
+  return status("S", 73, "Changed pool priorities");
 };
 
 /** The odd quote at the end is the program's. */
@@ -109,7 +106,7 @@ export const setQuota = onPoolAndNumber(({ model }, pool, quota) => {
   model.change(() => {
     pool.quota = quota;
   });
-  return said("S", 122, `Set pool '${pool.url}' to quota ${quota}'`);
+  return status("S", 122, `Set pool '${pool.url}' to quota ${quota}'`);
 });
 
 function onPoolAndNumber(act: (rig: CgminerRig, pool: Pool, number: number) => Answer): Command["run"] {

@@ -1,20 +1,20 @@
 import { partsOf } from "../cgminer/pools.ts";
 import type { Pool } from "../model.ts";
-import type { LuxosRig } from "./index.ts";
+import type { LuxosRig } from "./rig.ts";
 
 /** What a command comes to: a code, and words; "E" when it is refused. */
-export interface Said {
+export interface CommandResult {
   readonly letter: "S" | "E";
   readonly code: number;
   readonly words: string;
 }
 
-const done = (code: number, words: string): Said => ({ letter: "S", code, words });
-const refused = (code: number, words: string): Said => ({ letter: "E", code, words });
-const wrong = (what: string): Said => refused(403, `Invalid parameter: ${what}`);
+const done = (code: number, words: string): CommandResult => ({ letter: "S", code, words });
+const refused = (code: number, words: string): CommandResult => ({ letter: "E", code, words });
+const wrong = (what: string): CommandResult => refused(403, `Invalid parameter: ${what}`);
 
 /** The parts behind the session. */
-type Run = (rig: LuxosRig, parts: readonly string[]) => Said;
+type Run = (rig: LuxosRig, parts: readonly string[]) => CommandResult;
 
 const curtail: Run = (rig, [action]) => {
   if (action !== "sleep" && action !== "wakeup") return wrong(`action ${action ?? ""}`);
@@ -109,7 +109,7 @@ const inOrder = (pools: readonly Pool[]): void => {
   for (const [priority, pool] of pools.entries()) pool.priority = priority;
 };
 
-const addpool = (rig: LuxosRig, parameter: string): Said => {
+const addpool = (rig: LuxosRig, parameter: string): CommandResult => {
   const [url, user, password] = partsOf(parameter);
   if (url === undefined || user === undefined || password === undefined) {
     return refused(53, `Invalid addpool details '${parameter}'`);
@@ -126,8 +126,8 @@ const addpool = (rig: LuxosRig, parameter: string): Said => {
 const mostPools = 8;
 
 const onPool =
-  (act: (rig: LuxosRig, pool: Pool) => Said) =>
-  (rig: LuxosRig, parameter: string): Said => {
+  (act: (rig: LuxosRig, pool: Pool) => CommandResult) =>
+  (rig: LuxosRig, parameter: string): CommandResult => {
     const pool = rig.model.pools[Number(parameter)];
     return pool === undefined ? refused(26, `Invalid pool id ${parameter}`) : act(rig, pool);
   };
@@ -144,7 +144,7 @@ const enable = (enabled: boolean, code: number, words: string) =>
   });
 
 /** Without a session. */
-export const open: ReadonlyMap<string, (rig: LuxosRig, parameter: string) => Said> = new Map([
+export const open: ReadonlyMap<string, (rig: LuxosRig, parameter: string) => CommandResult> = new Map([
   ["addpool", addpool],
   [
     "switchpool",

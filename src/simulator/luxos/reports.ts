@@ -1,5 +1,5 @@
 import { poolStatus, shareOfBoard, temperatureOfBoard } from "../cgminer/reports.ts";
-import type { LuxosRig } from "./index.ts";
+import type { LuxosRig } from "./rig.ts";
 
 /** What LuxOS reports; each section by its name. */
 type Sections = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
@@ -184,29 +184,29 @@ const temps = (rig: LuxosRig): Sections => ({
 });
 
 const counted = (count: (rig: LuxosRig) => number, what: string) => (rig: LuxosRig) => `${count(rig)} ${what}(s)`;
-const said = (message: string) => () => message;
+const fixed = (message: string) => () => message;
 
 export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
   [
     "version",
     {
       code: 22,
-      message: said("LUXminer versions"),
+      message: fixed("LUXminer versions"),
       sections: ({ model }) => ({
         VERSION: [{ API: "3.7", LUXminer: `${version}-0badcafe`, Miner: "uart_trans.1.3", Type: model.hardware.model }],
       }),
     },
   ],
-  ["summary", { code: 11, message: said("Summary"), sections: summary }],
-  ["config", { code: 33, message: said("LUXminer config"), sections: config }],
+  ["summary", { code: 11, message: fixed("Summary"), sections: summary }],
+  ["config", { code: 33, message: fixed("LUXminer config"), sections: config }],
   ["devs", { code: 9, message: counted(({ model }) => model.hardware.boards, "ASC"), sections: devs }],
-  ["stats", { code: 70, message: said("LUXminer stats"), sections: stats }],
+  ["stats", { code: 70, message: fixed("LUXminer stats"), sections: stats }],
   ["pools", { code: 7, message: counted(({ model }) => model.pools.length, "Pool"), sections: pools }],
   [
     "groups",
     {
       code: 327,
-      message: said("1 Group(s)"),
+      message: fixed("1 Group(s)"),
       sections: ({ model }) => ({ GROUPS: [{ GROUP: 0, Name: "Default", Pools: model.pools.length, Quota: 1 }] }),
     },
   ],
@@ -216,7 +216,7 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
     "power",
     {
       code: 311,
-      message: said("Power usage"),
+      message: fixed("Power usage"),
       sections: ({ model }) => ({ POWER: [{ PSU: false, Watts: Math.round(model.power) }] }),
     },
   ],
@@ -224,7 +224,7 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
     "tempctrl",
     {
       code: 200,
-      message: said("Temperature control"),
+      message: fixed("Temperature control"),
       sections: ({ model, temperatures: { hot, dangerous } }) => ({
         TEMPCTRL: [
           {
@@ -241,7 +241,7 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
     "atm",
     {
       code: 339,
-      message: said("ATM configuration values"),
+      message: fixed("ATM configuration values"),
       sections: ({ atm }) => ({
         ATM: [{ Enabled: atm.enabled, MaxProfile: atm.highest, MinProfile: "", PostRampMinutes: 15, TempWindow: 5 }],
       }),
@@ -251,7 +251,7 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
     "profiles",
     {
       code: 323,
-      message: said("List profiles"),
+      message: fixed("List profiles"),
       sections: (rig) => ({
         PROFILES: rig.profiles.map(({ name, step, frequency, hashrate, watts }) => ({
           Frequency: frequency,
@@ -270,7 +270,7 @@ export const reports: ReadonlyMap<string, Report> = new Map<string, Report>([
     "events",
     {
       code: 357,
-      message: said("Miner Events"),
+      message: fixed("Miner Events"),
       sections: ({ model }) => ({
         EVENTS: model.overheated
           ? [{ Code: "OVERTEMP", Description: "Board shutdown due to overtemp.", ID: 0, Target: "BOARD" }]

@@ -119,7 +119,7 @@ const kindsInTurn: readonly KindName[] = [
 ];
 const groupsInTurn = [1, 1, 1, 1, 2, 2, 2, 3, 3, 0];
 
-export const usualPools: Readonly<Record<KindName, readonly number[]>> = {
+export const initialPools: Readonly<Record<KindName, readonly number[]>> = {
   asic: [1, 2],
   scrypt: [4, 5],
   gpu: [6],

@@ -3,7 +3,7 @@ import { algorithmOf, TwinCoins } from "./coins.ts";
 import { Definitions, type ManagedMinerDefinition, type PoolDefinition } from "./definitions.ts";
 import { displayFor, type TwinDisplay } from "./display.ts";
 import { type KindName, kinds } from "./kinds.ts";
-import { fewestWithManaged, hosts, managedMiners, placeOf, poolGroups, pools, usualPools } from "./layout.ts";
+import { fewestWithManaged, hosts, initialPools, managedMiners, placeOf, poolGroups, pools } from "./layout.ts";
 import { TwinNotifications } from "./notifications.ts";
 import { notThere } from "./refusals.ts";
 import { TwinMiner, type TwinMinerOptions } from "./twin-miner.ts";
@@ -89,7 +89,7 @@ export class Site {
       host,
       hostname: host,
       macAddress: showsMac ? `02${(index + 1).toString(16).padStart(10, "0")}`.toUpperCase() : "",
-      pools: usualPools[kindName].flatMap((id) => this.definitions.pools.find(id) ?? []),
+      pools: initialPools[kindName].flatMap((id) => this.definitions.pools.find(id) ?? []),
     });
     this.#miners.set(miner.id, miner);
     return miner;

@@ -78,10 +78,10 @@ function answer(rig: VnishRig, door: Door, request: HttpRequest): Reply {
 }
 
 function read(rig: VnishRig, name: string, admitted: boolean): Reply {
-  const shown = pages.get(name);
-  if (shown === undefined) return json(404, { err: "Not found" });
+  const page = pages.get(name);
+  if (page === undefined) return json(404, { err: "Not found" });
   const guarded = name === "settings" || name === "autotune/presets" || (name === "summary" && !rig.isNew);
-  return guarded && !admitted ? json(401, {}) : json(200, shown(rig, admitted));
+  return guarded && !admitted ? json(401, {}) : json(200, page(rig, admitted));
 }
 
 const pages: ReadonlyMap<string, (rig: VnishRig, admitted: boolean) => unknown> = new Map([

@@ -166,9 +166,9 @@ function write(rig: Whatsminer, salt: string, { cmd, param, ts, token, account }
   const seal = frameSeal(String(cmd), rig.password, salt, Number(ts));
   if (token !== seal.token || !accounts.has(String(account))) return failed(-1, "check token error");
   if (account !== "super") return failed(-4, "no permission");
-  const said = secret.has(String(cmd)) ? objectIn(`{"list":${decrypted(String(param), seal.key)}}`)?.list : param;
-  logWrite(rig.body.requests, `${cmd} ${JSON.stringify(said ?? null)}`);
-  return act(rig, said) ? [0, "ok"] : failed(-1, "fail");
+  const value = secret.has(String(cmd)) ? objectIn(`{"list":${decrypted(String(param), seal.key)}}`)?.list : param;
+  logWrite(rig.body.requests, `${cmd} ${JSON.stringify(value ?? null)}`);
+  return act(rig, value) ? [0, "ok"] : failed(-1, "fail");
 }
 
 const accounts = new Set(["super", "user1", "user2", "user3"]);

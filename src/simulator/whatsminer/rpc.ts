@@ -94,8 +94,8 @@ function write(rig: Whatsminer, tokens: Tokens, data: string): Json {
   if (!tokens.holds(String(token))) return flat(rig, "E", 135, "check token err");
   logWrite(rig.body.requests, `${cmd} ${JSON.stringify(parameters)}`);
   const act = rig.generation === "v1" && cmd === "set_power_pct" ? undefined : writes[String(cmd)];
-  const said = act === undefined ? flat(rig, "E", 14, "invalid cmd") : done(rig, act(rig, parameters));
-  return { enc: encrypted(JSON.stringify(said), tokens.key) };
+  const result = act === undefined ? flat(rig, "E", 14, "invalid cmd") : done(rig, act(rig, parameters));
+  return { enc: encrypted(JSON.stringify(result), tokens.key) };
 }
 
 const done = (rig: Whatsminer, fine: boolean): Json =>

@@ -1,8 +1,8 @@
+import { z } from "zod";
 import { type HttpRequest, httpReply } from "../http-message.ts";
-import { activePool } from "../model.ts";
+import { activePool, type Pool } from "../model.ts";
 import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
-import { poolsOf } from "./config.ts";
 import { backends, config, summary, type XmrigRig } from "./reports.ts";
 
 export interface XmrigOptions {
@@ -99,6 +99,27 @@ function rpc(rig: XmrigRig, body: string): Reply {
 }
 
 const rpcError = (code: number, message: string, id: unknown) => ({ error: { code, message }, jsonrpc: "2.0", id });
+
+const ConfigPool = z.object({
+  url: z.string().min(1),
+  user: z.string().default(""),
+  pass: z.string().default("x"),
+  enabled: z.boolean().default(true),
+});
+
+const defaultDifficulty = 200_000;
+
+/** The pools of a configuration, with counters at zero; what is no pool is left out. */
+function poolsOf(value: unknown, before: readonly Pool[]): Pool[] {
+  const list = z.array(z.unknown()).safeParse(value).data ?? [];
+  return list.flatMap((entry, priority) => {
+    const pool = ConfigPool.safeParse(entry);
+    if (!pool.success) return [];
+    const { url, user, pass: password, enabled } = pool.data;
+    const { difficulty = defaultDifficulty, alive = true } = before.find((other) => other.url === url) ?? {};
+    return [{ url, user, password, difficulty, enabled, alive, priority, quota: 1, hashes: 0, lastShareAt: null }];
+  });
+}
 
 /** ms from the answer until the configuration is in use. */
 const takingUp = 500;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { AxeosRig } from "./reports.ts";
+import type { Pool, RigModel } from "../model.ts";
+import type { RigBody } from "../rig.ts";
 
 /** A pool as AxeOS keeps it; it has no scheme in its host. */
 export interface StratumSetting {
@@ -20,6 +21,37 @@ export interface Settings {
   readonly primary: StratumSetting;
   readonly fallback: StratumSetting;
   readonly useFallback: boolean;
+}
+
+/** A rig as AxeOS sees it. */
+export interface AxeosRig {
+  readonly body: RigBody;
+  readonly model: RigModel;
+  settings: Settings;
+}
+
+const noPool: StratumSetting = { url: "", user: "", password: "" };
+
+const settingOf = (pool: Pool | undefined): StratumSetting =>
+  pool === undefined ? noPool : { url: pool.url, user: pool.user, password: pool.password };
+
+/** As it comes out of the box, with the pools that it was given. */
+export function fresh(body: RigBody): AxeosRig {
+  const { model, name } = body;
+  const [primary, fallback] = model.pools;
+  const settings = {
+    hostname: name,
+    frequency: model.frequency / 1e6,
+    coreVoltage: Math.round(model.voltage * 1000),
+    autoFan: true,
+    manualFan: 100,
+    minFan: 25,
+    temperatureTarget: Math.round(model.temperatureTarget),
+    primary: settingOf(primary),
+    fallback: settingOf(fallback),
+    useFallback: false,
+  };
+  return { body, model, settings };
 }
 
 const flag = z.union([z.literal(0), z.literal(1), z.boolean().transform(Number)]);
