@@ -1,6 +1,6 @@
 /**
- * What the error codes of WhatsMiners mean, in words of our own; facts from public lists. In a pattern `n` stands for the
- * board or pool, counted from 0, and `ccc` for the chip.
+ * The error codes of WhatsMiners, from public lists, in our own words. In a pattern `n` stands for the board or pool,
+ * counted from 0, and `ccc` for the chip.
  */
 export const whatsminerErrors: Readonly<Record<string, string>> = {
   "100": "fan of unknown kind",
@@ -162,7 +162,7 @@ export const whatsminerErrors: Readonly<Record<string, string>> = {
   "56nccc": "board {n} chip {c}: no nonces",
 };
 
-/** The part that a code is about which stands in no list, by its first digits; the longer ones go first. */
+/** The part that an unlisted code is about, by its first digits; longer codes first. */
 export const whatsminerParts: readonly (readonly [digits: RegExp, part: string])[] = [
   [/^20\d{2,}$/, "pools"],
   [/^23\d{2,}$/, "hash rate"],

@@ -4,7 +4,7 @@ import { isRecord } from "./environment.ts";
 /** The topics that `mqtt` reserves; absent settings have their defaults. */
 export interface OwnTopics {
   readonly base: string;
-  /** Home Assistant's discovery prefix; the default where `homeAssistant` is off, since Home Assistant may listen there. */
+  /** Home Assistant's discovery prefix; the default where `homeAssistant` is off, since others may use it. */
   readonly prefix: string;
   readonly plugTopics: readonly string[];
 }
@@ -24,7 +24,7 @@ export function ownTopics(mqtt: unknown): OwnTopics {
   };
 }
 
-/** Why a plug must not be switched at a topic; null where it may. A message at a reserved topic commands something else. */
+/** Why a plug must not be switched at a topic, which is reserved for other commands; null where it may. */
 export function reservedTopic(topic: string, { base, prefix }: OwnTopics): string | null {
   if (isBelow(topic, base)) return `is below mqtt.base (${base}), where Rigbridge itself accepts commands`;
   if (isBelow(topic, prefix)) return `is below ${prefix}, where Home Assistant discovers devices`;

@@ -5,11 +5,11 @@ import { type RigNetwork, SimulatedRig } from "./simulated-rig.ts";
 
 export interface FarmOptions {
   readonly rigs: readonly RigSpec[];
-  /** One listener a port on all addresses serves every rig by its own 127.x.y.z; each rig must then name its port. */
+  /** One listener for each port, on all addresses, serves every rig by its own 127.x.y.z; each rig must have a port. */
   readonly oneListener?: boolean;
-  /** Epoch ms; the machine's clock when left out. */
+  /** Epoch ms; by default the machine's clock. */
   readonly clock?: () => number;
-  /** The same seed and clock give the same readings; 1 when left out. */
+  /** The same seed and clock give the same readings; default 1. */
   readonly seed?: number;
 }
 
@@ -19,7 +19,7 @@ export interface Farm {
   close(): Promise<void>;
 }
 
-/** Puts virtual rigs on the network. Throws `not.possible` when an address or port cannot be had. */
+/** Starts virtual rigs. Throws `not.possible` when an address or port is not available. */
 export async function startFarm(options: FarmOptions): Promise<Farm> {
   const network = options.oneListener ? new SharedListeners() : new ListenersPerRig();
   const settings = { now: options.clock ?? Date.now, seed: options.seed ?? 1, network };
@@ -33,7 +33,7 @@ export async function startFarm(options: FarmOptions): Promise<Farm> {
   return { rigs, close: () => network.close() };
 }
 
-/** Open connections, each with its rig. */
+/** Open connections by rig. */
 class Connections {
   readonly #open = new Map<Socket, SimulatedRig>();
 
@@ -44,7 +44,7 @@ class Connections {
     rig.serve(socket);
   }
 
-  /** Of one rig, or all. */
+  /** Those of one rig, or all. */
   cut(rig?: SimulatedRig): void {
     for (const [socket, owner] of this.#open) {
       if (rig === undefined || owner === rig) socket.destroy();
@@ -52,7 +52,7 @@ class Connections {
   }
 }
 
-/** Every rig has its own listener. */
+/** A listener for each port of each rig. */
 class ListenersPerRig implements RigNetwork {
   readonly #servers = new Map<SimulatedRig, Server[]>();
   readonly #connections = new Connections();
@@ -92,8 +92,8 @@ class ListenersPerRig implements RigNetwork {
 }
 
 /**
- * One listener a port for all rigs: the address that was called tells which one is meant. It is bound to every
- * address, so that what does not come over loopback is dropped unread. A rig that is off resets the connection.
+ * One listener for each port, shared by all rigs; the local address of a connection selects the rig. It is bound to
+ * every address, so it resets connections to other addresses unread. A rig that is off resets the connection.
  */
 class SharedListeners implements RigNetwork {
   readonly #ports = new Map<number, { server: Server; rigs: Map<string, SimulatedRig> }>();
@@ -136,7 +136,7 @@ const closed = (server: Server): Promise<void> => new Promise((resolve) => serve
 
 const backlog = 4096;
 
-/** The port that it listens on. */
+/** Returns the port. */
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(notPossible(error, host, port)));

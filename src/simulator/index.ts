@@ -1,4 +1,4 @@
-/** Virtual rigs that speak the real protocols on real sockets: for trying out, for tests and for benchmarks. */
+/** Virtual rigs that speak the real protocols on real sockets, for trying out, tests and benchmarks. */
 
 export { type DialectName, dialects } from "./cgminer/dialects.ts";
 export { demoFarm, demoLogin } from "./demo.ts";

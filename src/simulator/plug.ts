@@ -6,29 +6,29 @@ export type PlugKind = "shelly1" | "shelly2" | "tasmota";
 
 export interface PlugOptions {
   readonly kind: PlugKind;
-  /** What hangs on it. */
+  /** The rig that it powers. */
   readonly rig: SimulatedRig;
-  /** 127.0.0.1 when left out. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Of the user admin; without it the plug is open. */
+  /** Password of the user admin; without it the plug needs no login. */
   readonly password?: string;
-  /** As 12 hex digits; of its kind when left out. */
+  /** 12 hex digits; by default one for each kind. */
   readonly mac?: string;
-  /** Epoch ms; the machine's clock when left out. */
+  /** Epoch ms; by default the machine's clock. */
   readonly clock?: () => number;
 }
 
 export interface VirtualPlug {
   readonly address: string;
   readonly on: boolean;
-  /** How often it was switched. */
+  /** How many times it was switched. */
   readonly switched: number;
-  /** As somebody who presses its button. */
+  /** Presses its button. */
   press(on: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A plug with a meter, as Shelly (generations 1 and 2) and Tasmota serve it over HTTP; it cuts and powers its rig. */
+/** A metering plug with the HTTP API of Shelly (generations 1 and 2) or Tasmota; it switches the power of its rig. */
 export async function startPlug(options: PlugOptions): Promise<VirtualPlug> {
   const { kind, password, mac = macs[kind] } = options;
   const plug = new PlugModel(options.rig, mac, options.clock ?? Date.now);

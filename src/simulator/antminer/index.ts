@@ -8,7 +8,7 @@ import { type AntminerOptions, type AntminerRig, isSilent, settled } from "./sta
 import { answerWeb } from "./web.ts";
 
 /**
- * Bitmain's firmware: an RPC that only reads, and a web interface of CGI pages behind a digest login. A change of the
+ * Bitmain's firmware: a read-only RPC, and a web interface of CGI pages with a digest login. A change of the
  * configuration restarts the mining program, which then does not answer for a while.
  */
 export function antminer(body: RigBody, options: AntminerOptions): Conversation {

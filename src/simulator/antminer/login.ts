@@ -6,20 +6,20 @@ import type { Reply } from "../reply.ts";
 export interface AntminerLogin {
   readonly username: string;
   readonly password: string;
-  /** Seconds for which a nonce is good. */
+  /** Seconds until a nonce expires. */
   readonly nonceSeconds: number;
 }
 
 const realm = "antMiner Configuration";
 
-/** null when the request may go on, else the 401 with a new nonce. `at` is the rig's clock, epoch ms. */
+/** null if the login is valid, otherwise a 401 with a new nonce. `at` is the rig's clock, epoch ms. */
 export function refusalOf(login: AntminerLogin, request: HttpRequest, at: number): Reply | null {
   const given = partsOf(request.headers.get("authorization") ?? "");
   if (given === null || given.response !== responseTo(login, request, given)) return challenge(at, false);
   return at - madeAt(given.nonce) <= login.nonceSeconds * 1000 ? null : challenge(at, true);
 }
 
-/** A nonce that tells when it was made, as lighttpd's do. */
+/** A nonce that contains its time, like those of lighttpd. */
 const nonceOf = (at: number): string => {
   const time = Math.floor(at / 1000).toString(16);
   return `${time}:${md5(`rig:${time}`)}`;

@@ -1,20 +1,20 @@
 import type { HardwareName } from "../hardware.ts";
 
-/** What tells one Antminer from another. */
+/** The differences between Antminer models. */
 export interface AntminerModel {
   readonly type: string;
   readonly hardware: HardwareName;
-  /** Takes forms and answers as shell scripts do; else JSON. */
+  /** Forms and answers of shell scripts; otherwise JSON. */
   readonly old: boolean;
   readonly cooling: "air" | "water";
-  /** Its statistics tell its watts. */
+  /** Reports its power in the statistics. */
   readonly watt: boolean;
-  /** What the web calls the firmware. */
+  /** Name of the firmware in the web interface. */
   readonly firmware: string;
-  /** What the RPC calls it. */
+  /** Its name in the RPC. */
   readonly miner: string;
   readonly compiled: string;
-  /** Has a number of its own. */
+  /** Has a serial number. */
   readonly serial: boolean;
 }
 
@@ -41,7 +41,7 @@ export const antminerModels = {
     compiled: "Thu Mar 2 10:11:12 CST 2023",
     serial: false,
   },
-  /** For Ethash; it does not say what it counts in. */
+  /** For ethash; it does not report the unit of its rates. */
   E9: {
     type: "Antminer E9",
     hardware: "e9",

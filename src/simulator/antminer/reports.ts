@@ -3,7 +3,7 @@ import { poolStatus, shareOfBoard, temperatureOfBoard } from "../cgminer/reports
 import type { Pool, RigModel } from "../model.ts";
 import type { AntminerRig } from "./state.ts";
 
-/** What the pages of newer firmware report, and the statistics of the S9, which number boards from 6. */
+/** The reports of newer firmware, and the statistics of the S9, which number boards from 6. */
 
 const ghs = (model: RigModel, rate: number): number => Number(counted(model, rate).toFixed(2));
 
@@ -29,7 +29,7 @@ export const systemInfo = (rig: AntminerRig): Record<string, unknown> => ({
   ...(rig.kind.serial ? { serinum: `SIM${rig.body.mac.replaceAll(":", "")}` } : {}),
 });
 
-/** Faults stand among the states; a state that cannot go wrong is an empty word. */
+/** Faults are among the states; a state without faults is an empty string. */
 export function summary(rig: AntminerRig): Record<string, unknown> {
   const { model } = rig.body;
   const state = (type: string, fault: string | null, status = "s") =>
@@ -62,7 +62,7 @@ const rates = ({ body: { model } }: AntminerRig) => ({
   ...(model.hardware.algorithm === "ethash" ? {} : { rate_unit: "GH/s" }),
 });
 
-/** A rig that sleeps has none. */
+/** A sleeping rig has none. */
 export function stats(rig: AntminerRig): Record<string, unknown> {
   const { model } = rig.body;
   if (rig.config.mode === 1) return { ...head(rig, "stats"), STATS: [] };
@@ -160,7 +160,7 @@ export function oldStats(rig: AntminerRig): string {
   const status = [
     { STATUS: "S", When: Math.floor(model.at / 1000), Code: 70, Msg: "BMMiner stats", Description: "bmminer 1.0.0" },
   ];
-  // It forgets the comma between the two.
+  // The firmware omits the comma between the two.
   const [one, two] = [JSON.stringify(first), JSON.stringify(fields)];
   return `{"STATUS":${JSON.stringify(status)},"STATS":[${one}${two}],"id":1}`;
 }

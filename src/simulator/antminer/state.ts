@@ -3,42 +3,42 @@ import type { AntminerModel, AntminerModelName } from "./models.ts";
 
 export interface AntminerOptions {
   readonly model: AntminerModelName;
-  /** Of the user root. */
+  /** Password of the user root. */
   readonly password: string;
-  /** What answers; the other port is closed. */
+  /** The interfaces that answer; other ports are closed. */
   readonly speaks: "both" | "rpc" | "web";
-  /** Takes the mode only as text, and passes over a number, as some S19j do. */
+  /** Accepts the mode only as text and ignores a number, like some S19j. */
   readonly modeAsText: boolean;
-  /** Seconds for which a login's challenge is good. */
+  /** Seconds until a challenge of the login expires. */
   readonly nonceSeconds: number;
 }
 
-/** What is kept over a restart; the pools stand in the model. */
+/** The settings that survive a restart; the pools are in the model. */
 export interface AntminerConfig {
   /** 0 normal, 1 sleep, 3 low. */
   readonly mode: number;
-  /** %, null lets the rig decide. */
+  /** %; null: automatic. */
   readonly fan: number | null;
 }
 
-/** An Antminer as its own firmware sees it. */
+/** The state of an Antminer. */
 export interface AntminerRig {
   readonly body: RigBody;
   readonly kind: AntminerModel;
   readonly options: AntminerOptions;
   config: AntminerConfig;
   blinks: boolean;
-  /** Epoch ms until which the mining program starts anew; the web answers meanwhile. */
+  /** Epoch ms until which the mining program restarts; the web interface keeps answering. */
   silentUntil: number;
 }
 
-/** Whether the mining program is starting anew. */
+/** Whether the mining program is restarting. */
 export const isSilent = ({ body, silentUntil }: AntminerRig): boolean => body.model.at < silentUntil;
 
 /** Share of the rated power in each mode. */
 const levels: Readonly<Record<number, number>> = { 0: 1, 3: 0.7 };
 
-/** Carried to the clock's time, with mining and speed as the configuration wants them. */
+/** Advances the model, with mining and speed according to the configuration. */
 export function settled(rig: AntminerRig): AntminerRig {
   const { model } = rig.body;
   model.advance();
@@ -60,7 +60,7 @@ export function settled(rig: AntminerRig): AntminerRig {
   return rig;
 }
 
-/** The mining program starts anew, with its counters at zero. */
+/** Restarts the mining program, with its counters at zero. */
 export function restartProgram(rig: AntminerRig): void {
   rig.body.model.restart(0);
   rig.silentUntil = rig.body.model.at + rig.body.restartSeconds * 1000;

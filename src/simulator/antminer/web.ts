@@ -8,7 +8,7 @@ import { refusalOf } from "./login.ts";
 import { oldStats, pools, stats, summary, systemInfo } from "./reports.ts";
 import { type AntminerRig, isSilent, restartProgram } from "./state.ts";
 
-/** The CGI pages: everything is behind the login, and a reply ends the connection. */
+/** The CGI pages: all need the login, and a reply ends the connection. */
 export function answerWeb(rig: AntminerRig, request: HttpRequest): Reply {
   const { body, options } = rig;
   const login = { username: "root", password: options.password, nonceSeconds: options.nonceSeconds };
@@ -26,7 +26,7 @@ export function answerWeb(rig: AntminerRig, request: HttpRequest): Reply {
 }
 
 interface Page {
-  /** Asks the mining program, which may be starting. */
+  /** Needs the mining program, which may be restarting. */
   readonly program: boolean;
   readonly answer: (rig: AntminerRig, request: HttpRequest) => Reply;
 }
@@ -67,7 +67,7 @@ function rpcText({ body }: AntminerRig, command: string): string {
 
 const places = 3;
 
-/** The names that are read are not those that are written. Older firmware leaves out what is not set. */
+/** The names for reading differ from those for writing. Older firmware omits unset values. */
 function configuration({ body: { model }, config, kind }: AntminerRig): Record<string, unknown> {
   const listed = model.pools.map(({ url, user, password }) => ({ url, user, pass: password }));
   while (listed.length < places) listed.push({ url: "", user: "", pass: "" });
@@ -110,7 +110,7 @@ function configure(rig: AntminerRig, request: HttpRequest): Reply {
     fan: manual ? Number(pwm) : null,
     mode: rig.options.modeAsText && typeof mode === "number" ? rig.config.mode : Number(mode),
   };
-  // A place that is not sent keeps its pool.
+  // A slot that is not sent keeps its pool.
   setPools(rig, [...wanted, ...configuredPools(rig).slice(wanted.length)]);
   restartProgram(rig);
   return json({ stats: "success", code: "M000", msg: "OK!" });
@@ -144,9 +144,9 @@ const formOrder = [
   "_ant_work_mode",
 ];
 
-/** The script takes its fields by their order, whatever they are called, and writes all of the configuration anew. */
+/** The script takes its fields by order, not by name, and rewrites the whole configuration. */
 function configureByForm(rig: AntminerRig, request: HttpRequest): Reply {
-  // While it carries out one change it answers another with nothing, and does not take it.
+  // During a change it ignores another one and answers with an empty body.
   if (isSilent(rig)) return text("");
   if (rig.body.denies()) return html(403, "<h1>403 - Forbidden</h1>");
   const fields = request.body.split("&").map((field, index) => decoded(field.replace(`${formOrder[index]}=`, "")));
@@ -163,7 +163,7 @@ function configureByForm(rig: AntminerRig, request: HttpRequest): Reply {
   return text("ok\n");
 }
 
-/** Only what the script knows to decode. */
+/** Decodes only what the script decodes. */
 const decoded = (text: string): string =>
   text
     .replaceAll("+", " ")

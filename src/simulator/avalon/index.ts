@@ -9,15 +9,15 @@ import { webAnswer } from "./web.ts";
 
 export interface AvalonOptions {
   readonly generation: AvalonGeneration;
-  /** Of the web page. */
+  /** Password of the web page. */
   readonly password: string;
-  /** False: firmware that has no list of its options. */
+  /** Whether the firmware lists its options. */
   readonly helps: boolean;
 }
 
 /**
- * Canaan's Avalon: cgminer's RPC with options and a line of its own, on one thread, so that questions are answered one
- * after the other; and the web page that keeps the pools.
+ * Canaan's Avalon: cgminer's RPC with its own options and status line, on one thread, which answers requests one
+ * after the other; and the web page that stores the pools.
  */
 export function avalon(body: RigBody, options: AvalonOptions): Conversation {
   const rig = freshAvalon(body, options);
@@ -28,7 +28,7 @@ export function avalon(body: RigBody, options: AvalonOptions): Conversation {
   };
 }
 
-/** Commands of cgminer that these do not know; home miners change their pools on the web page alone. */
+/** Commands of cgminer that these do not have; home miners change their pools only on the web page. */
 const lacking: Readonly<Record<AvalonGeneration, ReadonlySet<string>>> = {
   "a-series": new Set(["asc", "pga", "quit", "save", "privileged", "addpool", "removepool"]),
   nano3: new Set(["asc", "pga", "quit", "save", "privileged"]),
@@ -133,7 +133,7 @@ function statusReply(
   return rpcReply(`${pairs(status).join(",")}|${rest}`);
 }
 
-/** An A-series does not know the time of day. */
+/** An A-series does not have the time of day. */
 function byItsClock(rig: AvalonRig, reply: Reply | null): Reply | null {
   if (reply === null || rig.generation !== "a-series" || typeof reply.body !== "string") return reply;
   return { ...reply, body: reply.body.replace(/("When":|When=)\d+/, `$1${clockOf(rig)}`) };

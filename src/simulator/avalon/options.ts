@@ -1,6 +1,6 @@
 import { type AvalonGeneration, type AvalonRig, reboot, setMining, work } from "./state.ts";
 
-/** The answer of one option: words of an error, words of information, or nothing but that it is set. */
+/** The result of an option: an error, an information, or null if it is set. */
 export type OptionAnswer = { readonly error: string } | { readonly info: string } | null;
 
 type Option = (rig: AvalonRig, value: string) => OptionAnswer;
@@ -17,7 +17,7 @@ const offOrOn =
     return info(`success ${mining ? "softon" : "softoff"}:${at}`);
   };
 
-/** As on an A-series: a bare number, which counts from the next start on; 255 asks. */
+/** On an A-series: a bare number, in use from the next start on; 255 reads it. */
 const plainMode: Option = (rig, value) => {
   const mode = /^\d{1,3}$/.test(value) ? Number(value) : -1;
   if (mode === 255) return info(`WORKMODE[${rig.mode.next}]`);
@@ -38,7 +38,7 @@ const setMode =
     return null;
   };
 
-/** The level within the mode: this rig has but one. */
+/** The level within the mode; this rig has only one. */
 const oneLevel: Option = (_, value) => {
   if (value === "get") return info("worklevel 0");
   return value === "set,0" ? null : error("worklevel unknown argument");
@@ -80,7 +80,7 @@ const target: Option = ({ model }, value) => {
   return null;
 };
 
-/** Kept for the next start. It repeats the pool's password. */
+/** In use from the next start on. The answer repeats the pool's password. */
 const setPool: Option = (rig, value) => {
   const [user, password, slot = "", url, worker, pass = ""] = value.split(",");
   if (url === undefined || worker === undefined) return error("we need 5 | 6 arguments");
@@ -101,7 +101,7 @@ const restart: Option = (rig, value) => {
   return null;
 };
 
-/** Cuts the boards from the power; asked without a value it tells the state of the supply. */
+/** Cuts the power of the boards; without a value it reports the state of the power supply. */
 const hashPower: Option = (rig, value) => {
   if (value === "") return info(`PS[0 1214 1316 242 ${Math.round(rig.model.power)} 1320]`);
   if (value !== "0") return error("hashpower unknown argument");
@@ -124,7 +124,7 @@ const late: readonly (readonly [string, Option])[] = [
   ["reboot", restart],
 ];
 
-/** By generation; an option that needs a value says so when it has none. */
+/** The options by generation; one that needs a value reports when it is missing. */
 const options: Readonly<Record<AvalonGeneration, ReadonlyMap<string, Option>>> = {
   "a-series": new Map([
     ["led", led],
@@ -153,6 +153,6 @@ export function setOption(rig: AvalonRig, name: string, value: string): OptionAn
   return option(rig, value);
 }
 
-/** Whether the option with this value would change something. */
+/** Whether this option with this value is a write. */
 export const changes = (name: string, value: string): boolean =>
   name !== "help" && !["", "get", "255", "1-255"].includes(value);

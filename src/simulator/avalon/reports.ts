@@ -15,7 +15,7 @@ const firmware = "25061801_51a2b3c";
 const dnaOf = ({ generation, body: { mac } }: AvalonRig): string =>
   generation === "nano3" ? "0".repeat(16) : `0201${mac.replaceAll(":", "").toLowerCase()}`;
 
-/** The record of `version`; a Nano 3 says neither MAC nor number. */
+/** The record of `version`; a Nano 3 reports neither MAC nor serial number. */
 export function version(rig: AvalonRig): Record<string, string> {
   const { prod, model, hardware, software } = models[rig.generation];
   const common = { CGMiner: "4.11.1", API: "3.7", PROD: prod, MODEL: model, HWTYPE: hardware, SWTYPE: software };
@@ -52,7 +52,7 @@ export function stats(rig: AvalonRig): Record<string, string | number> {
   return { ...head, "MM ID0:Summary": `'STATS':{${line(rig)}}`, HBinfo: `'HB0':{${chipsOf(rig, 0)}}` };
 }
 
-/** The shorter report, where the line stands alone. */
+/** The shorter report, with only the status line. */
 export function liteStats(rig: AvalonRig): Record<string, string> {
   const key = rig.generation === "q" || rig.generation === "mini3" ? "MM ID0:Summary" : "MM ID0";
   return { [key]: line(rig) };
@@ -147,7 +147,7 @@ function air({ generation, model, softOff }: AvalonRig): Fields {
   ];
 }
 
-/** What the power supply says: error, two voltages, amperes, watts, the voltage asked for, watts from the wall. */
+/** The power supply: error, two voltages, amperes, watts, target voltage, watts from the wall. */
 function supply(rig: AvalonRig): Fields {
   const { generation, model } = rig;
   const power = Math.round(model.power);

@@ -3,7 +3,7 @@ import type { RigBody } from "../rig.ts";
 
 export type AvalonGeneration = "a-series" | "nano3" | "nano3s" | "mini3" | "q";
 
-/** A pool as the rig keeps it for its next start. */
+/** A pool as stored for the next start. */
 export interface KeptPool {
   readonly url: string;
   readonly worker: string;
@@ -14,21 +14,21 @@ export interface AvalonRig {
   readonly body: RigBody;
   readonly model: RigModel;
   readonly generation: AvalonGeneration;
-  /** Of the web page. */
+  /** Password of the web page. */
   readonly password: string;
-  /** Firmware that lists its options. */
+  /** Whether the firmware lists its options. */
   readonly helps: boolean;
-  /** As it works now, and from the next start on. */
+  /** The mode now, and from the next start on. */
   mode: { now: number; next: number };
   kept: readonly KeptPool[];
   led: boolean;
   /** Effect, brightness, warmth, red, green, blue. */
   light: readonly number[];
-  /** Switches off or on at a time of the rig's own clock. */
+  /** Switches off or on at a time of the rig's clock. */
   due: { readonly at: number; readonly mining: boolean } | null;
-  /** Epoch ms of the last start of hashing that was asked for. */
+  /** Epoch ms of the last requested start of hashing. */
   wokenAt: number;
-  /** Why it does not hash, by its own number; 0 while it may. */
+  /** The code of why it is not hashing; 0 while it may hash. */
   softOff: number;
 }
 
@@ -62,7 +62,7 @@ export const watts: Readonly<Record<AvalonGeneration, readonly number[]>> = {
   q: [800, 1300, 1674],
 };
 
-/** Works in this mode from now on. */
+/** Applies this mode. */
 export function work(rig: AvalonRig, mode: number): void {
   rig.mode = { now: mode, next: mode };
   rig.model.change((model) => {
@@ -70,11 +70,11 @@ export function work(rig: AvalonRig, mode: number): void {
   });
 }
 
-/** Seconds: that of an A-series runs since its start, the others have the time. */
+/** Seconds: uptime on an A-series, epoch time on the others. */
 export const clockOf = ({ generation, model }: AvalonRig): number =>
   Math.floor(generation === "a-series" ? model.elapsed : model.at / 1000);
 
-/** Does what has become due since the last request. */
+/** Applies what has become due since the last request. */
 export function settle(rig: AvalonRig): void {
   rig.model.advance();
   const { due } = rig;
@@ -91,13 +91,13 @@ export function setMining(rig: AvalonRig, mining: boolean): void {
   });
 }
 
-/** What it says it does: it takes a while to bring its boards up. */
+/** The reported state: its boards take a while to start. */
 export function stateOf({ model, wokenAt, body }: AvalonRig): 0 | 1 | 2 {
   if (!model.hashing) return 2;
   return model.at - wokenAt < Math.min(20, body.restartSeconds) * 1000 ? 0 : 1;
 }
 
-/** Starts again with what it keeps: its mode, its pools; it mines. */
+/** Restarts with its stored mode and pools, mining. */
 export function reboot(rig: AvalonRig): void {
   const { model, body } = rig;
   const difficulty = model.pools[0]?.difficulty ?? 1024;

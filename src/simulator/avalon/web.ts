@@ -4,7 +4,7 @@ import type { Reply } from "../reply.ts";
 import { logWrite } from "../rig.ts";
 import { type AvalonRig, type KeptPool, reboot, settle } from "./state.ts";
 
-/** Canaan's web pages on port 80: whoever has not the right cookie is shown the login, with a status of 200. */
+/** Canaan's web pages on port 80: without the right cookie they answer with the login page and status 200. */
 export function webAnswer(rig: AvalonRig, request: HttpRequest): Reply {
   settle(rig);
   const { method, path, headers } = request;
@@ -21,10 +21,10 @@ export function webAnswer(rig: AvalonRig, request: HttpRequest): Reply {
 const login =
   '<!doctype html><html><head><title>Avalon Device</title></head><body><form name="loginform" action="login.cgi"></form></body></html>';
 
-/** A-series have no page for it, and always the same one. */
+/** The A-series have no page for the salt, and a constant one. */
 const hasSalt = ({ generation }: AvalonRig): boolean => generation !== "a-series" && generation !== "nano3";
 
-/** Another one after each start. */
+/** A new one after each start. */
 const saltOf = ({ model, body }: AvalonRig): string =>
   createHash("sha256").update(`${body.mac}${model.startedAt}`).digest("hex").slice(0, 8);
 
@@ -33,7 +33,7 @@ const cookieOf = (rig: AvalonRig): string =>
 
 type Page = (rig: AvalonRig, method: string, body: string) => Reply;
 
-/** Everything is a text, nothing is escaped, and a comma stands before the last brace. */
+/** All values are strings, nothing is escaped, and a comma precedes the last brace. */
 const dashboard: Page = (rig) => {
   const { model, kept } = rig;
   const fields: [string, string | number][] = [
@@ -51,7 +51,7 @@ const dashboard: Page = (rig) => {
   return page(`dashboardCallback({${fields.map(([key, value]) => `"${key}":"${value}",`).join("")}});`);
 };
 
-/** What is not in the form is wiped. */
+/** Pools missing in the form are cleared. */
 const keepPools: Page = (rig, method, body) => {
   if (method !== "POST") return page(poolPage);
   logWrite(rig.body.requests, "POST /cgpools.cgi");

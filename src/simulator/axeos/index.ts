@@ -4,7 +4,7 @@ import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { asic, system } from "./reports.ts";
 import { type AxeosRig, applySettings, fresh, patched } from "./state.ts";
 
-/** AxeOS (ESP-Miner) as a Bitaxe Gamma serves it on port 80: no credentials, JSON, the connection is kept. */
+/** AxeOS (ESP-Miner) of a Bitaxe Gamma on port 80: no credentials, JSON, persistent connections. */
 export function axeos(body: RigBody, options: { pausable: boolean }): Conversation {
   const rig: AxeosRig = fresh(body);
   return { http: (request) => answer(rig, options.pausable, request) };
@@ -39,9 +39,9 @@ function patch(rig: AxeosRig, body: string): Reply {
 }
 
 interface Act {
-  /** Older firmware does not know it. */
+  /** Older firmware does not have it. */
   readonly pauses: boolean;
-  /** What it answers. */
+  /** Returns its answer. */
   readonly run: (rig: AxeosRig) => string;
 }
 
@@ -52,7 +52,7 @@ const acts: ReadonlyMap<string, Act> = new Map([
   ["/api/system/resume", { pauses: true, run: (rig: AxeosRig) => mine(rig, true, "Mining resumed") }],
 ]);
 
-/** Pools that were written are used from here on; before, they are only shown. */
+/** Stored pools take effect now; until then they are only reported. */
 function restart(rig: AxeosRig): string {
   const { settings, model } = rig;
   const [primary, fallback] = model.pools;

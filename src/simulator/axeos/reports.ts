@@ -2,7 +2,7 @@ import { type AxeosRig, endpointOf, type Settings } from "./state.ts";
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-/** 1070000 is "1.07M", as the firmware shows difficulties. */
+/** 1070000 is "1.07M", the firmware's format of difficulties. */
 export function shortened(difficulty: number): string {
   const [letter = "", size = 1] =
     (
@@ -97,7 +97,7 @@ function stratum({ primary, fallback, useFallback }: Settings): Record<string, u
   };
 }
 
-/** GET /api/system/asic: what frequency and voltage its makers offer. */
+/** GET /api/system/asic: the offered frequencies and voltages. */
 export const asic = ({ model }: AxeosRig): Record<string, unknown> => ({
   ASICModel: model.hardware.model,
   deviceModel: "Gamma",

@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { Pool, RigModel } from "../model.ts";
 import type { RigBody } from "../rig.ts";
 
-/** A pool as AxeOS keeps it; it has no scheme in its host. */
+/** A pool as AxeOS stores it; its host has no scheme. */
 export interface StratumSetting {
   readonly url: string;
   readonly user: string;
   readonly password: string;
 }
 
-/** What is kept over a restart. MHz, mV, %, °C. */
+/** The settings that survive a restart; MHz, mV, %, °C. */
 export interface Settings {
   readonly hostname: string;
   readonly frequency: number;
@@ -23,7 +23,7 @@ export interface Settings {
   readonly useFallback: boolean;
 }
 
-/** A rig as AxeOS sees it. */
+/** The state of a rig in AxeOS. */
 export interface AxeosRig {
   readonly body: RigBody;
   readonly model: RigModel;
@@ -35,7 +35,7 @@ const noPool: StratumSetting = { url: "", user: "", password: "" };
 const settingOf = (pool: Pool | undefined): StratumSetting =>
   pool === undefined ? noPool : { url: pool.url, user: pool.user, password: pool.password };
 
-/** As it comes out of the box, with the pools that it was given. */
+/** Factory settings, with the initial pools. */
 export function fresh(body: RigBody): AxeosRig {
   const { model, name } = body;
   const [primary, fallback] = model.pools;
@@ -63,7 +63,7 @@ const port = z.int().min(1).max(65_535);
 const login = z.string().max(255);
 const percent = z.int().min(0).max(100);
 
-/** What PATCH takes; other fields are passed over, as the firmware does. */
+/** The fields that PATCH accepts; like the firmware, it ignores others. */
 const Patch = z
   .object({
     hostname: z.string().regex(/^[A-Za-z0-9-]{1,32}$/),
@@ -87,13 +87,13 @@ const Patch = z
   })
   .partial();
 
-/** Host and port of a pool's address. */
+/** Host and port of a pool URL. */
 export function endpointOf(url: string): { host: string; port: number } {
   const [host = "", port = "3333"] = url.replace(/^[a-z0-9+]+:\/\//, "").split(":");
   return { host, port: Number(port) };
 }
 
-/** The settings after the body of a PATCH, or the firmware's words when it will not have it. */
+/** The settings after a PATCH with this body, or the firmware's message if it refuses. */
 export function patched(settings: Settings, body: string): Settings | string {
   const value = parsed(body);
   if (value === undefined) return "Invalid JSON";
@@ -126,7 +126,7 @@ export function patched(settings: Settings, body: string): Settings | string {
   };
 }
 
-/** Frequency, voltage and fan are followed at once; pools with the next restart. */
+/** Frequency, voltage and fan take effect at once, pools with the next restart. */
 export function applySettings(rig: AxeosRig, settings: Settings): void {
   rig.settings = settings;
   rig.model.change((model) => {

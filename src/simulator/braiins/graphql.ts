@@ -13,7 +13,7 @@ import {
   slotsOf,
 } from "./rig.ts";
 
-/** What GraphQL answers, and the session that a login began. */
+/** An answer of GraphQL, and the session that a login started. */
 export interface GraphqlAnswer {
   readonly body: unknown;
   readonly session?: string;
@@ -21,11 +21,11 @@ export interface GraphqlAnswer {
 
 const Request = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()).default({}) });
 
-/** What everybody may ask for: public programs tell models and versions of the firmware apart by it. */
+/** The query without a login, by which public programs recognise model and firmware version. */
 const open =
   /^\s*(query\s*)?\{\s*(bosminer\s*\{\s*info\s*\{\s*modelName|bos\s*\{\s*info\s*\{\s*version\s*\{\s*full\s*\})\s*\}\s*\}\s*\}\s*$/;
 
-/** The web interface of BOSminer: a login, queries of what it shows, and mutations. BOSer has what is open of it. */
+/** The web interface of BOSminer: a login, queries and mutations. BOSer has only the part without login. */
 export function graphql(rig: BraiinsRig, text: string, admitted: boolean): GraphqlAnswer {
   const request = Request.safeParse(parsed(text));
   if (!request.success) return failed("Invalid request");
@@ -66,7 +66,7 @@ class UnknownField extends Error {}
 
 type Selection = Map<string, Selection | null>;
 
-/** The fields that a query names; those on a type of a union count as its own. */
+/** The fields of a query, including those inside fragments on a type of a union. */
 function selectionOf(query: string): Selection {
   const words = query.slice(query.indexOf("{")).match(/\.\.\.\s*on\s+\w+|[{}]|\w+/g) ?? [];
   const root: Selection = new Map();
@@ -188,7 +188,7 @@ const fine = { __typename: "VoidResult" };
 
 interface Mutation {
   readonly sign: RegExp;
-  /** A message when it is refused. */
+  /** A message if the mutation is refused. */
   readonly run: (rig: BraiinsRig, variables: Readonly<Record<string, unknown>>) => string | null;
 }
 

@@ -8,7 +8,7 @@ import { rpc } from "./rpc.ts";
 
 /**
  * Braiins OS: BOSminer (22.08: RPC and, with a login, GraphQL) or BOSer (25.07: RPC and, with a login, REST). RPC
- * takes no login and cannot do much.
+ * needs no login and offers few commands.
  */
 export function braiins(body: RigBody, options: BraiinsOptions): Conversation {
   const rig = freshRig(body, options);
@@ -30,7 +30,7 @@ function http(rig: BraiinsRig, request: HttpRequest): Reply {
   }
   if (rig.options.generation === "bosminer" && path.startsWith("/cgi-bin/luci/"))
     return luci(rig, path, knows(rig, session));
-  // A page for whatever else is asked for, as web interfaces of one page do.
+  // Like any single-page application, it serves its page at every other path.
   return reply(path.startsWith("/api/") ? 404 : 200, ["Content-Type: text/html"], page);
 }
 

@@ -1,7 +1,7 @@
 import { activePool } from "../model.ts";
 import { type BraiinsRig, boardShare, measuresPower, type PoolGroup, powerRange, slotsOf } from "./rig.ts";
 
-/** What BOSer's REST API shows, by page. */
+/** The pages of BOSer's REST API. */
 export const pages: ReadonlyMap<string, (rig: BraiinsRig) => unknown> = new Map<string, (rig: BraiinsRig) => unknown>([
   ["miner/details", details],
   ["miner/stats", stats],

@@ -16,7 +16,7 @@ import {
   slotsOf,
 } from "./rig.ts";
 
-/** What the API answers: a status, and a body that is JSON unless it is undefined. */
+/** An answer of the API: a status, and a JSON body unless it is undefined. */
 export interface RestAnswer {
   readonly status: 200 | 201 | 204 | 400 | 401 | 403 | 404 | 409 | 412;
   readonly body?: unknown;
@@ -24,10 +24,10 @@ export interface RestAnswer {
 
 const root = "/api/v1/";
 
-/** The REST API of BOSer, 25.07 and later; undefined for what is none of it. */
+/** The REST API of BOSer, 25.07 and later; undefined for other paths. */
 export function rest(rig: BraiinsRig, { method, path, headers, body }: HttpRequest): RestAnswer | undefined {
   if (rig.options.generation !== "boser" || !path.startsWith(root)) return undefined;
-  // It takes the list of pools with and without the slash; public programs ask without.
+  // The list of pools is served with and without the slash; public programs use it without.
   const page = path.slice(root.length).replace(/^pools$/, "pools/");
   if (page === "version/") return ok({ major: 1, minor: 7, patch: 0 });
   if (method === "POST" && page === "auth/login") return logIn(rig, body);
@@ -130,7 +130,7 @@ function power(rig: BraiinsRig, body: unknown): RestAnswer {
   return ok(watt(rig.powerTarget));
 }
 
-/** Values that are left out stay in the same mode, and are set back in another. */
+/** Absent values are kept in the same mode, and reset in another. */
 function setCoolingMode(rig: BraiinsRig, body: unknown): RestAnswer {
   const given = CoolingMode.safeParse(body);
   if (!given.success) return bad("Invalid cooling mode");

@@ -5,13 +5,13 @@ export type BraiinsGeneration = "bosminer" | "boser";
 
 export interface BraiinsOptions {
   readonly generation: BraiinsGeneration;
-  /** Of the user root. */
+  /** Password of the user root. */
   readonly password: string;
-  /** Seconds that a token or a session lives unused. */
+  /** Seconds until an unused token or session expires. */
   readonly tokenSeconds: number;
 }
 
-/** A pool as Braiins OS writes it down. */
+/** A pool as Braiins OS stores it. */
 export interface PoolEntry {
   readonly uid: string;
   readonly url: string;
@@ -37,7 +37,7 @@ export interface Cooling {
   readonly ratio: number;
 }
 
-/** A rig as Braiins OS sees it. */
+/** The state of a rig in Braiins OS. */
 export interface BraiinsRig {
   readonly body: RigBody;
   readonly options: BraiinsOptions;
@@ -45,14 +45,14 @@ export interface BraiinsRig {
   powerTarget: number;
   cooling: Cooling;
   locate: boolean;
-  /** The mining program itself does not run. */
+  /** Whether the mining program is stopped. */
   stopped: boolean;
-  /** Told to pause. */
+  /** Whether mining is paused. */
   paused: boolean;
   groups: readonly PoolGroup[];
-  /** Epoch ms until which each token or session is good. */
+  /** Epoch ms at which each token or session expires. */
   readonly sessions: Map<string, number>;
-  /** For ids that were never given before. */
+  /** Counter for unique ids. */
   made: number;
 }
 
@@ -90,7 +90,7 @@ const entry = (rig: BraiinsRig, { url, user, password, enabled }: Pool): PoolEnt
   enabled,
 });
 
-/** W that the tuner takes. */
+/** The range in W that the tuner accepts. */
 export const powerRange = ({ model }: RigBody): { min: number; max: number; default: number } => ({
   min: Math.round(model.powerAt(0.3)),
   max: model.hardware.power,
@@ -116,7 +116,7 @@ export function setCooling(rig: BraiinsRig, cooling: Cooling): void {
   });
 }
 
-/** Mines, unless it was told not to. True when it did so already. */
+/** Resumes mining unless it is paused or stopped. True if it was mining already. */
 export function run(rig: BraiinsRig, change: { paused?: boolean; stopped?: boolean }): boolean {
   const { paused = rig.paused, stopped = rig.stopped } = change;
   const already = paused === rig.paused && stopped === rig.stopped;
@@ -127,7 +127,7 @@ export function run(rig: BraiinsRig, change: { paused?: boolean; stopped?: boole
   return already;
 }
 
-/** The mining program starts anew, or with `seconds` the whole rig; it comes back with the pools written down. */
+/** Restarts the mining program, or with `seconds` the whole rig, with the stored pools. */
 export function restart(rig: BraiinsRig, seconds: number): void {
   rig.paused = false;
   rig.stopped = false;
@@ -136,7 +136,7 @@ export function restart(rig: BraiinsRig, seconds: number): void {
   if (seconds > 0) rig.sessions.clear();
 }
 
-/** Pools that are the same keep their counters. */
+/** Unchanged pools keep their counters. */
 export function setGroups(rig: BraiinsRig, groups: readonly PoolGroup[]): void {
   const { model } = rig.body;
   const before = [...model.pools];
@@ -153,14 +153,14 @@ export function setGroups(rig: BraiinsRig, groups: readonly PoolGroup[]): void {
   model.setPools(pools);
 }
 
-/** A new session's id. */
+/** The id of a new session. */
 export function login(rig: BraiinsRig): string {
   const id = `session-${newId(rig)}`;
   rig.sessions.set(id, rig.body.model.at + rig.options.tokenSeconds * 1000);
   return id;
 }
 
-/** Whether a session is good; each use makes its life begin again. */
+/** Whether a session is valid; each use extends it. */
 export function knows(rig: BraiinsRig, id: string | undefined): boolean {
   const until = id === undefined ? undefined : rig.sessions.get(id);
   if (id === undefined || until === undefined || until < rig.body.model.at) return false;
@@ -168,10 +168,10 @@ export function knows(rig: BraiinsRig, id: string | undefined): boolean {
   return true;
 }
 
-/** The mini miners have nothing that measures power. */
+/** The mini miners do not measure power. */
 export const measuresPower = ({ body }: BraiinsRig): boolean => !body.model.hardware.model.includes("BMM");
 
-/** How boards are called: by their connectors on an S9, else from 1 on. */
+/** The names of boards: by connector on an S9, otherwise from 1 on. */
 export const slotsOf = ({ body }: BraiinsRig): number[] => {
   const first = body.model.hardware.model.includes("S9") ? 6 : 1;
   return Array.from({ length: body.model.hardware.boards }, (_, index) => first + index);

@@ -5,11 +5,11 @@ import { type BraiinsRig, boardShare, measuresPower, run, slotsOf } from "./rig.
 
 type Report = Readonly<Record<string, unknown>>;
 
-/** The RPC that BOSminer and BOSer share with cgminer; the connection ends behind the reply. */
+/** The RPC that BOSminer and BOSer share with cgminer; the reply ends the connection. */
 export function rpc(rig: BraiinsRig, text: string): Reply | null {
   if (text === "") return null;
   rig.body.model.advance();
-  // Where the program does not run, nothing is behind the port.
+  // The port is closed while the program is not running.
   if (rig.stopped && rig.options.generation === "bosminer") return { ...rpcReply(""), tail: "" };
   const request = requestOf(text);
   if (request === null) return rpcReply(JSON.stringify(status(rig, "E", 23, "Invalid JSON")));
@@ -155,7 +155,7 @@ function devdetails(rig: BraiinsRig): Report {
   const list = slotsOf(rig).map((id, index) => ({
     Chips: model.hardware.chips,
     DEVDETAILS: index,
-    // Hz of old, MHz now.
+    // Hz in old firmware, MHz in new.
     Frequency: Math.round(options.generation === "bosminer" ? model.frequency : model.frequency / 1e6),
     ID: id,
     Model: model.hardware.model,
@@ -165,7 +165,7 @@ function devdetails(rig: BraiinsRig): Report {
   return { ...status(rig, "S", 69, "Device Details"), DEVDETAILS: list };
 }
 
-/** Four connectors, whatever is plugged into them. */
+/** Four connectors, populated or not. */
 function fans(rig: BraiinsRig): Report {
   const { model } = rig.body;
   const list = Array.from({ length: 4 }, (_, index) => ({
@@ -234,7 +234,7 @@ function pausing(rig: BraiinsRig, paused: boolean): Report {
   return { ...status(rig, "S", Number(code), String(word)), [String(word).toUpperCase()]: [true] };
 }
 
-/** Changes the pools that are mined at, and not those that are written down. */
+/** Changes the pools in use, not the stored ones. */
 function onPool(verb: string, act: (rig: BraiinsRig, index: number) => void): Act {
   return (rig, parameter) => {
     const index = Number(parameter);

@@ -4,9 +4,9 @@ import type { Dialect } from "./dialects.ts";
 import { poolStatus, shareOfBoard, temperatureOfBoard } from "./reports.ts";
 import type { Writer } from "./writer.ts";
 
-/** The reports of Bitmain's firmware: GH/s where cgminer says MH/s, boards in `stats`, and its odd spellings. */
+/** The reports of Bitmain's firmware: GH/s where cgminer has MH/s, boards in `stats`, and its misspelt fields. */
 
-/** A rate as a model counts it, whatever its name says. */
+/** A rate in the unit of the model, which may differ from the name of the field. */
 export const counted = ({ hardware }: RigModel, rate: number): number =>
   rate / (hardware.algorithm === "ethash" ? 1e6 : 1e9);
 
@@ -50,7 +50,7 @@ function shortened(difficulty: number): string {
   return difficulty < 1e6 ? `${(difficulty / 1000).toPrecision(3)}K` : `${(difficulty / 1e6).toPrecision(3)}M`;
 }
 
-/** Time since then as h:mm:ss; "0" for never. */
+/** The time since then as h:mm:ss; "0" for never. */
 function sinceShare(model: RigModel, at: number | null): string {
   if (at === null) return "0";
   const seconds = Math.floor((model.at - at) / 1000);
@@ -96,7 +96,7 @@ export function pools(out: Writer, model: RigModel): void {
   }
 }
 
-/** One device that says nearly nothing; the boards stand in `stats`. */
+/** One device with hardly any figures; the boards are in `stats`. */
 export function devices(out: Writer, model: RigModel): void {
   const { accepted, rejected } = model.shares;
   out.record();
@@ -160,7 +160,7 @@ export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   out.text("miner_id", mix(model.seed, 3).toString(16).padStart(8, "0").repeat(2));
 }
 
-/** A slot without a board says zeros and empty words. */
+/** A slot without a board has zeros and empty strings. */
 function board(out: Writer, model: RigModel, slot: number): void {
   const { boards, chips } = model.hardware;
   const there = slot <= boards;

@@ -61,7 +61,7 @@ const check: Run = (rig, parameter) => {
   });
 };
 
-/** Runs with the number of a board, counted as C counts: what is no number is 0. */
+/** Runs with the number of a board, parsed as in C: text that is not a number is 0. */
 const onBoard =
   (act: (rig: CgminerRig, board: number) => Answer): Run =>
   (rig, parameter) => {
@@ -104,7 +104,7 @@ const save: Run = (rig, parameter) => {
   return status("S", 44, `Configuration saved to file '${parameter ?? "cgminer.conf"}'`);
 };
 
-/** Comes back with what it was started with: pools that were changed since and not saved are gone. */
+/** Restarts with the initial or saved pools: unsaved changes of pools are lost. */
 const restart: Run = (rig) => {
   rig.model.change((model) => {
     model.pools = rig.savedPools.map((pool) => ({ ...pool }));
@@ -130,7 +130,7 @@ const debug: Run = () =>
 const open = (run: Run): Command => ({ privileged: false, writes: false, run });
 const guarded = (run: Run): Command => ({ privileged: true, writes: true, run });
 
-/** Every command by its name. */
+/** All commands by name. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["version", open(version)],
   ["summary", open(summary)],

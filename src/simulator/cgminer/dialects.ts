@@ -1,20 +1,20 @@
-/** What tells the members of the cgminer family apart on TCP port 4028. */
+/** The differences between members of the cgminer family on TCP port 4028. */
 export interface Dialect {
-  /** In `version`, first fields. */
+  /** The first fields of `version`. */
   readonly version: Readonly<Record<string, string>>;
-  /** Said in every status. */
+  /** Part of every status. */
   readonly description: string;
-  /** What a hashing device is called: `ASC` or `PGA`. */
+  /** The name of a hashing device. */
   readonly device: "ASC" | "PGA";
   /** The shortest average in `summary` and `devs`. */
   readonly shortWindow: { readonly name: string; readonly seconds: number };
-  /** Takes `a+b`. */
+  /** Accepts joined commands, `a+b`. */
   readonly joins: boolean;
-  /** A pool in use must be left before it can be removed. */
+  /** The active pool cannot be removed. */
   readonly keepsActivePool: boolean;
-  /** What `quit` and `restart` answer. */
+  /** The form of the answer to `quit` and `restart`. */
   readonly quit: "text" | "status";
-  /** Commands of the base dialect that this one does not know. */
+  /** Commands of cgminer that this dialect does not have. */
   readonly lacks: ReadonlySet<string>;
   /** Reports in the form of Bitmain's firmware. */
   readonly bitmain: boolean;

@@ -48,7 +48,7 @@ function run(rig: CgminerRig, { command: name, parameter }: Request): Answer | s
   return command.run(rig, parameter);
 }
 
-/** Joined commands only report; one that would change something is refused, whoever asks. */
+/** Only reports can be joined; a privileged command is always refused. */
 function joinedAnswer(rig: CgminerRig, name: string): Answer {
   if (commands.get(name)?.privileged) return denied(name);
   const answer = run(rig, { command: name, parameter: null });
@@ -57,7 +57,7 @@ function joinedAnswer(rig: CgminerRig, name: string): Answer {
 
 const denied = (name: string): Answer => ({ status: "E", code: 45, message: `Access denied to '${name}' command` });
 
-/** Whatever is no text counts as the empty command; a number as parameter is taken as its digits. */
+/** A command that is not a string counts as empty; a number as parameter counts as its digits. */
 function fromJson(text: string): Request | Answer {
   const request = parsed(text);
   if (request === null) return { status: "E", code: 23, message: "Invalid JSON" };
@@ -82,7 +82,7 @@ function fromText(text: string): Request {
   return { command: text.slice(0, bar), parameter: text.slice(bar + 1) };
 }
 
-/** How answers are written: a string is the inside of one answer, `whole` and `joined` make it a reply. */
+/** The form of replies: `answer` gives the inside of one answer, `whole` and `joined` make it a reply. */
 interface Form {
   answer(rig: CgminerRig, answer: Answer): string;
   whole(answer: string): string;

@@ -1,17 +1,17 @@
 import { activePool, type Pool } from "../model.ts";
 import { type Answer, type CgminerRig, type Command, status } from "./rig.ts";
 
-/** The commands that change pools, with the answers and the oddities of cgminer. */
+/** The commands that change pools, with the answers and quirks of cgminer. */
 
 const missing = status("E", 25, "Missing pool id parameter");
 
-/** A pool id as C reads it: what is no number is 0, so that a mistyped id means the first pool. */
+/** A pool id parsed as in C: text that is not a number is 0, so that a mistyped id selects the first pool. */
 const idOf = (text: string): number => Number.parseInt(text, 10) || 0;
 
 const outOfRange = (rig: CgminerRig, id: number): Answer =>
   status("E", 26, `Invalid pool id ${id} - range is 0 - ${rig.model.pools.length - 1}`);
 
-/** Runs with the pool that the parameter names. */
+/** Runs with the pool of the parameter. */
 const onPool =
   (act: (rig: CgminerRig, pool: Pool, id: number) => Answer): Command["run"] =>
   (rig, parameter) => {
@@ -27,7 +27,7 @@ const inOrder = (pools: readonly Pool[]): void => {
   for (const [priority, pool] of pools.entries()) pool.priority = priority;
 };
 
-/** Parts are divided by commas; a backslash takes the next character as it is. */
+/** Parts are separated by commas; a backslash escapes the next character. */
 export function partsOf(parameter: string): string[] {
   const parts = parameter.match(/(?:\\.|[^,\\])+/gs) ?? [];
   return parts.map((part) => part.replace(/\\(.)/gs, "$1"));
@@ -47,7 +47,7 @@ export const add: Command["run"] = (rig, parameter) => {
   return status("S", 55, rig.dialect.device === "PGA" ? `Added pool '${url}'` : `Added pool ${id}: '${url}'`);
 };
 
-/** The pool comes first, the others keep their order behind it. */
+/** The pool becomes the first; the others keep their order. */
 export const switchTo = onPool(({ model }, pool, id) => {
   model.change(() => {
     pool.enabled = true;
@@ -75,7 +75,7 @@ export const disable = onPool(({ model }, pool, id) => {
   return status("S", 48, `Disabling pool ${id}:'${pool.url}'`);
 });
 
-/** The pools behind it move up by one, in number and in priority. */
+/** The pools after it move up by one, in number and in priority. */
 export const remove = onPool(({ model, dialect }, pool, id) => {
   const others = model.pools.filter((other) => other !== pool);
   if (others.length === 0) return status("E", 66, `Cannot remove last pool ${id}:'${pool.url}'`);
@@ -86,7 +86,7 @@ export const remove = onPool(({ model, dialect }, pool, id) => {
   return status("S", 68, `Removed pool ${id}:'${pool.url}'`);
 });
 
-/** The pools named come first in that order, the others keep theirs behind them. */
+/** The named pools come first, in that order; the others keep their order. */
 export const prioritize: Command["run"] = (rig, parameter) => {
   if (parameter === null) return missing;
   const { model } = rig;
@@ -101,7 +101,7 @@ export const prioritize: Command["run"] = (rig, parameter) => {
   return status("S", 73, "Changed pool priorities");
 };
 
-/** The odd quote at the end is the program's. */
+/** The stray quote at the end is as in cgminer. */
 export const setQuota = onPoolAndNumber(({ model }, pool, quota) => {
   model.change(() => {
     pool.quota = quota;

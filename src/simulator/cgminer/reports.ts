@@ -17,7 +17,7 @@ const windows = [
   { name: "15m", seconds: 900 },
 ];
 
-/** `MHS av` and the averages over windows; `share` is this device's part of the rig. */
+/** `MHS av` and the averages over windows; `share` is the device's share of the rig. */
 function rates(out: Writer, model: RigModel, dialect: Dialect, share: number): void {
   out.fixed("MHS av", (model.averageHashrate * share) / 1e6, 2);
   const { name, seconds: shortest } = dialect.shortWindow;
@@ -58,7 +58,7 @@ export function summary(out: Writer, model: RigModel, dialect: Dialect): void {
   out.int("Last getwork", seconds(model.at));
 }
 
-/** As `pools` words it. */
+/** As in `pools`. */
 export function poolStatus(pool: Pool): string {
   if (!pool.enabled) return "Disabled";
   return pool.alive ? "Alive" : "Dead";
@@ -113,7 +113,7 @@ export function pools(out: Writer, model: RigModel, dialect: Dialect): void {
   }
 }
 
-/** What part of the rig's work a board does: nearly equal, the rest is the luck of its chips. */
+/** The share of the rig's work that a board does: nearly equal, apart from the luck of its chips. */
 export function shareOfBoard(model: RigModel, board: number): number {
   if (model.boardsOff.has(board)) return 0;
   const { boards } = model.hardware;

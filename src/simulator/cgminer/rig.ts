@@ -3,38 +3,38 @@ import type { RigBody } from "../rig.ts";
 import type { Dialect } from "./dialects.ts";
 import type { Writer } from "./writer.ts";
 
-/** A rig as the cgminer protocol sees it. */
+/** The state of a rig in the cgminer protocol. */
 export interface CgminerRig {
   readonly body: RigBody;
   readonly model: RigModel;
   readonly dialect: Dialect;
-  /** Whether who asks may have a command that is not for everybody. */
+  /** Whether the client may use a privileged command. */
   readonly may: (command: string) => boolean;
-  /** What `restart` comes back with: pools as started with or saved last. */
+  /** The pools after a `restart`: the initial ones or those saved last. */
   savedPools: readonly Pool[];
 }
 
-/** One answer before it is written; codes and sentences are those of the API. */
+/** One answer before it is written, with the codes and messages of the API. */
 export interface Answer {
   readonly status: "S" | "I" | "W" | "E";
   readonly code: number;
   readonly message: string;
-  /** Without the program's own description. */
+  /** Without the description of the program. */
   readonly bare?: true;
   readonly body?: {
     readonly section: string;
-    /** Records say their own number first, so that plain text does not name the section. */
+    /** Records begin with their own number, so that plain text does not name the section. */
     readonly numbered: boolean;
     readonly write: (out: Writer) => void;
   };
 }
 
 export interface Command {
-  /** Only for those with write access. */
+  /** Only with write access. */
   readonly privileged: boolean;
   /** Changes something. */
   readonly writes: boolean;
-  /** A word is answered without a status around it. */
+  /** A string is an answer without a status. */
   readonly run: (rig: CgminerRig, parameter: string | null) => Answer | string;
 }
 

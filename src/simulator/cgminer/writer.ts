@@ -1,17 +1,17 @@
 /**
- * Writes the one section of a reply as records of fields, either as JSON or as the older plain text of the protocol
- * (`SECTION,key=value,...|`). Figures are printed with the digits that the rig prints.
+ * Writes the section of a reply as records of fields, either as JSON or as the older plain text of the protocol
+ * (`SECTION,key=value,...|`). Numbers have the same digits as those of the real program.
  */
 export abstract class Writer {
-  /** Joined once at the end: adding to a string leaves ten times as much for the garbage collector. */
+  /** Joined once at the end: string concatenation makes ten times as much garbage. */
   protected readonly parts: string[] = [];
 
   /** Begins the next record. */
   abstract record(): void;
   abstract text(key: string, value: string): void;
-  /** A value that is already written. */
+  /** A value that is already formatted. */
   protected abstract field(key: string, value: string): void;
-  /** All that was written. */
+  /** Everything that was written. */
   abstract end(): string;
 
   int(key: string, value: number): void {
@@ -81,11 +81,11 @@ export class TextWriter extends Writer {
   }
 }
 
-/** As it stands in plain text, where four characters have a meaning. */
+/** Escapes the four special characters of plain text. */
 export const escaped = (value: string): string => value.replace(/[|,=\\]/g, "\\$&");
 
 const decimals = Array.from({ length: 9 }, (_, digits) => (0).toFixed(digits).slice(1));
 
-/** Most figures are whole, and printing digits is most of the work of making a reply. */
+/** Most numbers are whole, and formatting them is most of the work of making a reply. */
 const fixed = (value: number, digits: number): string =>
   Number.isInteger(value) ? `${value}${decimals[digits] ?? ""}` : value.toFixed(digits);

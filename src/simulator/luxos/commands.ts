@@ -2,7 +2,7 @@ import { partsOf } from "../cgminer/pools.ts";
 import type { Pool } from "../model.ts";
 import type { LuxosRig } from "./rig.ts";
 
-/** What a command comes to: a code, and words; "E" when it is refused. */
+/** The result of a command: a code and a message; "E" if it is refused. */
 export interface CommandResult {
   readonly letter: "S" | "E";
   readonly code: number;
@@ -13,7 +13,7 @@ const done = (code: number, words: string): CommandResult => ({ letter: "S", cod
 const refused = (code: number, words: string): CommandResult => ({ letter: "E", code, words });
 const wrong = (what: string): CommandResult => refused(403, `Invalid parameter: ${what}`);
 
-/** The parts behind the session. */
+/** `parts` are the parameters after the session. */
 type Run = (rig: LuxosRig, parts: readonly string[]) => CommandResult;
 
 const curtail: Run = (rig, [action]) => {
@@ -78,7 +78,7 @@ const board =
     return done(on ? 349 : 350, on ? "Board enabled" : "Board disabled");
   };
 
-/** Sleep outlasts it. */
+/** Sleep survives it. */
 const restart =
   (code: number, words: string): Run =>
   (rig) => {
@@ -91,7 +91,7 @@ const restart =
     return done(code, words);
   };
 
-/** Only with a session. */
+/** Commands that need a session. */
 export const guarded: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["curtail", curtail],
   ["ledset", ledset],
@@ -143,7 +143,7 @@ const enable = (enabled: boolean, code: number, words: string) =>
     return done(code, `${words} '${pool.url}'`);
   });
 
-/** Without a session. */
+/** Commands that need no session. */
 export const open: ReadonlyMap<string, (rig: LuxosRig, parameter: string) => CommandResult> = new Map([
   ["addpool", addpool],
   [

@@ -5,7 +5,7 @@ import { type CommandResult, guarded, open } from "./commands.ts";
 import { description, reports } from "./reports.ts";
 import { type LuxosOptions, LuxosRig } from "./rig.ts";
 
-/** LuxOS of 2025: the RPC of cgminer with commands of its own, one session at a time, and a page on its web port. */
+/** LuxOS of 2025: the RPC of cgminer with its own commands, one session at a time, and a page on its web port. */
 export function luxos(body: RigBody, { joins, managed }: LuxosOptions): Conversation {
   const rig = new LuxosRig(body, managed);
   return { rpc: (request) => answer(rig, joins, request), http };

@@ -1,7 +1,7 @@
 import { poolStatus, shareOfBoard, temperatureOfBoard } from "../cgminer/reports.ts";
 import type { LuxosRig } from "./rig.ts";
 
-/** What LuxOS reports; each section by its name. */
+/** The sections of a report, by name. */
 type Sections = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
 export interface Report {
@@ -73,7 +73,7 @@ const config = (rig: LuxosRig): Sections => ({
 const devs = (rig: LuxosRig): Sections => {
   const { model, profile } = rig;
   const { accepted, rejected } = model.shares;
-  // In the order in which they came up, which is not that of their numbers.
+  // In the order in which the boards started, not by number.
   const [first, ...others] = boardNumbers(rig).toReversed();
   return {
     DEVS: [...(first === undefined ? [] : [first]), ...others.toReversed()].map((board) => {

@@ -3,13 +3,13 @@ import { mix } from "../random.ts";
 import type { RigBody } from "../rig.ts";
 
 export interface LuxosOptions {
-  /** Whether it joins reports with `+`. */
+  /** Whether reports can be joined with `+`. */
   readonly joins: boolean;
-  /** Whether thermal management is on at first. */
+  /** Whether thermal management is on initially. */
   readonly managed: boolean;
 }
 
-/** A LuxOS rig: its body, and what its firmware keeps. */
+/** The state of a LuxOS rig. */
 export class LuxosRig {
   readonly body: RigBody;
   readonly model: RigModel;
@@ -20,7 +20,7 @@ export class LuxosRig {
   atm: { readonly enabled: boolean; readonly highest: string };
   /** °C. */
   temperatures = { hot: 75, dangerous: 80 };
-  /** At most one; it ends when it was not used for a minute. */
+  /** At most one; it expires after a minute without use. */
   session: { readonly id: string; usedAt: number } | null = null;
   #sessions = 0;
 
@@ -48,7 +48,7 @@ export class LuxosRig {
     return id;
   }
 
-  /** Whether this session is the one. */
+  /** Whether this is the current session; its use extends it. */
   knows(session: string | undefined): boolean {
     const { session: own } = this;
     if (own === null || own.id !== session || this.model.at - own.usedAt >= sessionMs) return false;
@@ -63,10 +63,10 @@ const notThere = (): never => {
   throw new TypeError("there is no default profile");
 };
 
-/** A step of LuxOS between frequencies; the model's rated one is the strongest. */
+/** A frequency step of LuxOS; the rated frequency is the highest. */
 interface LuxosProfile {
   readonly name: string;
-  /** Of the step, relative to the default. */
+  /** Number of the step, relative to the default. */
   readonly step: number;
   /** MHz. */
   readonly frequency: number;
@@ -81,7 +81,7 @@ const steps = 14;
 const overclocked = 2;
 const megahertzPerStep = 25;
 
-/** From the weakest to two above the default, as LuxOS makes them by itself. */
+/** From the weakest to two above the default, as LuxOS generates them. */
 function profilesFor(model: RigModel): LuxosProfile[] {
   const rated = model.hardware.frequency / 1e6;
   return Array.from({ length: steps + 1 }, (_, index) => {

@@ -11,19 +11,19 @@ import type { Site } from "./site.ts";
 import { metaData, presentMiners, presentSummary } from "./totals.ts";
 import { type Privilege, seesPool, type TwinUser, userIdOf } from "./users.ts";
 
-/** A request that has come as far as its handler. */
+/** A request for a handler. */
 export interface Call {
-  /** The parts of the path that stand for something, in their order. */
+  /** The parts of the path at `*`, in order. */
   readonly params: readonly string[];
   readonly query: URLSearchParams;
-  /** What the JSON of a body held, where the route takes one. */
+  /** The JSON body, where the route takes one. */
   readonly body: unknown;
   readonly user: TwinUser;
 }
 
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `*` stands for a part that tells which one. */
+  /** `*` stands for a parameter. */
   readonly path: string;
   readonly needs: Privilege;
   readonly takesBody: boolean;
@@ -45,7 +45,7 @@ export function routes(site: Site): Route[] {
     const seen = minerIds(user);
     return managedMiners.all.filter(({ id }) => seen.has(id));
   };
-  /** Those on which a user sees a managed miner. */
+  /** The hosts on which a user sees a managed miner. */
   const hostsFor = (user: TwinUser) => {
     const seen = new Set(managedFor(user).map(({ hostId }) => hostId));
     return hosts.all.filter(({ id }) => user.groups === null || seen.has(id));
@@ -133,7 +133,7 @@ export function routes(site: Site): Route[] {
 type Handler = Route["reply"];
 
 const get = (path: string, reply: Handler): Route => ({ method: "GET", path, needs: "view", takesBody: false, reply });
-/** What is asked for stands in the query; a body is not looked at. */
+/** Actions are in the query; a body is ignored. */
 const act = (path: string, reply: Handler): Route => ({
   method: "POST",
   path,

@@ -7,7 +7,7 @@ import { type VnishOptions, VnishRig } from "./rig.ts";
 import { rpcAnswer } from "./rpc.ts";
 import { save, settings } from "./settings.ts";
 
-/** VNish on an Antminer: a web API with a password, and a part of stock firmware's RPC. */
+/** VNish on an Antminer: a web API with a password, and a part of the stock RPC. */
 export function vnish(body: RigBody, options: VnishOptions): Conversation {
   const rig = new VnishRig(body, options);
   const door = new Door(rig, options);
@@ -25,7 +25,7 @@ export function vnish(body: RigBody, options: VnishOptions): Conversation {
 
 const lockedAfter = 5;
 
-/** Who may change something: whoever has a fresh token, or the API key. */
+/** Writes need a valid token or the API key. */
 class Door {
   readonly #rig: VnishRig;
   readonly #options: VnishOptions;
@@ -96,7 +96,7 @@ const pages: ReadonlyMap<string, (rig: VnishRig, admitted: boolean) => unknown> 
   ["settings", settings],
 ]);
 
-/** Most answer with nothing. */
+/** Most answer without a body. */
 const acts: ReadonlyMap<string, (rig: VnishRig, body: string) => Reply> = new Map([
   ["mining/start", (rig: VnishRig) => (rig.stopped ? restartMining(rig) : json(500, { err: "Mining is running" }))],
   ["mining/restart", restartMining],

@@ -5,7 +5,7 @@ const round = (value: number, digits = 2): number => Number(value.toFixed(digits
 const boardNumbers = ({ model }: VnishRig): number[] => Array.from({ length: model.hardware.boards }, (_, n) => n);
 const range = (max: number, below: number) => ({ min: Math.round(max) - below, max: Math.round(max) });
 
-/** Its maker's pool stands behind those of the owner. */
+/** The firmware's own pool follows those of the owner. */
 const feePool = "DevFee";
 
 const minerStatus = (rig: VnishRig): object => ({

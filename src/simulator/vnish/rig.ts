@@ -1,19 +1,19 @@
 import type { Pool, RigModel } from "../model.ts";
 import type { RigBody } from "../rig.ts";
 
-/** 1.2.6 has no throttle and guards its summary; 1.3.4 has both throttle and an open summary. */
+/** 1.2.6 has no throttle and protects its summary; 1.3.4 has a throttle and an open summary. */
 export type VnishVersion = "1.2.6" | "1.3.4";
 
 export interface VnishOptions {
   readonly version: VnishVersion;
   readonly password: string;
-  /** Of 32 characters; null: none is stored. */
+  /** 32 characters; null: none is stored. */
   readonly apiKey: string | null;
-  /** Seconds that a token lives. */
+  /** Seconds until a token expires. */
   readonly tokenSeconds: number;
-  /** Shows stars in place of the pools' passwords. */
+  /** Masks the passwords of pools. */
   readonly hidesPasswords: boolean;
-  /** Moves between presets by itself. */
+  /** Changes presets automatically. */
   readonly switchesPresets: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface VnishPreset {
   readonly tuned: boolean;
 }
 
-/** A VNish rig: its body, and what its firmware keeps. */
+/** The state of a VNish rig. */
 export class VnishRig {
   readonly body: RigBody;
   readonly model: RigModel;
@@ -36,17 +36,17 @@ export class VnishRig {
   readonly hides: boolean;
   readonly switches: boolean;
   readonly presets: readonly VnishPreset[];
-  /** Chosen; at work since mining last started. */
+  /** The chosen preset; in use from the next start of mining. */
   preset: VnishPreset;
   applied: VnishPreset;
   throttle = 100;
   cooling: { readonly mode: { readonly name: "auto" | "manual"; readonly param: number } };
-  /** Stored; in use since mining last started. */
+  /** The stored pools; in use from the next start of mining. */
   storedPools: Pool[];
   blinks = false;
   stopped = false;
   restartRequired = false;
-  /** Epoch ms until which mining restarts; its web goes on. */
+  /** Epoch ms until which mining restarts; the web interface keeps running. */
   #restartsUntil = 0;
 
   constructor(body: RigBody, { version, hidesPasswords, switchesPresets }: VnishOptions) {
@@ -80,7 +80,7 @@ export class VnishRig {
     return this.stopped ? "stopped" : "mining";
   }
 
-  /** What was stored is taken up. */
+  /** Applies the stored settings. */
   restartMining(): void {
     this.stopped = false;
     this.restartRequired = false;
@@ -115,7 +115,7 @@ export class VnishRig {
     return true;
   }
 
-  /** What the clock has brought. */
+  /** Applies what has become due. */
   settle(): void {
     this.model.advance();
     const mining = !this.stopped && !this.restarting;
@@ -138,7 +138,7 @@ const stockOf = ({ hardware: { hashrate } }: RigModel): VnishPreset => ({
   tuned: false,
 });
 
-/** The stock setting, and one every 300 W below it; the strongest of them was never tuned. */
+/** The stock setting, and one every 300 W below it; the strongest was never tuned. */
 function presetsFor(model: RigModel): VnishPreset[] {
   const top = Math.floor(model.hardware.power / 100) * 100;
   const made = Array.from({ length: presetSteps }, (_, index): VnishPreset => {

@@ -6,7 +6,7 @@ import type { VnishRig } from "./rig.ts";
 
 const description = "cgminer 4.11.1";
 
-/** The part of stock firmware's RPC that VNish keeps; `version` only before 1.3. Nothing can be changed by it. */
+/** The part of the stock RPC that VNish keeps, without writes; `version` only before 1.3. */
 export function rpcAnswer(rig: VnishRig, text: string): Reply {
   const command = commandOf(text);
   const when = Math.floor(rig.model.at / 1000);

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Pool } from "../model.ts";
 import type { VnishRig } from "./rig.ts";
 
-/** What is told of the pools; the first one is preferred. */
+/** The pools as reported; the first one is preferred. */
 const PoolEntry = z.object({ url: z.string().max(255), user: z.string().max(255), pass: z.string().max(255) });
 
-/** What POST takes; other fields are passed over. */
+/** The fields that POST accepts; others are ignored. */
 const Settings = z.object({
   miner: z
     .object({
@@ -24,7 +24,7 @@ const Settings = z.object({
 const slots = 3;
 const empty = { url: "", user: "", pass: "" };
 
-/** All settings, as far as the simulation has them. */
+/** All settings that the simulation has. */
 export function settings(rig: VnishRig): object {
   const pools = rig.storedPools.map(({ url, user, password }) => ({ url, user, pass: rig.hides ? "***" : password }));
   return {
@@ -39,7 +39,7 @@ export function settings(rig: VnishRig): object {
   };
 }
 
-/** What became of it: whether mining has to be restarted for it, or the firmware's words when it will not have it. */
+/** The result: whether mining has to be restarted, or the firmware's message if it refuses. */
 export function save(rig: VnishRig, body: string): { restartRequired: boolean } | string {
   const parsed = Settings.safeParse(jsonOf(body));
   if (!parsed.success) return `Failed to parse settings: ${body}`;

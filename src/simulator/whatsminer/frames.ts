@@ -9,7 +9,7 @@ import { acts, canWrite, factoryHashrate, generations, limitOf, modeNamed, type 
 
 type Json = Record<string, unknown>;
 
-/** API v3 on port 4433: reads for everybody, each write with a token of its own. */
+/** API v3 on port 4433: open reads, each write with its own token. */
 export function whatsminerFrames(rig: Whatsminer): (request: string) => Reply | null {
   const salt = saltOf(rig.model.seed, 0);
   return (text) => {
@@ -82,7 +82,7 @@ function device(rig: Whatsminer, salt: string): Json {
   };
 }
 
-/** Pools are left out while the boards are off, and refused when they are asked for alone. */
+/** While the boards are off, pools are left out, and a request for them alone is refused. */
 function status(rig: Whatsminer, names: readonly string[]): Answer {
   const whole: Json = { summary: summary(rig), edevs: edevs(rig), ...(rig.model.mining ? { pools: pools(rig) } : {}) };
   const known = names.filter((name) => Object.hasOwn(whole, name));
@@ -100,7 +100,7 @@ function summary(rig: Whatsminer): Json {
     "hash-1min": tera(model.hashrate(60)),
     "hash-15min": tera(model.hashrate(900)),
     "hash-realtime": tera(model.hashrate(5)),
-    // As many thousandths below nothing as there are boards, while it does not know.
+    // Unknown temperatures are negative thousandths, one for each board.
     "factory-hash": model.elapsed < 60 ? -0.001 * model.hardware.boards : tera(factoryHashrate(rig)),
     "power-rate": model.hashing ? Number((model.power / (model.hashrate(5) / 1e12)).toFixed(1)) : 0,
     "power-5min": Math.round(model.power),
@@ -202,7 +202,7 @@ const writes: Readonly<Record<string, Act>> = {
   "set.miner.power_percent": (rig, param) => {
     const { percent, mode }: Json = typeof param === "object" ? { ...param } : {};
     const number = Number(percent);
-    // The firmware takes the number as a text only.
+    // The firmware accepts the number only as text.
     const fine = typeof percent === "string" && number >= 0 && number <= 100 && (mode === "fast" || mode === "normal");
     if (fine) acts.throttle(rig, number);
     return fine;

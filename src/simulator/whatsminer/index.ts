@@ -7,7 +7,7 @@ import { fresh, type WhatsminerOptions } from "./state.ts";
 
 /**
  * A WhatsMiner (btminer): RPC in the dialect of its generation, which holds one connection at a time, frames from v3
- * on, and a web that sends everybody to TLS. `compatible: false`: a v3 whose older API is switched off.
+ * on, and a web server that redirects to TLS. `compatible: false`: a v3 with its older API disabled.
  */
 export function whatsminer(body: RigBody, options: WhatsminerOptions & { readonly compatible: boolean }): Conversation {
   const { compatible, ...own } = options;

@@ -2,7 +2,7 @@ import { shareOfBoard } from "../cgminer/reports.ts";
 import { fraction } from "../random.ts";
 import { factoryHashrate, generations, limitOf, type Whatsminer } from "./state.ts";
 
-/** The reports of API v1 and v2, the fields that a btminer of that age has. */
+/** The reports of API v1 and v2, with the fields of a btminer of that time. */
 
 type Json = Record<string, unknown>;
 
@@ -113,7 +113,7 @@ export const devdetails = (rig: Whatsminer): Json[] =>
     Model: rig.model.hardware.model,
   }));
 
-/** What stands under `Msg` of what is answered flatly. */
+/** The `Msg` of answers without sections. */
 export const messages: Readonly<Record<string, (rig: Whatsminer) => Json>> = {
   get_version: ({ generation }) => {
     const { api, firmware, platform } = generations[generation];
@@ -152,7 +152,7 @@ export const messages: Readonly<Record<string, (rig: Whatsminer) => Json>> = {
   get_error_code: (rig) => ({ error_code: errorCodes(rig) }),
 };
 
-/** Newer firmware lists its errors, that of 2.0.4 and 2.0.5 prints one object where it should print a list. */
+/** Newer firmware lists its errors; 2.0.4 and 2.0.5 send one object instead of a list. */
 function errorCodes({ errors, generation }: Whatsminer): unknown {
   const since = "2025-01-17 11:28:11";
   if (errors.length === 0) return [];
@@ -160,7 +160,7 @@ function errorCodes({ errors, generation }: Whatsminer): unknown {
   return Object.fromEntries(errors.map((code) => [String(code), since]));
 }
 
-/** Invented, the same every time. */
+/** Invented and constant. */
 export function serial({ model }: Whatsminer, prefix: string): string {
   const step = [...prefix].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7);
   return `${prefix}${String(Math.floor(fraction(model.seed, step) * 1e12)).padStart(12, "0")}`;

@@ -7,7 +7,7 @@ import { acts, canWrite, type Whatsminer } from "./state.ts";
 
 type Json = Record<string, unknown>;
 
-/** ms that a token lives, and how many there may be at a time. */
+/** ms until a token expires, and the maximum number of tokens. */
 const tokenLife = 30 * 60_000;
 const mostTokens = 16;
 
@@ -15,7 +15,7 @@ interface Token extends RpcSeal {
   readonly since: number;
 }
 
-/** API v1 and v2 on port 4028: reads for everybody, writes encrypted with a token of half an hour. */
+/** API v1 and v2 on port 4028: open reads, and writes encrypted with a token valid for half an hour. */
 export function whatsminerRpc(rig: Whatsminer): (request: string) => Reply | null {
   const tokens = new Tokens(rig);
   return (text) => {
@@ -25,7 +25,7 @@ export function whatsminerRpc(rig: Whatsminer): (request: string) => Reply | nul
   };
 }
 
-/** Ends with a line and the connection; no NUL. */
+/** Ends with a line feed and the connection, without NUL. */
 const lineReply = (body: string): Reply => ({ head: noHead, body, tail: "\n", times: 1, close: true });
 
 function answer(rig: Whatsminer, tokens: Tokens, text: string): Json {
@@ -45,10 +45,10 @@ function report(rig: Whatsminer, cmd: string): Json | null {
   return message === undefined ? null : flat(rig, "S", 131, message(rig));
 }
 
-/** What firmware of 2021 does not know. */
+/** Commands that firmware of 2021 does not have. */
 const lacking = new Set(["get_miner_info", "get_error_code"]);
 
-/** Only what has sections is joined. */
+/** Only answers with sections are joined. */
 function joined(rig: Whatsminer, names: readonly string[]): Json {
   const parts = names.map((name) => [name, sections[name]?.(rig)] as const);
   if (parts.some(([, part]) => part === undefined)) return flat(rig, "E", 45, "command join err");
@@ -82,7 +82,7 @@ const sections: Readonly<Record<string, (rig: Whatsminer) => Json>> = {
   devdetails: listed("DEVDETAILS", 69, "Device Details", devdetails),
 };
 
-/** An encrypted write; what goes wrong before it could be read is said in the open. */
+/** An encrypted write; errors before its decryption are answered unencrypted. */
 function write(rig: Whatsminer, tokens: Tokens, data: string): Json {
   if (!canWrite(rig)) {
     logWrite(rig.body.requests, "a write that is not allowed");
@@ -101,7 +101,7 @@ function write(rig: Whatsminer, tokens: Tokens, data: string): Json {
 const done = (rig: Whatsminer, fine: boolean): Json =>
   fine ? flat(rig, "S", 131, "API command OK") : flat(rig, "E", 132, "API command ERROR");
 
-/** What each write does; false when its parameters make no sense. */
+/** The writes; false if the parameters are invalid. */
 const writes: Readonly<Record<string, (rig: Whatsminer, parameters: Json) => boolean>> = {
   power_off: does((rig) => acts.mine(rig, false)),
   power_on: does((rig) => acts.mine(rig, true)),
@@ -146,11 +146,11 @@ function does(act: (rig: Whatsminer) => void): (rig: Whatsminer) => boolean {
   };
 }
 
-/** Who asks for a token may write for half an hour. */
+/** A token allows writing for half an hour. */
 class Tokens {
   readonly #rig: Whatsminer;
   readonly #salt: string;
-  /** From the password, so the same for all. */
+  /** Derived from the password, so the same for all tokens. */
   readonly key: Buffer;
   #live: Token[] = [];
   #given = 0;

@@ -1,7 +1,7 @@
 import type { RigModel } from "../model.ts";
 import type { RigBody } from "../rig.ts";
 
-/** Firmware of 2021, which keeps its errors in the summary; with API 2; and with API 3, which keeps API 2 beside it. */
+/** Firmware of 2021, with errors in the summary; with API 2; and with API 3, which also has API 2. */
 export const generations = {
   v1: { api: "1.4.0", firmware: "20210322.22.REL", platform: "H3" },
   v2: { api: "2.0.5", firmware: "20230803.11.REL", platform: "H616" },
@@ -10,7 +10,7 @@ export const generations = {
 
 export type Generation = keyof typeof generations;
 
-/** What each mode takes of the rated power. */
+/** The part of the rated power in each mode. */
 const modes = { low: 0.7, normal: 0.9, high: 1 } as const;
 export type Mode = keyof typeof modes;
 
@@ -20,20 +20,20 @@ export const modeNamed = (word: string): Mode | undefined =>
 export interface WhatsminerOptions {
   readonly generation: Generation;
   readonly password: string;
-  /** Whether the owner has switched the API on for writing. */
+  /** Whether the owner has enabled writing over the API. */
   readonly writable: boolean;
-  /** Of errors that it shows. */
+  /** Error codes that it reports. */
   readonly errors: readonly number[];
 }
 
-/** A WhatsMiner as its firmware sees it. */
+/** The state of a WhatsMiner. */
 export interface Whatsminer extends WhatsminerOptions {
   readonly body: RigBody;
   readonly model: RigModel;
   mode: Mode;
   /** W; null: none. */
   limit: number | null;
-  /** %; null: none. Forgotten with every restart. */
+  /** %; null: none. Reset by every restart. */
   percent: number | null;
   led: "auto" | "manual";
 }
@@ -49,17 +49,17 @@ export function fresh(body: RigBody, options: WhatsminerOptions): Whatsminer {
     led: "auto",
   };
   settle(rig);
-  // What a warm rig has done by now it did in this mode.
+  // A warm rig has been running in this mode.
   rig.model.hashes *= rig.model.level;
   for (const pool of rig.model.pools) pool.hashes *= rig.model.level;
   return rig;
 }
 
-/** W that it is limited to, said by every report. */
+/** The power limit in W, part of every report. */
 export const limitOf = ({ model, mode, limit }: Whatsminer): number =>
   Math.round(Math.min(limit ?? Number.POSITIVE_INFINITY, model.powerAt(modes[mode])));
 
-/** H/s that it was sold with. */
+/** The nominal H/s. */
 export const factoryHashrate = ({ model }: Whatsminer): number => model.hardware.hashrate * modes.normal;
 
 export const canWrite = ({ writable, body }: Whatsminer): boolean => writable && !body.denies();
@@ -72,7 +72,7 @@ function settle(rig: Whatsminer): void {
   });
 }
 
-/** The miner program starts anew, and with it what was not meant to last is gone; one that was stopped stays so. */
+/** Restarts the mining program and resets temporary settings; a stopped rig stays stopped. */
 function restart(rig: Whatsminer, seconds: number): void {
   const { mining } = rig.model;
   rig.percent = null;
@@ -88,7 +88,7 @@ function mine({ model }: Whatsminer, on: boolean): void {
   });
 }
 
-/** What both APIs can make of it. */
+/** The writes that both APIs share. */
 export const acts = {
   mine,
   restart: (rig: Whatsminer): void => restart(rig, rig.body.restartSeconds),
@@ -109,7 +109,7 @@ export const acts = {
     rig.percent = percent;
     settle(rig);
   },
-  /** The whole list; slots without an address stay empty. */
+  /** The complete list; slots without an address stay empty. */
   setPools: ({ model }: Whatsminer, slots: readonly { url: string; user: string; password: string }[]): void => {
     const difficulty = model.pools[0]?.difficulty ?? 1;
     const kept = { enabled: true, alive: true, quota: 1, hashes: 0, lastShareAt: null, difficulty };

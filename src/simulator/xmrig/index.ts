@@ -6,15 +6,15 @@ import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { backends, config, summary, type XmrigRig } from "./reports.ts";
 
 export interface XmrigOptions {
-  /** Null: the API is open for reading, and closed altogether when it is not restricted. */
+  /** null: open for reading if restricted, otherwise closed altogether. */
   readonly token: string | null;
-  /** Nothing can be changed, and the configuration cannot be read. */
+  /** No writes, and the configuration cannot be read. */
   readonly restricted: boolean;
 }
 
 /**
- * The HTTP API of XMRig 6.26: a reply ends its connection, and those to JSON-RPC are sent twice. It takes up a new
- * configuration half a second after it has answered that it has it.
+ * The HTTP API of XMRig 6.26: a reply ends its connection, and those to JSON-RPC are sent twice. A new configuration
+ * takes effect half a second after the answer.
  */
 export function xmrig(body: RigBody, { token, restricted }: XmrigOptions): Conversation {
   const rig: XmrigRig = { body, model: body.model, token, restricted, stopped: false, config: {}, wanted: null };
@@ -41,7 +41,7 @@ function answer(rig: XmrigRig, request: HttpRequest): Reply {
   return refused(404, "NOT_FOUND");
 }
 
-/** Null when the request may go on. */
+/** null if the request is allowed. */
 function accessOf(rig: XmrigRig, authorization: string | undefined): Reply | null {
   if (rig.token === null) return rig.restricted ? null : refused(401, "UNAUTHORIZED");
   if (authorization === undefined) return refused(401, "UNAUTHORIZED");
@@ -74,7 +74,7 @@ const mine =
       model.mining = mining && !rig.stopped;
     });
 
-/** After `stop` the program runs on, says that it is not paused, and `resume` no longer brings it back. */
+/** After `stop` the program keeps running, reports that it is not paused, and ignores `resume`. */
 const stop: RpcAct = (rig) => {
   rig.stopped = true;
   mine(false)(rig);
@@ -109,7 +109,7 @@ const ConfigPool = z.object({
 
 const defaultDifficulty = 200_000;
 
-/** The pools of a configuration, with counters at zero; what is no pool is left out. */
+/** The pools of a configuration, with counters at zero; invalid ones are left out. */
 function poolsOf(value: unknown, before: readonly Pool[]): Pool[] {
   const list = z.array(z.unknown()).safeParse(value).data ?? [];
   return list.flatMap((entry, priority) => {
@@ -121,7 +121,7 @@ function poolsOf(value: unknown, before: readonly Pool[]): Pool[] {
   });
 }
 
-/** ms from the answer until the configuration is in use. */
+/** Time from the answer until the configuration takes effect. */
 const takingUp = 500;
 
 function configure(rig: XmrigRig, body: string): Reply {
@@ -133,7 +133,7 @@ function configure(rig: XmrigRig, body: string): Reply {
   return bare(204, "NO_CONTENT");
 }
 
-/** A new configuration replaces the old one, and mining goes on with its pools. */
+/** Replaces the configuration, and mines at its pools. */
 function settle(rig: XmrigRig): void {
   if (rig.wanted === null || rig.model.at < rig.wanted.at) return;
   rig.config = rig.wanted.config;

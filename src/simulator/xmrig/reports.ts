@@ -1,17 +1,17 @@
 import type { Pool, RigModel } from "../model.ts";
 import type { RigBody } from "../rig.ts";
 
-/** A rig as XMRig sees it. */
+/** The state of a rig in XMRig. */
 export interface XmrigRig {
   readonly body: RigBody;
   readonly model: RigModel;
   readonly token: string | null;
   readonly restricted: boolean;
-  /** Told to stop, from which only a new configuration brings it back. */
+  /** Stopped, until a new configuration arrives. */
   stopped: boolean;
-  /** The configuration in use as it was put; the rest is as it comes. */
+  /** The configuration in use, as it was put; absent parts have their defaults. */
   config: Record<string, unknown>;
-  /** What was put since, and when it is taken up, by the model's clock. */
+  /** The next configuration, and when it takes effect, by the clock of the model. */
   wanted: { readonly config: Record<string, unknown>; readonly pools: Pool[]; readonly at: number } | null;
 }
 
@@ -124,7 +124,7 @@ const threads = (model: RigModel) =>
     hashrate: hashrates(model, 1 / model.hardware.chips),
   }));
 
-/** `/2/backends`: the processor works, cards are not used. */
+/** `/2/backends`: the CPU is in use, GPUs are not. */
 export const backends = ({ model }: XmrigRig): unknown[] => [
   {
     type: "cpu",
