@@ -83,7 +83,7 @@ describe("settings", () => {
       "rigs[3].heating is missing; a heater needs a room with a temperature",
       expect.stringMatching(/^rigs\[4\]\.heating\.roomTemperature\.url must be a web address/),
       expect.stringMatching(/^rigs\[0\]\.address .*has a path/),
-      "rigs[5].address is the address of rigs[3] too",
+      "rigs[5].address is also the address of rigs[3]",
       expect.stringMatching(/^rigs\[2\]\.supply\.address .*blank/),
     ]);
   });
@@ -93,7 +93,7 @@ describe("settings", () => {
     const heater = (address: string, name: string) => ({ address, name, as: "heater", heating });
     expect(
       await mistakesOf({ rigs: [{ address: "192.168.1.8" }, heater("192.168.1.9", "A"), heater("192.168.1.10", "B")] }),
-    ).toEqual(['rigs[2].heating.name "Bath" is the name of rigs[1].heating too']);
+    ).toEqual(['rigs[2].heating.name is also the name of rigs[1].heating']);
     const other = { ...heater("192.168.1.10", "A"), heating: { ...heating, name: "Attic" } };
     expect(await mistakesOf({ rigs: [heater("192.168.1.9", "A"), other] })).toEqual([
       'rigs[1].name "A" is the miner of rigs[0].heating too',
