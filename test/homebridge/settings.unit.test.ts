@@ -96,7 +96,7 @@ describe("settings", () => {
     ).toEqual(['rigs[2].heating.name is also the name of rigs[1].heating']);
     const other = { ...heater("192.168.1.10", "A"), heating: { ...heating, name: "Attic" } };
     expect(await mistakesOf({ rigs: [heater("192.168.1.9", "A"), other] })).toEqual([
-      'rigs[1].name "A" is the miner of rigs[0].heating too',
+      "rigs[1].name is also the miner of rigs[0].heating",
     ]);
   });
 
