@@ -41,7 +41,7 @@ const Found = z.array(
 );
 
 describe("rigbridge scan", () => {
-  test("--json prints what it found, in the order of the addresses, and nothing else", async () => {
+  test("--json prints only the rigs found, in the order of their addresses", async () => {
     const { code, stdout } = await rigbridge(["scan", ...networks, "--json"]);
     expect(code).toBe(0);
     expect(Found.parse(JSON.parse(stdout)).map(({ address, driver }) => [address, driver])).toEqual([
@@ -52,7 +52,7 @@ describe("rigbridge scan", () => {
     ]);
   });
 
-  test("is for people without it: a table, and what makes a Rigbridge read them", async () => {
+  test("without --json prints a table and the configuration for the rigs", async () => {
     const { code, stdout } = await rigbridge(["scan", ...networks]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^4 rigs found in 14 addresses:\n/);
@@ -76,7 +76,7 @@ describe("rigbridge scan", () => {
     }
   });
 
-  test("--ports are tried everywhere", async () => {
+  test("--ports are tried on every address", async () => {
     const { stdout } = await rigbridge(["scan", "127.81.0.11", "--ports", "8080,8081", "--json"]);
     expect(Found.parse(JSON.parse(stdout))).toMatchObject([{ address: "127.81.0.11:8081" }]);
   });

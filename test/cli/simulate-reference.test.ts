@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { rigbridge, running } from "./command.ts";
 
 describe("rigbridge simulate --reference", () => {
-  test("runs the server, says how to ask it, and ends by SIGINT", async () => {
+  test("runs the server, shows how to call it, and stops on SIGINT", async () => {
     const options = ["--locale", "sv-SE", "--miners", "6", "--key", "a&b", "--port", "0"];
     const server = await running(["simulate", "--reference", ...options], /Ctrl-C/);
     const said = server.said();
@@ -23,7 +23,7 @@ describe("rigbridge simulate --reference", () => {
     expect(keyless.status).toBe(401);
   });
 
-  test("says everything that is wrong with its options", async () => {
+  test("reports every wrong option", async () => {
     const farm = ["--count", "1", "--mix", "axeos=1", "--base-port", "1", "--addresses", "--fault", "slow"];
     const wrong = ["--locale", "xyz_", "--miners", "0", "--key", "a b", "--port", "65536", "--seed", "x"];
     const { code, stdout, stderr } = await rigbridge(["simulate", "--reference", ...farm, ...wrong]);
@@ -43,7 +43,7 @@ describe("rigbridge simulate --reference", () => {
     ]);
   });
 
-  test("its options are refused where it is not asked for", async () => {
+  test("its options are refused without --reference", async () => {
     const { code, stderr } = await rigbridge(["simulate", "--locale", "sv-SE", "--port", "1", "--count", "0"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([

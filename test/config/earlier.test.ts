@@ -24,13 +24,13 @@ const refusals: Readonly<Record<string, RegExp>> = {};
 
 const earlier = readdirSync(folder);
 
-test("there are earlier configurations, of the examples and of the documentation", () => {
+test("there are earlier configurations of the examples and of the documentation", () => {
   expect(earlier.filter((name) => name.startsWith("examples-")).length).toBeGreaterThan(4);
   expect(earlier.filter((name) => name.startsWith("docs-")).length).toBeGreaterThan(7);
 });
 
 describe.each(earlier)("the earlier configuration %s", (name) => {
-  test("is read, or refused with the name of the key that is wanted now", async () => {
+  test("is accepted, or refused with the name of the current key", async () => {
     const reading = readConfig(new URL(name, folder).pathname, environment);
     const refused = refusals[name];
     if (refused === undefined) await expect(reading).resolves.toBeDefined();

@@ -71,7 +71,7 @@ function areTold(enough: number): Promise<void> {
   return within(told.promise, `${enough} rigs to be told to locate themselves`);
 }
 
-test("a service that is killed again and again tells every rig at most once, and forgets none", async () => {
+test("a service that is killed repeatedly sends each rig at most one command, and loses none", async () => {
   let url = await serve();
   await until(async () => (await tellable(url)) === rigs, "every rig to be read");
   for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 20 };

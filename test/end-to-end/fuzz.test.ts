@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fuzzService } from "../torture/fuzzed-service.ts";
 
-test("whatever is asked, the service answers as documented, and lives", async () => {
+test("for any request the service answers as documented, and keeps running", async () => {
   const { statuses, neverDone, flaws } = await fuzzService(8_000, 20_261_121);
   expect(flaws).toEqual([]);
   // The fuzz reaches behind the doors: most operations were done at least once.

@@ -358,7 +358,7 @@ function rowsOf(table: string): [OperationName, readonly number[], string | unde
   });
 }
 
-test("the tables hold every operation", () => {
+test("the tables list every operation", () => {
   const named = (table: string) => rowsOf(table).map(([name]) => name);
   expect(named(documented)).toEqual(operationNames.filter((name) => !("ours" in operations[name])));
   expect(named(documented)).toHaveLength(28);
@@ -435,7 +435,7 @@ const unread: readonly (readonly [string, string, string])[] = [
   ["a form that never comes", "content-type: text/plain\r\ncontent-length: 5\r\nexpect: 100-continue", ""],
 ];
 
-describe("who may not do it is told so whatever the body is:", () => {
+describe("without permission it is refused, whatever the body:", () => {
   test.each([...rowsOf(documented), ...rowsOf(ours)])("%s", async (name, statuses) => {
     const refused = columnNames.flatMap((column, index) => {
       const status = statuses[index] ?? 0;
@@ -465,7 +465,7 @@ describe("who may not do it is told so whatever the body is:", () => {
   }
 });
 
-test("a connection stays when a small body was not for its sender to send", async () => {
+test("a connection stays open when a small body was not permitted", async () => {
   const { host, port } = server.address;
   const socket = connect({ host, port });
   const said: string[] = [];
@@ -479,7 +479,7 @@ test("a connection stays when a small body was not for its sender to send", asyn
   socket.destroy();
 });
 
-test("what a user may not see is answered as what is not there", async () => {
+test("what a user may not see is not found", async () => {
   const at = (path: string) => ask("GET", `${path}?key=${keys.anna}`);
   for (const [unseen, absent] of [
     [`/api/miners/${bravoAnt}`, "/api/miners/77"],
@@ -494,7 +494,7 @@ test("what a user may not see is answered as what is not there", async () => {
   }
 });
 
-test("an id of another farm gets who may steer their own nothing, and changes nothing", async () => {
+test("a user who controls one farm cannot use ids of another farm", async () => {
   const { id: alphaJob } = await alphaBulk();
   const before = await service.listCommands({}, asService);
   const cases: (readonly [string, string])[] = [
@@ -535,7 +535,7 @@ test("an id of another farm gets who may steer their own nothing, and changes no
 
 const alphaBulk = () => service.startBulkAction({ ...dryRun, miners: [ant, bitaxe] }, asService);
 
-test("lists that are asked for another farm's things by id are empty", async () => {
+test("lists filtered by ids of another farm are empty", async () => {
   const { uid } = await service.getMiner({ id: ant }, asService);
   for (const miner of [ant, uid]) {
     const list = (column: Column) =>
@@ -547,7 +547,7 @@ test("lists that are asked for another farm's things by id are empty", async () 
   }
 });
 
-test("totals are made of what the user sees", async () => {
+test("totals include only what the user sees", async () => {
   const at = async (path: string, column: Column) => (await ask("GET", `${path}?${columns[column]}`)).text;
   for (const [column, totalCount] of [
     ["anna", 2],
@@ -563,7 +563,7 @@ test("totals are made of what the user sees", async () => {
   expect(notifications.notificationCount).toBe(2);
 });
 
-test("the figures for Prometheus are those of the user's miners", async () => {
+test("the metrics for Prometheus are those of the user's miners", async () => {
   const figures = async (column: Column) => ask("GET", `/metrics?${columns[column]}`);
   expect((await figures("service")).text).toMatch(/alpha ant[\s\S]*bravo ant/);
   for (const column of ["anna", "for anna"] as const) {
@@ -574,7 +574,7 @@ test("the figures for Prometheus are those of the user's miners", async () => {
   expect(statuses.map(({ status }) => status)).toEqual([401, 401, 404]);
 });
 
-test("the list is tagged for each user, so that no answer is taken for another's", async () => {
+test("the list has an ETag for each user, so that no cached answer is shared", async () => {
   const tagOf = async (column: Column) =>
     (await fetch(`${server.url}/api/miners?${columns[column]}`)).headers.get("etag") ?? "";
   const [all, ofAnna, ofBert] = [await tagOf("service"), await tagOf("anna"), await tagOf("bert")];
@@ -586,7 +586,7 @@ test("the list is tagged for each user, so that no answer is taken for another's
   expect((await again(ofAnna, "for anna")).status).toBe(304);
 });
 
-test("the audit names who it was", async () => {
+test("the audit log names the user", async () => {
   const restart = async (query: string) =>
     expect((await ask("POST", `/api/miners/${bitaxe}?action=locate&on=true&${query}`)).status).toBe(200);
   const { id, hasKey } = await service.saveUser(
@@ -606,7 +606,7 @@ test("the audit names who it was", async () => {
   expect(operations.listCommands.reply.parse(JSON.parse(ofCarl.text)).commandList).toHaveLength(1);
 });
 
-test("a key that is taken away opens nothing, and one that is changed opens what it did", async () => {
+test("a revoked key is refused, and a changed key keeps its permissions", async () => {
   const list = async (key: string) => (await ask("GET", `/api/miners?key=${key}`)).status;
   const save = async (body: object) =>
     operations.saveUser.reply.parse(JSON.parse((await ask("POST", `/api/users?key=${keys.ada}`, body)).text));

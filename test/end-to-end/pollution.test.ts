@@ -121,7 +121,7 @@ describe("no prototype is changed", () => {
     expect(inherited()).toEqual(before);
   });
 
-  test("by a device that answers with nothing else", async () => {
+  test("by a device that answers only with such keys", async () => {
     const words =
       '{"STATUS":[{"__proto__":{"polluted":1}}],"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}\0';
     const device: Server = createServer((socket) => socket.on("error", () => {}).end(words));

@@ -268,7 +268,7 @@ async function askByMqtt(): Promise<void> {
   }
 }
 
-test("secrets come out where the API document has them, to those who may steer, and nowhere else", async () => {
+test("secrets are returned only where the API documents them, to users with control", async () => {
   await askEverything();
   // What the test itself says at the broker is not what comes out.
   const asked = new Set(calls.map((name) => `rigbridge/bridge/request/${name}`));

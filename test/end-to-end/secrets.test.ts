@@ -91,7 +91,7 @@ function raw(bytes: string): Promise<void> {
   return within(closed, "the service to close the connection", { details: () => text });
 }
 
-test("no key, password or token comes out, whatever goes wrong", async () => {
+test("no error exposes a key, password or token", async () => {
   const key = encodeURIComponent(secrets.service);
   const every = Object.values(secrets);
   // Each rig fails in a way of its own.
@@ -181,7 +181,7 @@ test("no key, password or token comes out, whatever goes wrong", async () => {
     }
 });
 
-test("the store holds digests of keys alone", async () => {
+test("the store contains only digests of keys", async () => {
   const files = (await readdir(service.folder)).filter((file) => file !== "rigbridge.yaml");
   expect(files).toContain("rigbridge.db");
   const bytes = Buffer.concat(await Promise.all(files.map((file) => readFile(join(service.folder, file)))));

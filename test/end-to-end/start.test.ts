@@ -68,7 +68,7 @@ const toVersion1 =
   "drop index command_actor; alter table rig_memory drop column reason; alter table rig_memory drop column records; " +
   "delete from migration where name > 'version-0001'; pragma user_version = 1;";
 
-describe("a store that cannot be used is said in a sentence, and not touched:", () => {
+describe("an unusable store is reported in a sentence, and not modified:", () => {
   test.each<[string, RegExp, (file: string) => void]>([
     ["another file", /is no store of Rigbridge/, (file) => writeFileSync(file, "miners:\n".repeat(1000))],
     ["a damaged header", /is damaged/, (file) => page(file, 0, (header) => header.fill(0xff, 16, 60))],
@@ -189,7 +189,7 @@ describe("a service starts with its miners", () => {
     expect(await minersOf(data)).toBe(miners);
   });
 
-  test("when it is of the first version, and all its rows stay", async () => {
+  test("when it is of the first version, and keeps all its rows", async () => {
     const { data, file } = await stored();
     sql(file, `${toVersion1} insert into command values (7, 1, 1, 5, '', '', 'stop', '{}', 'done', 'x')`);
     expect(await minersOf(data)).toBe(miners);
