@@ -1,5 +1,6 @@
 import { dialects } from "../cgminer/dialects.ts";
 import { cgminer } from "../cgminer/index.ts";
+import { objectIn } from "../json.ts";
 import { noHead, type Reply, rpcReply } from "../reply.ts";
 import type { Conversation, RigBody } from "../rig.ts";
 import { type AntminerModel, antminerModels } from "./models.ts";
@@ -28,17 +29,8 @@ export function antminer(body: RigBody, options: AntminerOptions): Conversation 
 
 function answerRpc(rig: AntminerRig, request: string, bmminer: (request: string) => Reply | null): Reply | null {
   if (isSilent(settled(rig))) return { head: noHead, body: "", tail: "", times: 1, close: true };
-  const wanted = commandOf(request);
+  const wanted = objectIn(request);
   if (wanted?.command === "stats" && wanted.new_api === true && !rig.kind.old)
     return rpcReply(JSON.stringify(stats(rig)));
   return wanted?.command === "stats" && rig.kind.old ? rpcReply(oldStats(rig)) : bmminer(request);
-}
-
-function commandOf(request: string): { readonly command?: unknown; readonly new_api?: unknown } | null {
-  try {
-    const value: unknown = JSON.parse(request);
-    return typeof value === "object" ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { cgminer } from "../cgminer/index.ts";
 import { type HttpRequest, httpReply } from "../http-message.ts";
+import { jsonOf } from "../json.ts";
 import type { Pool } from "../model.ts";
 import { bytesOf, type Reply } from "../reply.ts";
 import { logWrite } from "../rig.ts";
@@ -103,7 +104,7 @@ const Document = z.object({
 });
 
 function configure(rig: AntminerRig, request: HttpRequest): Reply {
-  const document = Document.safeParse(parsed(request.body));
+  const document = Document.safeParse(jsonOf(request.body));
   if (rig.body.denies() || !document.success) return json({ stats: "error", code: "M001", msg: "Illegal request!" });
   const { pools: wanted, "miner-mode": mode, "bitmain-fan-ctrl": manual, "bitmain-fan-pwm": pwm } = document.data;
   rig.config = {
@@ -170,7 +171,7 @@ const decoded = (text: string): string =>
     .replace(/%(2[3-6BCF]|3[A-F]|40|5[BDE]|7C)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 
 function blink(rig: AntminerRig, request: HttpRequest): Reply {
-  const document = z.object({ blink: z.union([z.boolean(), z.stringbool()]) }).safeParse(parsed(request.body));
+  const document = z.object({ blink: z.union([z.boolean(), z.stringbool()]) }).safeParse(jsonOf(request.body));
   if (rig.body.denies() || !document.success) return json({ stats: "error", code: "B001", msg: "Illegal request!" });
   rig.blinks = document.data.blink;
   return json({ stats: "success", code: rig.blinks ? "B000" : "B100", msg: "OK!" });
@@ -188,14 +189,6 @@ function reboot(rig: AntminerRig): Reply {
   rig.body.model.restart(rig.body.restartSeconds);
   rig.blinks = false;
   return text("");
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 const reply = (status: number, type: string, body: string): Reply =>

@@ -1,5 +1,6 @@
 import { cgminer } from "../cgminer/index.ts";
 import { escaped } from "../cgminer/writer.ts";
+import { objectIn } from "../json.ts";
 import { type Reply, rpcReply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { changes, setOption } from "./options.ts";
@@ -92,18 +93,14 @@ function restarted(rig: AvalonRig, request: Request): Reply {
 }
 
 function requestOf(text: string): Request {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null) {
-      const { command, parameter }: { command?: unknown; parameter?: unknown } = value;
-      return {
-        json: true,
-        command: String(command ?? ""),
-        parameter: parameter === undefined ? null : String(parameter),
-      };
-    }
-  } catch {
-    // Plain text.
+  const fields = objectIn(text);
+  if (fields !== null) {
+    const { command, parameter } = fields;
+    return {
+      json: true,
+      command: String(command ?? ""),
+      parameter: parameter === undefined ? null : String(parameter),
+    };
   }
   const [command = "", parameter = null] = text.split(/\|(.*)/s);
   return { json: text.startsWith("{"), command, parameter };

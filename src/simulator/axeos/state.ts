@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonOf } from "../json.ts";
 import type { Pool, RigModel } from "../model.ts";
 import type { RigBody } from "../rig.ts";
 
@@ -95,7 +96,7 @@ export function endpointOf(url: string): { host: string; port: number } {
 
 /** The settings after a PATCH with this body, or the firmware's message if it refuses. */
 export function patched(settings: Settings, body: string): Settings | string {
-  const value = parsed(body);
+  const value = jsonOf(body);
   if (value === undefined) return "Invalid JSON";
   const patch = Patch.safeParse(value);
   if (!patch.success) return "Wrong API input";
@@ -150,12 +151,4 @@ function stratum(
     user: user ?? now.user,
     password: password ?? now.password,
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

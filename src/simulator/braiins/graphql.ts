@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonOf } from "../json.ts";
 import { activePool } from "../model.ts";
 import { logWrite } from "../rig.ts";
 import {
@@ -27,7 +28,7 @@ const open =
 
 /** The web interface of BOSminer: a login, queries and mutations. BOSer has only the part without login. */
 export function graphql(rig: BraiinsRig, text: string, admitted: boolean): GraphqlAnswer {
-  const request = Request.safeParse(parsed(text));
+  const request = Request.safeParse(jsonOf(text));
   if (!request.success) return failed("Invalid request");
   const { query, variables } = request.data;
   if (open.test(query)) return ask(rig, query);
@@ -38,14 +39,6 @@ export function graphql(rig: BraiinsRig, text: string, admitted: boolean): Graph
 }
 
 const failed = (message: string): GraphqlAnswer => ({ body: { data: null, errors: [{ message }] } });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function logIn(rig: BraiinsRig, { username, password }: Readonly<Record<string, unknown>>): GraphqlAnswer {
   if (username !== "root" || password !== rig.options.password) return failed("Invalid username or password");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { HttpRequest } from "../http-message.ts";
+import { jsonOf } from "../json.ts";
 import { logWrite } from "../rig.ts";
 import { coolingMode, pages, watt } from "./rest-reports.ts";
 import {
@@ -36,25 +37,17 @@ export function rest(rig: BraiinsRig, { method, path, headers, body }: HttpReque
   logWrite(rig.body.requests, `${method} ${page}${body === "" ? "" : ` ${body}`}`);
   if (rig.body.denies()) return { status: 403, body: { message: "Forbidden" } };
   const act = acts.get(`${method} ${page}`);
-  return act === undefined ? missing : act(rig, parsed(body));
+  return act === undefined ? missing : act(rig, jsonOf(body));
 }
 
 const ok = (body: unknown): RestAnswer => ({ status: 200, body });
 const missing: RestAnswer = { status: 404 };
 const bad = (message: string): RestAnswer => ({ status: 400, body: { message } });
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 const Login = z.object({ username: z.string(), password: z.string() });
 
 function logIn(rig: BraiinsRig, body: string): RestAnswer {
-  const given = Login.safeParse(parsed(body));
+  const given = Login.safeParse(jsonOf(body));
   if (!given.success) return bad("Invalid request");
   const { username, password } = given.data;
   if (username !== "root" || password !== rig.options.password) {

@@ -1,3 +1,4 @@
+import { objectIn } from "../json.ts";
 import { activePool } from "../model.ts";
 import { type Reply, rpcReply } from "../reply.ts";
 import { logWrite } from "../rig.ts";
@@ -24,13 +25,8 @@ export function rpc(rig: BraiinsRig, text: string): Reply | null {
 }
 
 function requestOf(text: string): { command: string; parameter: string | null } | null {
-  try {
-    const { command, parameter }: { command?: unknown; parameter?: unknown } = JSON.parse(text);
-    const isGiven = parameter !== undefined && parameter !== null;
-    return typeof command === "string" ? { command, parameter: isGiven ? String(parameter) : null } : null;
-  } catch {
-    return null;
-  }
+  const { command, parameter = null } = objectIn(text) ?? {};
+  return typeof command === "string" ? { command, parameter: parameter === null ? null : String(parameter) } : null;
 }
 
 const program = ({ options }: BraiinsRig): string =>

@@ -1,3 +1,4 @@
+import { objectIn } from "../json.ts";
 import { rpcReply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { commands } from "./commands.ts";
@@ -59,21 +60,12 @@ const denied = (name: string): Answer => ({ status: "E", code: 45, message: `Acc
 
 /** A command that is not a string counts as empty; a number as parameter counts as its digits. */
 function fromJson(text: string): Request | Answer {
-  const request = parsed(text);
+  const request = objectIn(text);
   if (request === null) return { status: "E", code: 23, message: "Invalid JSON" };
   const { command, parameter = null } = request;
   if (command === undefined) return { status: "E", code: 24, message: "Missing JSON 'command'" };
   const known = typeof parameter === "string" || typeof parameter === "number";
   return { command: typeof command === "string" ? command : "", parameter: known ? String(parameter) : null };
-}
-
-function parsed(text: string): { command?: unknown; parameter?: unknown } | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function fromText(text: string): Request {

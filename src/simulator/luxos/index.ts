@@ -1,4 +1,5 @@
 import { type HttpRequest, httpReply } from "../http-message.ts";
+import { objectIn } from "../json.ts";
 import { type Reply, rpcReply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { type CommandResult, guarded, open } from "./commands.ts";
@@ -38,12 +39,8 @@ function answer(rig: LuxosRig, joins: boolean, text: string): Reply {
 }
 
 function requestOf(text: string): { command: string; parameter: string } | null {
-  try {
-    const { command, parameter }: { command?: unknown; parameter?: unknown } = Object(JSON.parse(text));
-    return typeof command === "string" ? { command, parameter: parameter == null ? "" : String(parameter) } : null;
-  } catch {
-    return null;
-  }
+  const { command, parameter } = objectIn(text) ?? {};
+  return typeof command === "string" ? { command, parameter: parameter == null ? "" : String(parameter) } : null;
 }
 
 const written = (rig: LuxosRig, result: CommandResult): Reply => rpcReply(JSON.stringify(withStatus(rig, result)));

@@ -1,4 +1,5 @@
 import { type HttpRequest, httpReply } from "../http-message.ts";
+import { objectIn } from "../json.ts";
 import { mix } from "../random.ts";
 import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
@@ -39,7 +40,7 @@ class Door {
 
   unlock(body: string): Reply {
     if (this.#wrong >= lockedAfter) return json(429, { unlock_timeout: 60 });
-    if (fieldOf(body, "pw") !== this.#options.password) {
+    if (objectIn(body)?.pw !== this.#options.password) {
       this.#wrong += 1;
       return json(403, {});
     }
@@ -110,7 +111,7 @@ const acts: ReadonlyMap<string, (rig: VnishRig, body: string) => Reply> = new Ma
   [
     "mining/switch-pool",
     (rig: VnishRig, body: string) =>
-      rig.switchTo(Number(fieldOf(body, "pool_id"))) ? nothing() : json(500, { err: "Could not find pool" }),
+      rig.switchTo(Number(objectIn(body)?.pool_id)) ? nothing() : json(500, { err: "Could not find pool" }),
   ],
   ["mining/throttle", throttle],
   ["system/reboot", reboot],
@@ -138,7 +139,7 @@ function restartMining(rig: VnishRig): Reply {
 
 function throttle(rig: VnishRig, body: string): Reply {
   if (!rig.throttles) return json(404, { err: "Not found" });
-  const percent = Number(fieldOf(body, "percent"));
+  const percent = Number(objectIn(body)?.percent);
   if (!(percent >= 20 && percent <= 100)) return json(400, { err: "Percent must be 20 to 100" });
   rig.setThrottle(percent);
   return nothing();
@@ -149,15 +150,6 @@ function reboot(rig: VnishRig): Reply {
   rig.blinks = false;
   rig.model.restart(rig.body.restartSeconds);
   return json(200, { after: 3 });
-}
-
-function fieldOf(body: string, key: string): unknown {
-  try {
-    const value: unknown = Object(JSON.parse(body));
-    return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const reasons: Readonly<Record<number, string>> = {

@@ -1,6 +1,7 @@
 import * as bmminer from "../cgminer/bmminer-reports.ts";
 import { shareOfBoard, temperatureOfBoard } from "../cgminer/reports.ts";
 import { JsonWriter } from "../cgminer/writer.ts";
+import { objectIn } from "../json.ts";
 import { type Reply, rpcReply } from "../reply.ts";
 import type { VnishRig } from "./rig.ts";
 
@@ -8,25 +9,16 @@ const description = "cgminer 4.11.1";
 
 /** The part of the stock RPC that VNish keeps, without writes; `version` only before 1.3. */
 export function rpcAnswer(rig: VnishRig, text: string): Reply {
-  const command = commandOf(text);
+  const command = String(objectIn(text)?.command);
   const when = Math.floor(rig.model.at / 1000);
   const status = (letter: string, code: number, words: string) => [
     { STATUS: letter, When: when, Code: code, Msg: words, Description: description },
   ];
-  const report = command === null ? undefined : reports.get(command);
+  const report = reports.get(command);
   if (report === undefined || (command === "version" && rig.isNew)) {
     return rpcReply(JSON.stringify({ STATUS: status("E", 14, "Invalid command"), id: 1 }));
   }
   return rpcReply(JSON.stringify({ STATUS: status("S", report.code, report.words), ...report.sections(rig), id: 1 }));
-}
-
-function commandOf(text: string): string | null {
-  try {
-    const { command }: { command?: unknown } = Object(JSON.parse(text));
-    return typeof command === "string" ? command : null;
-  } catch {
-    return null;
-  }
 }
 
 interface RpcReport {

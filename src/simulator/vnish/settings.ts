@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonOf } from "../json.ts";
 import type { Pool } from "../model.ts";
 import type { VnishRig } from "./rig.ts";
 
@@ -71,12 +72,4 @@ function stored(rig: VnishRig, { url, user, pass }: z.infer<typeof PoolEntry>, p
   const fresh = { difficulty: rig.model.pools[0]?.difficulty ?? 1024, alive: true, quota: 1, hashes: 0 };
   const { difficulty, alive, quota, hashes } = known ?? fresh;
   return { url, user, password: pass, difficulty, alive, quota, hashes, enabled: true, priority, lastShareAt: null };
-}
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,11 @@
 import { decrypted, frameSeal } from "../../link/drivers/whatsminer/crypto.ts";
 import { shareOfBoard } from "../cgminer/reports.ts";
 import { frameReply } from "../frame.ts";
+import { objectIn } from "../json.ts";
 import type { Reply } from "../reply.ts";
 import { logWrite } from "../rig.ts";
 import { serial } from "./reports.ts";
-import { objectIn, saltOf } from "./rpc.ts";
+import { saltOf } from "./rpc.ts";
 import { acts, canWrite, factoryHashrate, generations, limitOf, modeNamed, type Whatsminer } from "./state.ts";
 
 type Json = Record<string, unknown>;

@@ -1,4 +1,5 @@
 import { decrypted, encrypted, type RpcSeal, rpcSeal } from "../../link/drivers/whatsminer/crypto.ts";
+import { objectIn } from "../json.ts";
 import { fraction } from "../random.ts";
 import { noHead, type Reply } from "../reply.ts";
 import { logWrite } from "../rig.ts";
@@ -188,12 +189,3 @@ export const saltOf = (seed: number, step: number): string =>
   Array.from({ length: 8 }, (_, index) =>
     letters.charAt(Math.floor(fraction(seed, step * 8 + index) * letters.length)),
   ).join("");
-
-export function objectIn(text: string): Json | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}

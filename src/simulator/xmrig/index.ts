@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type HttpRequest, httpReply } from "../http-message.ts";
+import { jsonOf, objectIn } from "../json.ts";
 import { activePool, type Pool } from "../model.ts";
 import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
@@ -145,14 +146,8 @@ function settle(rig: XmrigRig): void {
   rig.wanted = null;
 }
 
-function objectOf(body: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}
+const objectOf = (body: string): Readonly<Record<string, unknown>> | null =>
+  Array.isArray(jsonOf(body)) ? null : objectIn(body);
 
 const cors = [
   "Access-Control-Allow-Headers: Authorization, Content-Type",
