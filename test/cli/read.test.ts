@@ -25,7 +25,7 @@ afterAll(() => farm.close());
 const address = (index: number): string => farm.rigs[index]?.address ?? "";
 const token = { env: { RIGBRIDGE_TOKEN: "right" } };
 
-/** As documented for `read --json`; nothing more and nothing less. */
+/** Exactly as documented for `read --json`. */
 const Report = z.strictObject({
   driver: z.string(),
   identity: Identity,

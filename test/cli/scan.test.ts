@@ -101,7 +101,7 @@ describe("rigbridge scan", () => {
       stdout += text;
     });
     const closed = once(child, "close");
-    // Thousands of addresses behind the first rig and long before the last address.
+    // Thousands of addresses after the first rig and long before the last address.
     await until(() => (farm.rigs[5]?.requests.count ?? 0) > 0, "the rig far behind to be asked");
     child.kill("SIGINT");
     const [code] = await within(closed, "the search to end", { details: () => stdout });

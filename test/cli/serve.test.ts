@@ -57,7 +57,7 @@ async function miners(url: string): Promise<Listed[]> {
   return isList(reply) ? reply.groupList.flatMap(({ minerList }) => minerList) : [];
 }
 
-/** Asks until all of them are mining. */
+/** Polls until all of them are mining. */
 async function mining(url: string, count: number): Promise<Listed[]> {
   let list: Listed[] = [];
   const isMining = ({ statusInfo }: Listed): boolean => statusInfo.statusDisplay === "Mining";

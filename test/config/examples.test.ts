@@ -61,7 +61,7 @@ describe("the JSON Schema for editors", () => {
   });
 });
 
-/** Paths of properties that say nothing of themselves and whose name alone does not say it. */
+/** Paths of properties without a description whose name is not clear enough. */
 function undescribed(schema: unknown, path: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {

@@ -12,7 +12,7 @@ import { type ServiceProcess, startProcess } from "../torture/process.ts";
 const key = "the-key-of-the-service";
 let farm: Farm;
 let service: ServiceProcess;
-/** Notes whoever comes, and sends rigs' callers elsewhere. */
+/** Records connections, and redirects requests. */
 let trap: Server;
 let redirecting: Server;
 const trapped: string[] = [];
@@ -111,7 +111,7 @@ describe("the service never connects", () => {
     const before = await requests();
     const polled = await service.ask("POST", `/api/miners/${id}/poll`);
     expect(polled.text).toContain("speaks a known protocol");
-    // A read asks each protocol's few questions, and none of them asks again.
+    // A read sends the few requests of each protocol once.
     expect((await requests()) - before).toBeLessThan(40);
     const rig = await service.ask("POST", "/api/miners/1000000001/poll");
     expect(rig.text).toContain('"statusDisplay":"Mining"');
@@ -207,7 +207,7 @@ describe("a malformed number", () => {
     }
     for (const parameter of ["user_id", "after", "miner"]) {
       const path = { user_id: "/api/summary", after: "/api/events", miner: "/api/commands" }[parameter];
-      // A uid may be any word, and an event's number is longer.
+      // A uid may be any word, and the number of an event is longer.
       const allowed = parameter === "user_id" || !/^\d+$/.test(id) ? [400] : [200, 400];
       if (parameter === "miner") allowed.push(200, 404);
       const { status } = await service.ask("GET", `${path}?${parameter}=${encodeURIComponent(decodeURIComponent(id))}`);

@@ -11,7 +11,7 @@ import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 
-/** The whole program but the command line: virtual rigs, store, service and server, asked as a client would. */
+/** The whole program except the command line: virtual rigs, store, service and server, called by a client. */
 let farm: Farm;
 let store: Store;
 let service: MiningService;

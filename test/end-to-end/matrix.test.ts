@@ -13,8 +13,8 @@ import { openStore, type Store } from "../../src/store/index.ts";
 import { until, within } from "../until.ts";
 
 /**
- * Who gets what of every operation, asked over HTTP. There are two farms: what anna sees is called alpha, what bert
- * sees is called bravo, and neither may ever read the other's word.
+ * The permissions of every operation over HTTP. There are two farms: anna sees the one called alpha, bert the one
+ * called bravo, and neither may ever read the word of the other.
  */
 const keys = {
   service: "key-of-the-service",
@@ -23,13 +23,13 @@ const keys = {
   ada: "key-of-ada-12345678",
   abby: "key-of-abby-1234567",
 };
-/** Ids as the configuration's order gives them. */
+/** Ids by the order of the configuration. */
 const anna = 1;
 const ant = 1_000_000_001;
 const bitaxe = 1_000_000_002;
 const bravoAnt = 1_000_000_003;
 
-/** What a request carries, in the order of the tables' columns. */
+/** The credentials of a request, in the order of the columns of the tables. */
 const columns = {
   none: "",
   wrong: "key=not-the-key-at-all",
@@ -146,7 +146,7 @@ function ownAddress(): string {
   return `127.1.${Math.floor(asked / 250)}.${(asked % 250) + 1}`;
 }
 
-/** Each request comes from an address of its own, so that no guess at a key counts with another. */
+/** Each request has its own address, so that wrong keys are not counted together. */
 function ask(method: string, path: string, body?: object): Promise<Answer> {
   const localAddress = ownAddress();
   const text = body === undefined ? undefined : JSON.stringify(body);
@@ -158,7 +158,7 @@ function ask(method: string, path: string, body?: object): Promise<Answer> {
       response.setEncoding("utf8");
       response.on("data", (part: string) => {
         text += part;
-        // A stream has no end: what it begins with is enough.
+        // A stream does not end, so its beginning is enough.
         if (response.headers["content-type"]?.startsWith("text/event-stream")) response.destroy();
       });
       response.on("close", () => resolve({ status: response.statusCode ?? 0, text }));
@@ -174,7 +174,7 @@ interface Asked {
   readonly body?: object;
 }
 
-/** Numbers that nothing else has. */
+/** Unique numbers. */
 const next = (): number => {
   asked += 1;
   return asked;
@@ -194,7 +194,7 @@ const newPool = {
 const newMiner = () => ({ address: `127.2.0.1:${20_000 + next()}` });
 const dryRun = { action: "stop", parameters: {}, miners: [bravoAnt], parallel: 16, delay: 0, dryRun: true } as const;
 
-/** The path of something that was just made, to be changed or removed once. */
+/** The path of a new item, to be changed or removed once. */
 const made = (path: string, make: () => Promise<{ readonly id: number | string }>, body?: object) => async () => ({
   path: `${path}/${(await make()).id}`,
   ...(body === undefined ? {} : { body }),
@@ -204,7 +204,7 @@ const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService
 const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, asService);
 const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });
 
-/** What is asked for with each operation: of the alpha farm where there is a choice. */
+/** The input of each operation, about the alpha farm where there is a choice. */
 const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Promise<Asked>)>> = {
   listMiners: "/api/miners",
   getMiner: `/api/miners/${ant}`,
@@ -247,7 +247,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   changeGroup: made("/api/groups", group, { name: "newer" }),
   deleteGroup: made("/api/groups", group),
   listCommands: "/api/commands",
-  // One that has ended: the rig is asked for it each time.
+  // One that has ended, since the rig is read each time.
   cancelCommand: async () => {
     const located = await service.minerAction({ id: bitaxe, action: "locate", on: true }, asService);
     return { path: `/api/commands/${located.commandId}` };
@@ -263,7 +263,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listUsers: "/api/users",
   saveUser: () => ({ path: "/api/users", body: { name: `user ${next()}`, privilege: "administrator" } }),
   deleteUser: made("/api/users", user),
-  // Who may search is told what is wrong with the request.
+  // With permission to search, the mistakes of the request are reported.
   startDiscovery: { path: "/api/discovery", body: { networks: ["no network"] } },
   getDiscovery: "/api/discovery/77",
   cancelDiscovery: "/api/discovery/77",
@@ -276,11 +276,11 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
 };
 
 /**
- * The status of each operation for: no key; a wrong one; the service's; the keys of anna (may look, sees alpha), bert
+ * The status of each operation for: no key; a wrong one; the service's; the keys of anna (view, sees alpha), bert
  * (control, sees bravo), ada (administrator of all) and abby (administrator of bravo); the service's with the user_id of
- * anna, and of nobody.
- * The last column says whose words there are to be shown: of both farms, or of alpha alone. Who sees one farm is shown
- * that one's, and never the other's.
+ * anna, and of an unknown user.
+ * The last column names the farms whose words the reply contains: both, or alpha alone. A user who sees one farm gets
+ * only the words of that farm.
  */
 const documented = `
                        none wrong serv anna bert ada  abby f.a. f.n.
@@ -348,7 +348,7 @@ getHistory             401  401   200  200  404  200  404  200  404
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);
 
-/** The operation, the statuses by column, and whose words a reply holds. */
+/** The operation, the statuses by column, and the farms whose words the reply contains. */
 function rowsOf(table: string): [OperationName, readonly number[], string | undefined][] {
   const lines = table.trim().split("\n").slice(1);
   return lines.map((line) => {
@@ -393,12 +393,12 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
   const { path, body } = await targetOf(name);
   const before = declared();
   const answer = await ask(operations[name].method, withKey(path, column), body);
-  // What is asked for is of the other farm, or of all: who administers one farm alone changes nothing of it.
+  // The input is about the other farm or about all, which an administrator of one farm cannot change.
   if (column === "abby") expect(declared()).toEqual(before);
   return answer;
 }
 
-/** All that people have declared of either farm, and what was told to the rigs of alpha. */
+/** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
     (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners"] as const).map(
@@ -422,7 +422,7 @@ function withKey(path: string, column: Column): string {
   return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
-/** What may come with a request of somebody who may not send it; none of it is ever read. */
+/** Bodies of requests without permission, which are never parsed. */
 const unread: readonly (readonly [string, string, string])[] = [
   ["broken JSON", "content-type: application/json\r\ncontent-length: 9", '{"name": '],
   [

@@ -15,7 +15,7 @@ import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startProcess } from "../torture/process.ts";
 
-/** What every object inherits, before anything was tried. */
+/** The prototype of every object before the test. */
 const kinds = [Object, Array, Function, String, Number, Map, Error, Promise];
 const inherited = () => kinds.map(({ prototype }) => Reflect.ownKeys(prototype));
 const before = inherited();
@@ -141,7 +141,7 @@ const pages = ["/api/miners", "/api/summary", "/metrics", "/openapi.json", "/hea
 
 describe.each([
   ["--disable-proto=throw", [...pages, "/docs"]],
-  // What shows the documentation is a package that changes what is frozen here.
+  // The package behind the documentation page changes what is frozen here.
   ["--frozen-intrinsics", pages],
 ])("under node %s", (option, pages) => {
   test("the service starts, reads rigs, serves and stops", async () => {

@@ -26,7 +26,7 @@ const folder = folders();
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 const miners = 400;
 
-/** A folder with a store of some hundred pages. */
+/** A folder with a store of several hundred pages. */
 async function stored(): Promise<{ data: string; file: string }> {
   const data = folder();
   const file = join(data, "rigbridge.db");
@@ -37,14 +37,14 @@ async function stored(): Promise<{ data: string; file: string }> {
   );
   await store.miners.declare(new Map(rows));
   await store.close();
-  // As if they had come over the API, all at once.
+  // As if they had been added over the API.
   sql(file, "update resource set owner = 'store', key = null");
   return { data, file };
 }
 
 const start = (data: string): Promise<Ended> => rigbridge(["serve", "--data", data, "--port", "0"]);
 
-/** Every file of the store but its lock, with its bytes. */
+/** Every file of the store except its lock, with its bytes. */
 const bytes = (data: string) =>
   readdirSync(data)
     .filter((name) => statSync(join(data, name)).isFile() && !/lock$|reserve$|shm$/.test(name))
@@ -62,7 +62,7 @@ const sql = (file: string, statements: string): void => {
   database.close();
 };
 
-/** Without all that came after; a table bulk_action then stands in the way of version 2. */
+/** Removes everything later; a table bulk_action then blocks version 2. */
 const toVersion1 =
   "drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; " +
   "drop index command_actor; alter table rig_memory drop column reason; alter table rig_memory drop column records; " +
@@ -146,7 +146,7 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
   });
 });
 
-/** Root may do everything, and so starts it as the user that may do least. */
+/** Root has every permission, so it starts the service as the user nobody. */
 async function startAsNobody(data: string): Promise<{ code: unknown; said: string }> {
   const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

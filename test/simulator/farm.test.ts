@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const all = '{"command":"summary+pools+devs+stats"}';
 
-/** A port that nobody has just now. */
+/** A free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));

@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 afterEach(() => farm.close());
 
-/** What comes, with and without the fault. */
+/** The replies with and without the fault. */
 async function both(name: FaultName, request: string): Promise<{ clean: string; faulty: string }> {
   const clean = await ask(cgminer, request);
   cgminer.fault = name;

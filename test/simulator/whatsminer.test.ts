@@ -24,7 +24,7 @@ async function start(spec: Partial<WhatsminerSpec> = {}): Promise<SimulatedRig> 
 const command = async (rig: SimulatedRig, request: object) =>
   objectOf(JSON.parse(await ask(rig, JSON.stringify(request))));
 
-/** A token as anybody gets one, and what it gives with a password. */
+/** A token, and the key that it gives with a password. */
 async function sealOf(rig: SimulatedRig, password = "admin"): Promise<RpcSeal> {
   const { time, salt, newsalt } = objectOf((await command(rig, { cmd: "get_token" })).Msg);
   return rpcSeal(password, { time: String(time), salt: String(salt), newsalt: String(newsalt) });

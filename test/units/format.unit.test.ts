@@ -28,7 +28,7 @@ const intl = (locale: string, digits: number): Intl.NumberFormat =>
     maximumFractionDigits: digits,
   });
 
-/** Around the end of the fast path, halves of the last digit, and anything else. */
+/** Values around the end of the fast path, ties of the last digit, and any others. */
 const figures = fc.oneof(
   fc.double({ min: 0, max: 1100, noNaN: true }),
   fc.integer({ min: 0, max: 1_100_000 }).map((thousandths) => thousandths / 1000),

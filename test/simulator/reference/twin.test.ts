@@ -76,7 +76,7 @@ describe("display strings", () => {
     expect(temperature).toMatch(/^\d\d \d\d \d\d °C$/);
     expect(statusInfo.statusLine3).toMatch(/^(1d )?\d+h \d+m$/);
     expect(coinInfo.revenuePerDay).toMatch(/^\$\d+,\d\d$/);
-    // Without groups, whatever the locale: it is so in the recorded replies, and clients read it as an integer.
+    // Never grouped: as in the recorded replies, since clients parse it as an integer.
     expect(progressInfo.acceptedValue).toBeGreaterThan(1_000);
     expect(progressInfo.line1).toBe(`Accepted: ${progressInfo.acceptedValue}`);
     expect((await summary()).exchangeRate).toBe("$68 412,50");
