@@ -42,8 +42,8 @@ export function actCommand(): Command {
     .option("--temperature <number>", "°C, for set_target_temperature and set_room_temperature")
     .option("--surplus <number>", "W, for set_surplus")
     .option("--mode <name>", "mode, for set_mode")
-    .option("--on", "start signalling, for locate")
-    .option("--off", "stop signalling, for locate")
+    .option("--on", "turn the signal on, for locate")
+    .option("--off", "turn the signal off, for locate")
     .addHelpText("after", secretsHelp)
     .action(failing(act));
 }

@@ -15,4 +15,4 @@ export interface ServiceOptions {
 }
 
 export const secretsHelp =
-  "\nOther users of this machine can see the options of a command; pass secrets in environment variables instead.";
+  "\nOther users of this machine can see the options of a command;\npass secrets in environment variables instead.";
