@@ -63,7 +63,7 @@ describe("rigbridge scan", () => {
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-"));
     try {
       const file = join(folder, "rigbridge.yaml");
-      await writeFile(file, stdout.split("For rigbridge.yaml:\n")[1] ?? "", { mode: 0o600 });
+      await writeFile(file, stdout.split("To add to rigbridge.yaml:\n")[1] ?? "", { mode: 0o600 });
       const { config } = await readConfig(file, {});
       expect(config.miners).toEqual([
         { address: "127.81.0.9", username: "its user name", password: "its password" },
