@@ -1,4 +1,4 @@
-/** Coins that are known from the start, by short name. Rewards and prices change, so none stand here. */
+/** The predefined coins, without rewards and prices, which change. */
 export interface KnownCoin {
   readonly shortName: string;
   readonly name: string;

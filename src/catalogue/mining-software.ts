@@ -1,4 +1,4 @@
-/** Mining software that managed miners can run, and that drivers name; ids in the style of the documented API. */
+/** Mining software of managed miners and of drivers; ids in the style of the documented API. */
 export const miningSoftware: readonly { readonly id: string; readonly name: string }[] = [
   { id: "XmrigMiner", name: "XMRig" },
   { id: "XmrigProxy", name: "xmrig-proxy" },

@@ -2,15 +2,15 @@ import { Argument, Command, Option } from "commander";
 import type { z } from "zod";
 import { connectService } from "../client/index.ts";
 import { MinerActionQuery, minerActions } from "../contract/inputs.ts";
-import { invalid, type Mistake, RigbridgeError } from "../contract/problems.ts";
+import { minersIn } from "../contract/miners-in.ts";
+import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
+import type { Miner, MinerList } from "../contract/resources.ts";
 import { wording } from "../contract/wording.ts";
 import { failing } from "./failure.ts";
-import { findMiner } from "./find-miner.ts";
+import { type ServiceOptions, secretsHelp, serviceOptions } from "./service-options.ts";
+import { indented, table } from "./table.ts";
 
-interface ActOptions {
-  readonly service: string;
-  readonly key?: string;
-  readonly locale?: string;
+interface ActOptions extends ServiceOptions {
   readonly pool?: string;
   readonly poolType?: string;
   readonly template?: string;
@@ -26,28 +26,25 @@ interface ActOptions {
 }
 
 export function actCommand(): Command {
-  return new Command("act")
-    .description("Tells a miner something, through a running service.")
-    .argument("<miner>", "its id, uid or name")
+  const command = new Command("act");
+  for (const option of serviceOptions()) command.addOption(option);
+  return command
+    .description("Sends a command to a miner through a running service.")
+    .argument("<miner>", "id, uid or name of the miner")
     .addArgument(new Argument("<action>", "what to do").choices(minerActions))
-    .addOption(
-      new Option("--service <url>", "where the service is").default("http://127.0.0.1:17790").env("RIGBRIDGE_SERVICE"),
-    )
-    .addOption(new Option("--key <key>", "the service's API key").env("RIGBRIDGE_KEY"))
-    .option("--locale <tag>", "how a service that is no Rigbridge writes its numbers, like sv-SE (default: en-US)")
-    .option("--pool <id>", "id of a pool, for add_pool and change_pool")
-    .addOption(new Option("--pool-type <type>", "what the id is of (default: single)").choices(["single", "group"]))
-    .option("--template <id>", "for apply_template")
-    .option("--rule <id>", "for rule")
-    .option("--property <key>", "a control of the miner, for set")
-    .option("--value <value>", "for set")
-    .option("--watts <number>", "for set_power_limit")
+    .option("--pool <id>", "pool id, for add_pool and change_pool")
+    .addOption(new Option("--pool-type <type>", "what --pool names (default: single)").choices(["single", "group"]))
+    .option("--template <id>", "template id, for apply_template")
+    .option("--rule <id>", "rule id, for rule")
+    .option("--property <key>", "control of the miner, for set")
+    .option("--value <value>", "new value, for set")
+    .option("--watts <number>", "W, for set_power_limit")
     .option("--temperature <number>", "°C, for set_target_temperature and set_room_temperature")
     .option("--surplus <number>", "W, for set_surplus")
-    .option("--mode <name>", "for set_mode")
-    .option("--on", "for locate")
-    .option("--off", "for locate")
-    .addHelpText("after", "\nOther users of this machine see a command's options; the key is safer in the environment.")
+    .option("--mode <name>", "mode, for set_mode")
+    .option("--on", "turn the signal on, for locate")
+    .option("--off", "turn the signal off, for locate")
+    .addHelpText("after", secretsHelp)
     .action(failing(act));
 }
 
@@ -67,55 +64,69 @@ async function act(wanted: string, action: string, options: ActOptions): Promise
   }
 }
 
-/** What to do about it, on the command line. */
+/** The error with what to do on the command line. */
 function withAdvice(error: unknown, url: string): unknown {
   if (!(error instanceof RigbridgeError)) return error;
   if (error.code === "key.missing" || error.code === "key.wrong")
-    return new RigbridgeError(error.code, `${error.message} (give the key in RIGBRIDGE_KEY)`);
+    return new RigbridgeError(error.code, `${error.message} (set the key in RIGBRIDGE_KEY)`);
   if (error.code !== "service.unreachable") return error;
-  const advice = "start one with npm start, or say where it is with --service";
+  const advice = "start one with npm start, or give its URL with --service";
   return new RigbridgeError(error.code, `No service answers at ${new URL(url).origin}; ${advice}\n${error.message}`);
 }
 
-/** Which option gives which parameter of the request. */
-const optionOf = {
-  pool_id: "--pool",
-  pool_type: "--pool-type",
-  template_id: "--template",
-  rule_id: "--rule",
-  property: "--property",
-  value: "--value",
-  watts: "--watts",
-  temperature: "--temperature",
-  surplus: "--surplus",
-  mode: "--mode",
-  on: "--on or --off",
-} as const;
+type Query = z.output<typeof MinerActionQuery>;
+type Value = string | undefined;
+
+/** Each parameter of the request: the option that gives it, and its value. */
+const parameters = {
+  pool_id: ["--pool", ({ pool }) => pool],
+  pool_type: ["--pool-type", ({ pool, poolType }) => poolType ?? (pool === undefined ? undefined : "single")],
+  template_id: ["--template", ({ template }) => template],
+  rule_id: ["--rule", ({ rule }) => rule],
+  property: ["--property", ({ property }) => property],
+  value: ["--value", ({ value }) => value],
+  watts: ["--watts", ({ watts }) => watts],
+  temperature: ["--temperature", ({ temperature }) => temperature],
+  surplus: ["--surplus", ({ surplus }) => surplus],
+  mode: ["--mode", ({ mode }) => mode],
+  on: ["--on or --off", ({ on, off }) => (on ? "true" : off ? "false" : undefined)],
+} satisfies Record<Exclude<keyof Query, "action">, readonly [option: string, value: (options: ActOptions) => Value]>;
 
 /** The request's parameters. Throws `input.invalid` with every option that is wrong or missing. */
-function queryOf(action: string, options: ActOptions): z.output<typeof MinerActionQuery> {
-  if (options.on && options.off) throw invalid("--on, --off", "only one of them can be");
-  const checked = MinerActionQuery.safeParse(
-    {
-      action,
-      pool_id: options.pool,
-      pool_type: options.poolType ?? (options.pool === undefined ? undefined : "single"),
-      template_id: options.template,
-      rule_id: options.rule,
-      property: options.property,
-      value: options.value,
-      watts: options.watts,
-      temperature: options.temperature,
-      surplus: options.surplus,
-      mode: options.mode,
-      on: options.on ? "true" : options.off ? "false" : undefined,
-    },
-    { error: wording },
-  );
+function queryOf(action: string, options: ActOptions): Query {
+  if (options.on && options.off) throw invalid("--on, --off", "only one of them may be given");
+  const values = Object.entries(parameters).map(([name, [, value]]) => [name, value(options)]);
+  const checked = MinerActionQuery.safeParse({ action, ...Object.fromEntries(values) }, { error: wording });
   if (checked.success) return checked.data;
   const errors = checked.error.issues.map(({ path, message }): Mistake => ({ path: optionNamed(path[0]), message }));
   throw new RigbridgeError("input.invalid", "Nothing was sent:", { errors });
 }
 
 const optionNamed = (parameter: PropertyKey | undefined): string =>
-  Object.entries(optionOf).find(([name]) => name === parameter)?.[1] ?? String(parameter);
+  Object.entries(parameters).find(([name]) => name === parameter)?.[1][0] ?? String(parameter);
+
+/**
+ * The miner with this id, uid or name, in that order.
+ * Throws `not.found`, and `input.invalid` with the candidates where several have the name.
+ */
+function findMiner({ groupList }: MinerList, wanted: string): Miner {
+  const miners = minersIn(groupList);
+  const exact = miners.find(({ id }) => String(id) === wanted) ?? miners.find(({ uid }) => uid === wanted);
+  if (exact !== undefined) return exact;
+  const named = miners.filter(({ name }) => name === wanted);
+  const candidates =
+    named.length > 0 ? named : miners.filter(({ name }) => name.toLowerCase() === wanted.toLowerCase());
+  const [only, another] = candidates;
+  if (only !== undefined && another === undefined) return only;
+  if (only !== undefined) throw ambiguous(wanted, candidates);
+  throw notFound("miner", `"${wanted}"; GET /api/miners lists them`);
+}
+
+function ambiguous(wanted: string, miners: readonly Miner[]): RigbridgeError {
+  const rows = miners.map(({ id, uid, name, hostDescription }) => [`${id}`, uid ?? "", name, hostDescription]);
+  const list = indented(table(["Id", "Uid", "Name", "Address"], rows));
+  return new RigbridgeError(
+    "input.invalid",
+    `${miners.length} miners are named "${wanted}"; use an id instead:\n${list}`,
+  );
+}

@@ -1,15 +1,18 @@
 import { Command } from "commander";
 import { type Config, configSchema, readConfig } from "../config/index.ts";
 import { failing } from "./failure.ts";
+import { counted } from "./table.ts";
 
 export const defaultFile = "rigbridge.yaml";
 
 export function configCommand(): Command {
-  const config = new Command("config").description("Checks the configuration file, or describes it for editors.");
+  const config = new Command("config").description(
+    "Checks the configuration file, or prints its JSON Schema for editors.",
+  );
   config
     .command("check")
-    .description("Says ok, or every mistake with its line.")
-    .argument("[file]", "the configuration", defaultFile)
+    .description("Prints ok, or every mistake with its line number.")
+    .argument("[file]", "configuration file", defaultFile)
     .action(failing(check));
   config
     .command("schema")
@@ -36,10 +39,6 @@ function counts({ miners, groups, pools, poolGroups, users }: Config): string {
   return parts.filter((part, index) => index === 0 || !part.startsWith("0 ")).join(", ");
 }
 
-/** With the groups inside them. */
+/** Including the groups inside them. */
 const groupsIn = (groups: Config["groups"]): number =>
   groups.reduce((sum, { groups: inside = [] }) => sum + 1 + groupsIn(inside), 0);
-
-/** "1 miner", "40,000 miners". */
-export const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;

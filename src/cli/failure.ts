@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** Runs a command; when it fails it says why on stderr, every mistake on a line of its own, and the exit code is 1. */
+/** Runs a command; a failure is printed on stderr, every mistake on its own line, and the exit code is 1. */
 export function failing<A extends unknown[]>(command: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
   return async (...args) => {
     try {
@@ -12,14 +12,14 @@ export function failing<A extends unknown[]>(command: (...args: A) => Promise<vo
   };
 }
 
-/** For people: no stack, unless LOG_LEVEL is debug or trace. */
-export function failureText(error: unknown): string {
+/** Without a stack, unless LOG_LEVEL is debug or trace. */
+function failureText(error: unknown): string {
   const verbose = process.env.LOG_LEVEL === "debug" || process.env.LOG_LEVEL === "trace";
   if (verbose && error instanceof Error) return [...mistakes(error), error.stack ?? error.message].join("\n");
   return [error instanceof Error ? error.message : String(error), ...mistakes(error)].join("\n");
 }
 
-/** A single mistake that the message tells already is not told twice. */
+/** Without a mistake that is the message itself. */
 function mistakes(error: unknown): string[] {
   if (!(error instanceof RigbridgeError)) return [];
   return error.errors

@@ -28,37 +28,37 @@ export interface SimulateOptions {
   readonly port?: string;
 }
 
-export const usualMix = "cgminer=3,axeos=1,xmrig=1";
-export const usualPort = 20_001;
-export const mostRigs = 40_000;
+export const defaultMix = "cgminer=3,axeos=1,xmrig=1";
+export const defaultPort = 20_001;
+export const maxRigs = 40_000;
 /** Beside 17790, so that the reference server and a Rigbridge run on one machine. */
-export const usualTwinPort = 17_791;
-export const usualTwinMiners = 40;
-export const mostTwinMiners = 10_000;
+export const defaultTwinPort = 17_791;
+export const defaultTwinMiners = 40;
+export const maxTwinMiners = 10_000;
 
-/** The farm that the options describe. Throws `input.invalid` with every option that is wrong. */
+/** The farm of these options. Throws `input.invalid` with every option that is wrong. */
 export function farmFrom(options: SimulateOptions): FarmOptions {
-  const mistakes = misplaced(options, ["locale", "miners", "key", "port"], "goes with --reference only");
-  const mix = kindNumbers(options.mix ?? usualMix, "--mix", mostRigs, mistakes);
-  const all = Object.values(mix).reduce((total, number) => total + number, 0);
-  const count = wholeNumber(options.count ?? `${all}`, "--count", 1, mostRigs, mistakes);
+  const mistakes = misplaced(options, ["locale", "miners", "key", "port"], "requires --reference");
+  const mix = kindNumbers(options.mix ?? defaultMix, "--mix", maxRigs, mistakes);
+  const total = Object.values(mix).reduce((sum, number) => sum + number, 0);
+  const count = wholeNumber(options.count ?? `${total || 1}`, "--count", 1, maxRigs, mistakes);
   const layout = layoutFrom(options, count, mistakes);
   const seed = seedFrom(options, mistakes);
   const farm = farmOf(count, mix, layout);
   const rigs = withFaults(farm.rigs, options.fault ?? [], mistakes);
-  if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "No rig was started:", { errors: mistakes });
+  if (mistakes.length > 0) throw new RigbridgeError("input.invalid", "No rigs were started:", { errors: mistakes });
   return { ...farm, seed, rigs };
 }
 
-/** The reference server that the options describe. Throws `input.invalid` with every option that is wrong. */
+/** The reference server of these options. Throws `input.invalid` with every option that is wrong. */
 export function twinFrom(options: SimulateOptions): TwinOptions {
   const farmOnly = ["count", "mix", "basePort", "addresses", "fault"] as const;
-  const mistakes = misplaced(options, farmOnly, "does not go with --reference");
-  const { locale = "en-US", miners = `${usualTwinMiners}`, port = `${usualTwinPort}`, key } = options;
+  const mistakes = misplaced(options, farmOnly, "cannot be combined with --reference");
+  const { locale = "en-US", miners = `${defaultTwinMiners}`, port = `${defaultTwinPort}`, key } = options;
   if (!knownLocale(locale)) {
-    mistakes.push({ path: "--locale", message: `"${locale}" is no known locale; use one like en-US or sv-SE` });
+    mistakes.push({ path: "--locale", message: `"${locale}" is not a known locale; use one such as en-US or sv-SE` });
   }
-  const count = wholeNumber(miners, "--miners", 1, mostTwinMiners, mistakes);
+  const count = wholeNumber(miners, "--miners", 1, maxTwinMiners, mistakes);
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
     mistakes.push({ path: "--key", message: "must be printable ASCII without spaces" });
   }
@@ -70,7 +70,7 @@ export function twinFrom(options: SimulateOptions): TwinOptions {
   return { locale, miners: count, key, port: listensOn, seed };
 }
 
-/** Options that are given and do not belong to what is to be started. */
+/** Options that were given but do not apply. */
 function misplaced(
   options: SimulateOptions,
   names: readonly Exclude<keyof SimulateOptions, "seed" | "reference">[],
@@ -87,21 +87,21 @@ const seedFrom = ({ seed = "1" }: SimulateOptions, mistakes: Mistake[]): number 
 function layoutFrom({ addresses, basePort }: SimulateOptions, count: number, mistakes: Mistake[]): FarmLayout {
   if (addresses === undefined) {
     const last = 65_536 - count;
-    return { basePort: wholeNumber(basePort ?? `${Math.min(usualPort, last)}`, "--base-port", 1, last, mistakes) };
+    return { basePort: wholeNumber(basePort ?? `${Math.min(defaultPort, last)}`, "--base-port", 1, last, mistakes) };
   }
-  if (basePort !== undefined) mistakes.push({ path: "--base-port", message: "does not go with --addresses" });
+  if (basePort !== undefined) mistakes.push({ path: "--base-port", message: "cannot be combined with --addresses" });
   return { ports: addresses === true ? {} : kindNumbers(addresses, "--addresses", 65_535, mistakes) };
 }
 
-/** `silent` for all, `silent:30%`, `silent=cgminer-3,axeos-4`; of two that mean the same rig the later one holds. */
+/** `silent` for all, `silent:30%`, `silent=cgminer-3,axeos-4`; the last one that applies to a rig wins. */
 function withFaults(specs: readonly RigSpec[], options: readonly string[], mistakes: Mistake[]): RigSpec[] {
   const rigs = specs.map((spec, index) => ({ name: rigName(spec, index), spec }));
   for (const option of options) {
     const [, name = "", which = "all"] = /^([^:=]*)(?:[:=](.*))?$/s.exec(option) ?? [];
     const known = faultNamed(name);
     const picked = chosenRigs(which, rigs);
-    for (const said of [known, picked]) {
-      if ("mistake" in said) mistakes.push({ path: "--fault", message: said.mistake });
+    for (const result of [known, picked]) {
+      if ("mistake" in result) mistakes.push({ path: "--fault", message: result.mistake });
     }
     if ("mistake" in known || "mistake" in picked) continue;
     for (const rig of picked.chosen) rig.spec = { ...rig.spec, fault: known.fault };
@@ -116,12 +116,12 @@ function kindNumbers(text: string, option: string, max: number, mistakes: Mistak
     const [word = "", number = ""] = part.trim().split("=");
     const kind = rigKinds.find((known) => known === word);
     if (kind !== undefined && numbers[kind] !== undefined)
-      mistakes.push({ path: `${option} ${kind}`, message: "stands there twice" });
+      mistakes.push({ path: `${option} ${kind}`, message: "is given twice" });
     else if (kind !== undefined) numbers[kind] = wholeNumber(number, `${option} ${kind}`, 1, max, mistakes);
     else
       mistakes.push({
         path: option,
-        message: `knows ${rigKinds.join(", ")}, not "${word}"${didYouMean(word, rigKinds)}`,
+        message: `"${word}" is not a kind of rig${didYouMean(word, rigKinds) || `; known kinds: ${rigKinds.join(", ")}`}`,
       });
   }
   return numbers;

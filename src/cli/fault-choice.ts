@@ -5,32 +5,32 @@ export const faultNames = Object.keys(faults);
 
 const isFault = (name: string): name is FaultName => Object.hasOwn(faults, name);
 
-/** A fault by its name, null for "none"; a sentence when there is none of this name. */
+/** A fault by its name, null for "none"; otherwise a sentence that says the name is unknown. */
 export function faultNamed(name: string): { readonly fault: FaultName | null } | { readonly mistake: string } {
   if (name === "none") return { fault: null };
   if (isFault(name)) return { fault: name };
   return { mistake: `there is no fault "${name}"${didYouMean(name, [...faultNames, "none"]) || listHint}` };
 }
 
-const listHint = "; --help lists them";
+const listHint = "; --help lists the faults";
 
-/** Rigs by what they are called, in the order of the farm. */
-export interface Callable {
+/** Anything with a name, as rigs have one. */
+export interface Named {
   readonly name: string;
 }
 
 /**
- * Which rigs are meant by `all`, by a share of them as `30%`, or by names with commas between them; a sentence when
- * that is none. The same share means the same rigs each time, of all kinds and from all over the farm.
+ * The rigs chosen by `all`, by a share such as `30%`, or by names separated by commas; otherwise a sentence that says
+ * what is wrong. The same share chooses the same rigs each time, of all kinds and from all over the farm.
  */
-export function chosenRigs<T extends Callable>(
+export function chosenRigs<T extends Named>(
   which: string,
   rigs: readonly T[],
 ): { readonly chosen: readonly T[] } | { readonly mistake: string } {
   if (which === "all") return { chosen: rigs };
   const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(which)?.[1];
   if (share !== undefined) {
-    if (Number(share) > 100) return { mistake: `${which} is more than there are` };
+    if (Number(share) > 100) return { mistake: `${which} is more than 100%` };
     return { chosen: shareOf(rigs, Number(share) / 100) };
   }
   const chosen = new Set<T>();
@@ -42,7 +42,7 @@ export function chosenRigs<T extends Callable>(
   return { chosen: [...chosen] };
 }
 
-/** At least one, unless the share is nothing. */
+/** At least one, unless the share is 0. */
 function shareOf<T>(rigs: readonly T[], share: number): T[] {
   const count = share === 0 ? 0 : Math.max(1, Math.round(rigs.length * share));
   const drawn = rigs.map((_, index) => index).sort((a, b) => fraction(7, a) - fraction(7, b));
@@ -50,8 +50,8 @@ function shareOf<T>(rigs: readonly T[], share: number): T[] {
   return rigs.filter((_, index) => taken.has(index));
 }
 
-/** Among many names only those that begin alike are looked at. */
-function nearName(name: string, rigs: readonly Callable[]): string {
+/** Only the first thousand names are compared. */
+function nearName(name: string, rigs: readonly Named[]): string {
   const names = rigs.slice(0, 1_000).map((rig) => rig.name);
-  return didYouMean(name, [...names, "all"]) || `; they are called ${names[0]}, ${names[1] ?? "all"} and so on`;
+  return didYouMean(name, [...names, "all"]) || `; rigs are named ${names[0]}, ${names[1] ?? "all"} and so on`;
 }

@@ -4,20 +4,20 @@ import pretty from "pino-pretty";
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
-/** Logs on stdout: lines for people on a terminal, JSON elsewhere. LOG_LEVEL sets the level; it is info otherwise. */
+/** Logs on stdout: lines for people on a terminal, JSON elsewhere. LOG_LEVEL sets the level, info by default. */
 export function openLog(): Logger {
   const wanted = process.env.LOG_LEVEL ?? "info";
   const level = levels.includes(wanted) ? wanted : "info";
   const log = process.stdout.isTTY
     ? pino({ level }, pretty({ sync: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" }))
     : pino({ level }, stdout);
-  if (level !== wanted) log.warn(`LOG_LEVEL is none of ${levels.join(", ")}; it is info`);
+  if (level !== wanted) log.warn(`LOG_LEVEL is not one of ${levels.join(", ")}; using info`);
   return log;
 }
 
 /**
- * A line that cannot be written, because the disk is full or nobody reads any more, is lost, and nothing with it: pino's
- * own destination ends the process then, or waits at its end for space.
+ * A line that cannot be written, because the disk is full or the pipe is closed, is dropped. Pino's own destination
+ * would end the process, or wait for space when the process ends.
  */
 const stdout: DestinationStream = {
   write: (line) => {
@@ -25,7 +25,7 @@ const stdout: DestinationStream = {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
     } catch {
-      // There is nowhere to say it.
+      // There is nowhere left to report it.
     }
   },
 };

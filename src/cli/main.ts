@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The rigbridge command. What follows is loaded only once it is known that this Node can. */
+/** The rigbridge command. Everything else is loaded only after this check of the Node version. */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 13)) {
   console.error(
@@ -8,5 +8,5 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exitCode = 1;
 } else {
   const { program } = await import("./program.ts");
-  await program().parseAsync();
+  await (await program(process.argv.slice(2))).parseAsync();
 }

@@ -1,54 +1,31 @@
 import { Command, Option } from "commander";
 import { failing } from "./failure.ts";
-
-export interface MqttOptions {
-  readonly service: string;
-  readonly key?: string;
-  readonly locale?: string;
-  readonly config?: string;
-  readonly broker?: string;
-  readonly clientId?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly certKey?: string;
-  readonly base?: string;
-  readonly interval?: string;
-  readonly prefix?: string;
-  readonly homeAssistant: boolean;
-  readonly data: string;
-}
+import type { MqttOptions } from "./run-mqtt.ts";
+import { secretsHelp, serviceOptions } from "./service-options.ts";
 
 export function mqttCommand(): Command {
-  return new Command("mqtt")
-    .description("Brings a running service, this one's or the reference product's, to MQTT and Home Assistant.")
-    .addOption(
-      new Option("--service <url>", "where the service is").default("http://127.0.0.1:17790").env("RIGBRIDGE_SERVICE"),
-    )
-    .addOption(new Option("--key <key>", "the service's API key").env("RIGBRIDGE_KEY"))
-    .option("--locale <tag>", "how a service that is no Rigbridge writes its numbers, like sv-SE (default: en-US)")
-    .option("--config <file>", "take the settings from mqtt in this configuration")
-    .addOption(new Option("--broker <url>", "the broker, like mqtt://192.168.1.2:1883").env("RIGBRIDGE_MQTT"))
-    .option("--client-id <id>", "tells this bridge from another at the same broker (default: rigbridge)")
-    .addOption(new Option("--username <name>", "for the broker").env("RIGBRIDGE_MQTT_USERNAME"))
-    .addOption(new Option("--password <password>", "likewise").env("RIGBRIDGE_MQTT_PASSWORD"))
-    .option("--ca <file>", "the certificate that the broker's is signed by (PEM)")
-    .option("--cert <file>", "a certificate of our own (PEM)")
-    .option("--cert-key <file>", "its key (PEM)")
+  const command = new Command("mqtt");
+  for (const option of serviceOptions()) command.addOption(option);
+  return command
+    .description("Bridges a running service, Rigbridge or Awesome Miner, to MQTT and Home Assistant.")
+    .option("--config <file>", "take the settings from the mqtt section of this configuration file")
+    .addOption(new Option("--broker <url>", "broker, such as mqtt://192.168.1.2:1883").env("RIGBRIDGE_MQTT"))
+    .option("--client-id <id>", "client id at the broker, different for each bridge (default: rigbridge)")
+    .addOption(new Option("--username <name>", "user name at the broker").env("RIGBRIDGE_MQTT_USERNAME"))
+    .addOption(new Option("--password <password>", "password at the broker").env("RIGBRIDGE_MQTT_PASSWORD"))
+    .option("--ca <file>", "certificate of the authority that signed the broker's certificate (PEM)")
+    .option("--cert <file>", "client certificate (PEM)")
+    .option("--cert-key <file>", "key of the client certificate (PEM)")
     .option("--base <levels>", "first levels of every topic (default: rigbridge)")
-    .option("--interval <seconds>", "between two readings of a miner, at least (default: 10)")
+    .option("--interval <seconds>", "minimum time between two readings of a miner (default: 10)")
     .option("--prefix <levels>", "Home Assistant's discovery prefix (default: homeassistant)")
-    .option("--no-home-assistant", "do not make the rigs known to Home Assistant")
-    .option("--data <folder>", "where the units of hash rates are kept", ".")
-    .addHelpText(
-      "after",
-      "\nOther users of this machine see a command's options; secrets are safer in the environment.",
-    )
+    .option("--no-home-assistant", "do not announce the rigs to Home Assistant")
+    .option("--data <folder>", "folder for the units of hash rates, which stay the same across restarts", ".")
+    .addHelpText("after", secretsHelp)
     .action(failing(mqtt));
 }
 
-/** The bridge is loaded only now, so that other commands start faster. */
+/** The bridge is loaded only now, so that the help appears quickly. */
 async function mqtt(options: MqttOptions): Promise<void> {
   const { runMqtt } = await import("./run-mqtt.ts");
   await runMqtt(options);

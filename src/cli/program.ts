@@ -1,28 +1,26 @@
 import { Command } from "commander";
 import { version } from "../version.ts";
-import { actCommand } from "./act.ts";
-import { configCommand } from "./config.ts";
-import { mqttCommand } from "./mqtt.ts";
-import { readCommand } from "./read.ts";
-import { scanCommand } from "./scan.ts";
-import { serveCommand } from "./serve.ts";
-import { simulateCommand } from "./simulate.ts";
 
-/** The command line: one file a command. */
-export function program(): Command {
+/** The commands, one file each. */
+const commands = {
+  serve: async () => (await import("./serve.ts")).serveCommand(),
+  read: async () => (await import("./read.ts")).readCommand(),
+  scan: async () => (await import("./scan.ts")).scanCommand(),
+  act: async () => (await import("./act.ts")).actCommand(),
+  simulate: async () => (await import("./simulate.ts")).simulateCommand(),
+  mqtt: async () => (await import("./mqtt.ts")).mqttCommand(),
+  config: async () => (await import("./config.ts")).configCommand(),
+};
+
+/** The command line. It loads only the command that the first argument names; all of them where it names none. */
+export async function program([name]: readonly string[]): Promise<Command> {
   const rigbridge = new Command("rigbridge")
-    .description("Reads and steers mining rigs, and serves a documented HTTP API over them.")
+    .description("Monitors and controls mining rigs, and serves a documented HTTP API for them.")
     .version(version)
-    .showHelpAfterError("(--help says more)");
-  const commands = [
-    serveCommand(),
-    readCommand(),
-    scanCommand(),
-    actCommand(),
-    simulateCommand(),
-    mqttCommand(),
-    configCommand(),
-  ];
-  for (const command of commands) rigbridge.addCommand(command.copyInheritedSettings(rigbridge));
+    .showHelpAfterError("(use --help for details)");
+  const all = Object.entries(commands);
+  const named = all.filter(([key]) => key === name);
+  for (const [, load] of named.length > 0 ? named : all)
+    rigbridge.addCommand((await load()).copyInheritedSettings(rigbridge));
   return rigbridge;
 }

@@ -1,33 +1,14 @@
 import { Command, Option } from "commander";
 import { didYouMean } from "../config/index.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import type { Identity } from "../contract/readings.ts";
 import { parseAddress } from "../link/address.ts";
-import type { Driver, Halt, Locked, Reading } from "../link/driver.ts";
+import type { Driver } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { type Identified, identify } from "../link/identify.ts";
 import { haltOf } from "../link/reason.ts";
 import { failing } from "./failure.ts";
-import { rigText } from "./rig-text.ts";
-
-/** What is known of a rig after one read. */
-export interface RigReport {
-  /** Id of the driver that reads it. */
-  readonly driver: string;
-  readonly identity: Identity;
-  readonly readings: Reading["readings"];
-  /** Why it does not hash; null while it does. */
-  readonly reason: Halt | null;
-  readonly pools: readonly ReportedPool[];
-  readonly controls: Reading["controls"];
-  /** What keeps the rest of its controls back; absent where nothing does. */
-  readonly locked?: Locked;
-}
-
-type ReportedPool = Pick<
-  Reading["pools"][number],
-  "url" | "worker" | "status" | "active" | "priority" | "quota" | "accepted" | "rejected" | "stale"
->;
+import { type RigReport, rigText } from "./rig-text.ts";
+import { secretsHelp } from "./service-options.ts";
 
 interface ReadOptions {
   readonly driver?: string;
@@ -38,38 +19,35 @@ interface ReadOptions {
   readonly json?: true;
 }
 
-/** s, for everything together. */
-const timeLimit = 15;
+/** For identifying and reading together. */
+const timeoutMs = 15_000;
 
 export function readCommand(): Command {
   return new Command("read")
-    .description("Finds out what a rig is and reads it once.")
+    .description("Identifies a rig and reads it once.")
     .argument("<address>", "host, host:port or http(s)://host:port")
-    .option("--driver <name>", `try only this driver: ${drivers.map(({ id }) => id).join(", ")}`)
-    .addOption(new Option("--username <name>", "for the rig's own login").env("RIGBRIDGE_USERNAME"))
-    .addOption(new Option("--password <word>", "for the rig's own login").env("RIGBRIDGE_PASSWORD"))
-    .addOption(new Option("--token <token>", "the rig's access token").env("RIGBRIDGE_TOKEN"))
-    .option("--makers-login", "try the login that the maker gives all its rigs, where none is given")
+    .option("--driver <name>", `use only this driver: ${drivers.map(({ id }) => id).join(", ")}`)
+    .addOption(new Option("--username <name>", "user name of the rig's own login").env("RIGBRIDGE_USERNAME"))
+    .addOption(new Option("--password <word>", "password of the rig's own login").env("RIGBRIDGE_PASSWORD"))
+    .addOption(new Option("--token <token>", "access token of the rig").env("RIGBRIDGE_TOKEN"))
+    .option("--makers-login", "if no login is given, try the maker's default login")
     .option("--json", "print JSON, in SI units")
-    .addHelpText(
-      "after",
-      "\nOther users of this machine see a command's options; secrets are safer in the environment.",
-    )
+    .addHelpText("after", secretsHelp)
     .action(failing(read));
 }
 
 async function read(address: string, { driver, json, ...credentials }: ReadOptions): Promise<void> {
   const place = parseAddress(address);
-  const only = driver === undefined ? undefined : driverCalled(driver);
-  const signal = AbortSignal.timeout(timeLimit * 1000);
+  const only = driver === undefined ? undefined : driverNamed(driver);
+  const signal = AbortSignal.timeout(timeoutMs);
   const report = await reportOf(identify(place, credentials, signal, only), signal).catch((error: unknown) => {
     if (!signal.aborted) throw error;
-    throw new RigbridgeError("rig.timeout", `${address} did not answer within ${timeLimit} s`, { cause: error });
+    throw new RigbridgeError("rig.timeout", `${address} did not answer within ${timeoutMs / 1000} s`, { cause: error });
   });
   console.log(json ? JSON.stringify(report, null, 2) : rigText(report, address));
 }
 
-function driverCalled(name: string): Driver {
+function driverNamed(name: string): Driver {
   const ids = drivers.map(({ id }) => id);
   const driver = drivers.find(({ id }) => id === name);
   if (driver !== undefined) return driver;

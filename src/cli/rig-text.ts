@@ -1,16 +1,35 @@
-import type { Control, RigReadings } from "../contract/readings.ts";
+import type { Control, Identity, RigReadings } from "../contract/readings.ts";
+import type { Halt, Locked, Reading } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { formatFor } from "../units/format.ts";
-import type { RigReport } from "./read.ts";
 import { hanging, indented, pairs, printable, table } from "./table.ts";
 
 const format = formatFor({ locale: "en-US", currency: "USD" });
 
-/** A rig as a person reads it on a terminal; what it does not say is left out. */
+/** The result of one read. */
+export interface RigReport {
+  /** Id of the driver that reads it. */
+  readonly driver: string;
+  readonly identity: Identity;
+  readonly readings: Reading["readings"];
+  /** Why the rig is not hashing; null while it is. */
+  readonly reason: Halt | null;
+  readonly pools: readonly ReportedPool[];
+  readonly controls: Reading["controls"];
+  /** Why further controls are missing; absent where none are. */
+  readonly locked?: Locked;
+}
+
+type ReportedPool = Pick<
+  Reading["pools"][number],
+  "url" | "worker" | "status" | "active" | "priority" | "quota" | "accepted" | "rejected" | "stale"
+>;
+
+/** A rig as text for the terminal; what it does not report is left out. */
 export function rigText(report: RigReport, address: string): string {
   const { driver, identity, readings, reason, pools, controls, locked } = report;
   const { make, model } = identity;
-  // Most models are named with their make already.
+  // Most models begin with their make.
   const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
   const what = parts.filter((text) => text !== null).join(" ");
   const facts: [string, string | null][] = [
@@ -20,35 +39,34 @@ export function rigText(report: RigReport, address: string): string {
     ["Host name", identity.hostname],
     ["Serial", identity.serial],
   ];
+  const lines = [...facts, ...readingLines(readings)].map(([name, text]): [string, string] => [name, text ?? ""]);
+  const { boards, fans, errors, notes } = readingTexts;
   const sections = [
     `${printable(what === "" ? "A rig" : what)} at ${address}`,
-    indented(pairs(known([...facts, ...figures(readings)]))),
-    section("Boards", boardHead, boardRows(readings)),
-    section("Fans", ["Fan", "Speed", "Power"], fanRows(readings)),
+    indented(pairs(lines.filter(([, text]) => text !== ""))),
+    boards.section(readings),
+    fans.section(readings),
     list("Pools", poolLines(pools)),
-    section("Controls", ["Control", "Now", "Takes"], controls.map(controlRow)),
-    list("Why it does not hash", reason === null ? [] : [textLine(`${reason.code}: ${reason.text}`)]),
-    list(
-      "Errors",
-      readings.errors.map(({ code, text }) => textLine(`${code}: ${text}`)),
-    ),
-    list("Notes", readings.notes.map(textLine)),
-    list("What helps", advice(driver, readings, locked).map(textLine)),
+    section("Controls", ["Control", "Now", "Accepts"], controls.map(controlRow)),
+    list("Why it is not hashing", reason === null ? [] : [textLine(`${reason.code}: ${reason.text}`)]),
+    errors.section(readings),
+    notes.section(readings),
+    list("What to do", advice(driver, readings, locked).map(textLine)),
   ];
   return sections.filter((text) => text !== "").join("\n");
 }
 
-/** What to do about what the rig does not say, and does not take. */
+/** What to do about readings and controls that are missing. */
 function advice(driver: string, { power }: RigReport["readings"], locked: RigReport["locked"]): string[] {
   const keys = drivers.find(({ id }) => id === driver)?.login?.keys ?? [];
   const options = keys.map((key) => `--${key} (or RIGBRIDGE_${key.toUpperCase()})`);
   const wantsLogin = locked !== undefined && locked.why !== "read-only" && options.length > 0;
   return [
     ...(wantsLogin
-      ? [`Its login: ${options.join(" and ")}; the same keys stand in the configuration and POST /api/miners`]
+      ? [`Give its login with ${options.join(" and ")}; the configuration and POST /api/miners have the same keys`]
       : []),
     ...(power === null
-      ? ["It does not say its power: a plug that measures it (supply), or powerNameplate in the configuration, does"]
+      ? ["It does not report its power; add a metering plug (supply) or powerNameplate to the configuration"]
       : []),
   ];
 }
@@ -61,85 +79,100 @@ const list = (title: string, lines: readonly string[]): string =>
 
 const textLine = (text: string): string => hanging("", printable(text));
 
-const known = (facts: readonly [string, string | null][]): [string, string][] =>
-  facts.flatMap(([name, text]): [string, string][] => (text === null ? [] : [[name, text]]));
+type Text = (readings: RigReadings) => string;
 
-function figures(readings: RigReadings): [string, string | null][] {
-  const { hashrate, hashrateAverage, hashrateExpected, power, powerLimit, powerSource, shares, uptime } = readings;
-  return [
-    ["Mining", readings.mining === null ? null : yes(readings.mining)],
-    ["Mode", readings.mode],
-    ["Algorithm", readings.algorithm],
-    [
-      "Hash rate",
-      joined([
-        figure(hashrate, format.hashrate),
-        said(hashrateAverage, format.hashrate, "on average"),
-        said(hashrateExpected, format.hashrate, "expected"),
-      ]),
-    ],
-    [
-      "Power",
-      joined([figure(power, watts), power === null ? "" : (powerSource ?? ""), said(powerLimit, watts, "allowed")]),
-    ],
-    [
-      "Temperature",
-      joined([
-        figure(readings.temperature, celsius),
-        said(readings.temperatureIn, celsius, "in"),
-        said(readings.temperatureOut, celsius, "out"),
-      ]),
-    ],
-    [
-      "Shares",
-      joined([
-        said(shares.accepted, format.grouped, "accepted"),
-        said(shares.rejected, format.grouped, "rejected"),
-        said(shares.hardwareErrors, format.grouped, "hardware errors"),
-      ]),
-    ],
-    ["Best share", figure(readings.bestShare, format.grouped) || null],
-    ["Found blocks", figure(readings.foundBlocks, format.grouped) || null],
-    ["Running for", figure(uptime, format.duration) || null],
-  ];
+/**
+ * How each reading is shown: as a part of a line, in the order of this map, or in a section of its own; null for
+ * neither. A new reading does not compile until it stands here.
+ */
+const readingTexts = {
+  mining: { line: "Mining", text: ({ mining }) => (mining === null ? "" : mining ? "yes" : "no") },
+  mode: { line: "Mode", text: ({ mode }) => mode ?? "" },
+  algorithm: { line: "Algorithm", text: ({ algorithm }) => algorithm ?? "" },
+  hashrate: { line: "Hash rate", text: ({ hashrate }) => figure(hashrate, format.hashrate) },
+  hashrateAverage: { line: "Hash rate", text: (r) => figure(r.hashrateAverage, format.hashrate, "on average") },
+  hashrateExpected: { line: "Hash rate", text: (r) => figure(r.hashrateExpected, format.hashrate, "expected") },
+  power: { line: "Power", text: ({ power }) => figure(power, format.power) },
+  powerSource: { line: "Power", text: ({ power, powerSource }) => (power === null ? "" : (powerSource ?? "")) },
+  powerLimit: { line: "Power", text: ({ powerLimit }) => figure(powerLimit, format.power, "limit") },
+  temperature: { line: "Temperature", text: ({ temperature }) => figure(temperature, celsius) },
+  temperatureIn: { line: "Temperature", text: ({ temperatureIn }) => figure(temperatureIn, celsius, "in") },
+  temperatureOut: { line: "Temperature", text: ({ temperatureOut }) => figure(temperatureOut, celsius, "out") },
+  shares: { line: "Shares", text: ({ shares }) => sharesText(shares) },
+  bestShare: { line: "Best share", text: ({ bestShare }) => figure(bestShare, format.grouped) },
+  foundBlocks: { line: "Found blocks", text: ({ foundBlocks }) => figure(foundBlocks, format.grouped) },
+  uptime: { line: "Running for", text: ({ uptime }) => figure(uptime, format.duration) },
+  locate: null,
+  psu: null,
+  boards: { section: ({ boards }) => section("Boards", boardHead, boards.map(boardRow)) },
+  fans: { section: ({ fans }) => section("Fans", ["Fan", "Speed", "Power"], fans.map(fanRow)) },
+  errors: {
+    section: ({ errors }) =>
+      list(
+        "Errors",
+        errors.map(({ code, text }) => textLine(`${code}: ${text}`)),
+      ),
+  },
+  notes: { section: ({ notes }) => list("Notes", notes.map(textLine)) },
+} satisfies Record<
+  keyof RigReadings,
+  { readonly line: string; readonly text: Text } | { readonly section: Text } | null
+>;
+
+function readingLines(readings: RigReadings): [string, string][] {
+  const lines = new Map<string, string[]>();
+  for (const shown of Object.values(readingTexts)) {
+    if (shown === null || !("line" in shown)) continue;
+    lines.set(shown.line, [...(lines.get(shown.line) ?? []), shown.text(readings)]);
+  }
+  return [...lines].map(([name, parts]) => [name, joined(parts)]);
 }
+
+const sharesText = ({ accepted, rejected, hardwareErrors }: RigReadings["shares"]): string =>
+  joined([
+    figure(accepted, format.grouped, "accepted"),
+    figure(rejected, format.grouped, "rejected"),
+    figure(hardwareErrors, format.grouped, "hardware errors"),
+  ]);
 
 const boardHead = ["Board", "Hash rate", "Temperature", "Chip", "Chips", "Frequency", "Voltage"];
 
-const boardRows = ({ boards }: RigReadings): string[][] =>
-  boards.map((board) => [
-    `${board.slot}`,
-    figure(board.hashrate, format.hashrate),
-    figure(board.temperature, celsius),
-    figure(board.chipTemperature, celsius),
-    [board.chips, board.chipsExpected].filter((count) => count !== null).join(" of "),
-    figure(board.frequency, (hertz) => `${format.grouped(hertz / 1e6)} MHz`),
-    figure(board.voltage, (volts) => `${format.decimal(volts)} V`),
-  ]);
+const boardRow = (board: RigReadings["boards"][number]): string[] => [
+  `${board.slot}`,
+  figure(board.hashrate, format.hashrate),
+  figure(board.temperature, celsius),
+  figure(board.chipTemperature, celsius),
+  [board.chips, board.chipsExpected].filter((count) => count !== null).join(" of "),
+  figure(board.frequency, (hertz) => `${format.grouped(hertz / 1e6)} MHz`),
+  figure(board.voltage, (volts) => `${format.decimal(volts)} V`),
+];
 
-const fanRows = ({ fans }: RigReadings): string[][] =>
-  fans.map(({ rpm, percent }, index) => [
-    `${index}`,
-    figure(rpm, (speed) => `${format.grouped(speed)} rpm`),
-    figure(percent, (part) => `${format.grouped(part)} %`),
-  ]);
+const fanRow = ({ rpm, percent }: RigReadings["fans"][number], index: number): string[] => [
+  `${index}`,
+  figure(rpm, (speed) => `${format.grouped(speed)} rpm`),
+  figure(percent, (part) => `${format.grouped(part)} %`),
+];
 
-/** An address and a worker, which may be a wallet, are too long for the columns of one line. */
+/** Address and worker each on a line, since a worker may be a wallet address. */
 const poolLines = (pools: RigReport["pools"]): string[] =>
   [...pools]
     .sort((a, b) => a.priority - b.priority)
     .flatMap((pool) => {
       const figures = [
         pool.active ? "active" : pool.status,
-        said(pool.accepted, format.grouped, "accepted"),
-        said(pool.rejected, format.grouped, "rejected"),
+        figure(pool.accepted, format.grouped, "accepted"),
+        figure(pool.rejected, format.grouped, "rejected"),
       ];
-      return [pool.url, pool.worker, joined(figures) ?? ""]
+      return [pool.url, pool.worker, joined(figures)]
         .filter((text) => text !== "")
         .map((text, index) => hanging((index === 0 ? `${pool.priority}` : "").padEnd(3), printable(text)));
     });
 
-const controlRow = (control: Control): string[] => [control.key, controlValue(control), takes(control)];
+const controlRow = (control: Control): string[] => [
+  control.key,
+  controlValue(control),
+  accepted[control.kind](control),
+];
 
 function controlValue({ value, unit }: Control): string {
   if (value === null) return "";
@@ -147,22 +180,24 @@ function controlValue({ value, unit }: Control): string {
   return typeof value === "number" && unit !== null ? `${value} ${unit}` : `${value}`;
 }
 
-function takes({ kind, min, max, unit, options }: Control): string {
-  const words = (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
-  if (kind === "trigger") return "";
-  if (kind === "switch") return "on, off";
-  return kind === "range"
-    ? [`${min ?? ""} to ${max ?? ""} ${unit ?? ""}`.trim(), ...words].join(", ")
-    : words.join(", ");
-}
+const words = ({ options }: Control): string[] =>
+  (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
 
-const watts = (power: number): string => format.power(power);
+/** The values that a control accepts. */
+const accepted = {
+  trigger: () => "",
+  switch: () => "on, off",
+  range: (control) => {
+    const { min, max, unit } = control;
+    return [`${min ?? ""} to ${max ?? ""} ${unit ?? ""}`.trim(), ...words(control)].join(", ");
+  },
+  choice: (control) => words(control).join(", "),
+} satisfies Record<Control["kind"], (control: Control) => string>;
+
 const celsius = (degrees: number): string => `${format.grouped(Math.round(degrees))} °C`;
-const yes = (is: boolean): string => (is ? "yes" : "no");
 
-/** Nothing for what the rig does not say. */
-const figure = (value: number | null, text: (value: number) => string): string => (value === null ? "" : text(value));
-const said = (value: number | null, text: (value: number) => string, word: string): string =>
-  value === null ? "" : `${text(value)} ${word}`;
+/** With what the figure is, if given; empty for a value that the rig does not report. */
+const figure = (value: number | null, text: (value: number) => string, what = ""): string =>
+  value === null ? "" : `${text(value)} ${what}`.trimEnd();
 
-const joined = (parts: readonly string[]): string | null => parts.filter((part) => part !== "").join(", ") || null;
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join(", ");

@@ -4,10 +4,26 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { MqttSettings, startMqtt } from "../mqtt/index.ts";
 import { version } from "../version.ts";
 import { openLog } from "./log.ts";
-import type { MqttOptions } from "./mqtt.ts";
+import type { ServiceOptions } from "./service-options.ts";
 import { Shutdown } from "./shutdown.ts";
 
-/** Runs the bridge until it is told to stop, or another takes its place. */
+export interface MqttOptions extends ServiceOptions {
+  readonly config?: string;
+  readonly broker?: string;
+  readonly clientId?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly certKey?: string;
+  readonly base?: string;
+  readonly interval?: string;
+  readonly prefix?: string;
+  readonly homeAssistant: boolean;
+  readonly data: string;
+}
+
+/** Runs the bridge until a signal stops it or another bridge replaces it. */
 export async function runMqtt(options: MqttOptions): Promise<void> {
   const settings = await settingsOf(options);
   const { service: url, key, locale, data } = options;
@@ -19,7 +35,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   try {
     const bridge = await startMqtt({ service, settings, log, version, folder: data });
     shutdown.add("MQTT bridge", () => bridge.close());
-    log.info(`Rigbridge ${version} brings ${new URL(url).origin} to ${settings.url ?? "its own broker"}`);
+    log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);
     const why = await bridge.ended;
     if (why !== null) process.exitCode = 1;
   } finally {
@@ -27,7 +43,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   }
 }
 
-/** What the configuration says, and the options on top. Throws with every option that is wrong. */
+/** The settings of the configuration, overridden by the options. Throws with every option that is wrong. */
 async function settingsOf(options: MqttOptions): Promise<MqttSettings> {
   const { broker, clientId, username, password, ca, cert, certKey, base, interval, prefix, homeAssistant } = options;
   const file = options.config === undefined ? {} : ((await readConfig(options.config)).config.mqtt ?? {});
@@ -43,7 +59,7 @@ async function settingsOf(options: MqttOptions): Promise<MqttSettings> {
   const { data, error } = MqttSettings.safeParse(wanted, { error: sentence });
   if (data !== undefined) return data;
   const errors = error.issues.map(({ path: [name], message }) => ({ path: optionOf(name), message }));
-  throw new RigbridgeError("config.invalid", "The bridge was not started:", { errors });
+  throw new RigbridgeError("config.invalid", "The bridge did not start:", { errors });
 }
 
 const options: Readonly<Record<string, string>> = {

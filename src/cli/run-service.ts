@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from "../config/index.ts";
@@ -11,28 +12,36 @@ import { type HttpServer, startHttpServer } from "../http/index.ts";
 import type { Bridge, MqttSettings } from "../mqtt/index.ts";
 import { BrokerMessages } from "../mqtt/messages.ts";
 import { type DemoMiner, startService } from "../service/index.ts";
-import { demoFarm, demoLogin, startFarm } from "../simulator/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./config.ts";
 import { openLog } from "./log.ts";
-import { ownKey } from "./own-key.ts";
-import type { ServeOptions } from "./serve.ts";
 import { Shutdown } from "./shutdown.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
 
+export interface ServeOptions {
+  /** The configuration file; absent: the default one if it exists. */
+  readonly config?: string;
+  /** The folder of the store, and of the configuration unless `config` names it. */
+  readonly data?: string;
+  readonly demo?: true;
+  readonly makeKey?: true;
+  readonly host?: string;
+  readonly port?: number;
+}
+
 interface Place {
   readonly file: string | null;
-  /** Where a configuration would be looked for. */
+  /** Where a configuration file would be. */
   readonly usualFile: string;
-  /** Where other machines reach this one. */
+  /** The addresses at which other machines reach this one. */
   readonly ownHosts: () => readonly string[];
 }
 
-/** How the service is announced where that is not by the machine's networks and the port of mDNS. */
+/** Announces the service elsewhere than in the machine's networks at the port of mDNS. */
 type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
 
-/** Starts everything and returns; the process then lives until it is told to stop. */
+/** Starts everything and returns; the process then runs until a signal stops it. */
 export async function runService(options: ServeOptions, otherNetwork: OtherNetwork = {}): Promise<void> {
   const usualFile = join(options.data ?? "", defaultFile);
   const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
@@ -44,7 +53,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   try {
     const place = { file, usualFile, ownHosts: otherNetwork.interfaces ?? reachableHosts };
     const { served, listening } = await start(config, place, options.demo === true, log, shutdown);
-    tell(served, log);
+    showWelcome(served, log);
     if (!config.http.announce) return;
     const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
     shutdown.add("announcement", () => announcing.close());
@@ -54,14 +63,14 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   }
 }
 
-/** The server names what the configuration calls them; for one start there are options too. */
+/** The server's sentence names configuration keys; this adds the file and the option. */
 function withAdvice(error: unknown, file: string): unknown {
   if (!(error instanceof RigbridgeError) || !(error.cause instanceof Error) || !("code" in error.cause)) return error;
   if (error.cause.code !== "EADDRINUSE") return error;
-  return new RigbridgeError(error.code, `${error.message} in ${file}, or take another with --port`, { cause: error });
+  return new RigbridgeError(error.code, `${error.message} in ${file}, or choose another with --port`, { cause: error });
 }
 
-/** What the file says, or what holds without one, and the options on top. */
+/** The configuration of the file, or the defaults without one, overridden by the options. */
 async function configuration(file: string | null, usualFile: string, options: ServeOptions): Promise<ReadConfig> {
   const { config, warnings } =
     file === null ? { config: unconfigured(options.data), warnings: [] } : await readConfig(file);
@@ -70,7 +79,7 @@ async function configuration(file: string | null, usualFile: string, options: Se
   const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
   const why = exposed(http);
   if (why !== null)
-    throw new RigbridgeError("config.invalid", `--host: ${why} (in ${file ?? usualFile}), or take --make-key`);
+    throw new RigbridgeError("config.invalid", `--host: ${why} (in ${file ?? usualFile}), or use --make-key`);
   return { config: { ...config, http }, warnings };
 }
 
@@ -119,7 +128,7 @@ async function start(
   return { served, listening: http.address };
 }
 
-/** MQTT is loaded only where it is wanted. */
+/** MQTT is loaded only where it is configured. */
 async function bridgeFor(service: MiningService, config: Config, settings: MqttSettings, log: Logger): Promise<Bridge> {
   const { startMqtt } = await import("../mqtt/index.ts");
   const { url } = config.store;
@@ -134,14 +143,15 @@ const minersIn = (store: Store): number => store.miners.all().filter(({ disabled
 
 interface Demo {
   readonly miners: readonly DemoMiner[];
-  /** Ends it once, however often it is called. */
+  /** Closes the farm once, however often it is called. */
   readonly close: () => Promise<void>;
 }
 
 const noDemo: Demo = { miners: [], close: async () => undefined };
 
-/** Virtual rigs in this process, at free ports; they are closed last, or when the service has no use for them. */
+/** Virtual rigs in this process, at free ports. The simulator is loaded only here. */
 async function startDemo(): Promise<Demo> {
+  const { demoFarm, demoLogin, startFarm } = await import("../simulator/index.ts");
   const specs = demoFarm();
   const farm = await startFarm({ rigs: specs });
   const miners = farm.rigs.map(({ address, name }, index) => {
@@ -158,7 +168,7 @@ async function startDemo(): Promise<Demo> {
   };
 }
 
-function tell(served: Served, log: Logger): void {
+function showWelcome(served: Served, log: Logger): void {
   const { ready, advice } = welcome(served);
   if (process.stdout.isTTY) {
     console.log(`\n${[ready, ...advice].join("\n")}\n`);
@@ -166,4 +176,33 @@ function tell(served: Served, log: Logger): void {
   }
   log.info({ url: served.url, miners: served.miners, demoMiners: served.demoMiners }, ready);
   log.info(advice.join("\n"));
+}
+
+/**
+ * The API key that the first start makes. It is printed that once, and kept with the store, readable only by its owner.
+ * Throws `config.invalid` when there is no file to keep it in, or that file does not hold a key.
+ */
+async function ownKey(store: string): Promise<string> {
+  if (store === ":memory:")
+    throw new RigbridgeError("config.invalid", "--make-key needs a store in a file, and store.url is :memory:");
+  const file = join(dirname(store), "rigbridge.key");
+  const kept = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw new RigbridgeError("config.invalid", `The key file ${file} cannot be read (${error.code})`, { cause: error });
+  });
+  if (kept === null) return newKey(file);
+  const key = kept.trim();
+  if (/^[\x21-\x7e]{16,200}$/.test(key)) return key;
+  throw new RigbridgeError(
+    "config.invalid",
+    `${file} does not hold a key of 16 or more characters; delete it to get a new one`,
+  );
+}
+
+async function newKey(file: string): Promise<string> {
+  const key = randomBytes(24).toString("base64url");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${key}\n`, { mode: 0o600, flag: "wx" });
+  console.log(`Your API key, shown only this once and kept in ${file}:\n\n  ${key}\n`);
+  return key;
 }

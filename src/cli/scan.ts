@@ -4,10 +4,9 @@ import { invalid, RigbridgeError } from "../contract/problems.ts";
 import { listenForRigs } from "../link/mdns.ts";
 import { type OwnNetworks, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../link/scan.ts";
-import { counted, defaultFile } from "./config.ts";
+import { defaultFile } from "./config.ts";
 import { failing } from "./failure.ts";
-import { ProgressBar } from "./progress.ts";
-import { indented, table } from "./table.ts";
+import { counted, indented, printable, table } from "./table.ts";
 
 interface ScanOptions {
   readonly yes?: boolean;
@@ -18,16 +17,16 @@ interface ScanOptions {
 
 export function scanCommand(): Command {
   return new Command("scan")
-    .description("Looks for rigs in networks; needs no running service.")
+    .description("Searches networks for rigs; needs no running service.")
     .argument(
       "[networks...]",
-      "like 192.168.1.0/24, 192.168.1.10-192.168.1.80 or one address, with :port for one more port " +
+      "such as 192.168.1.0/24, 192.168.1.10-192.168.1.80 or a single address; append :port to try one more port " +
         "(default: this machine's own networks)",
     )
-    .option("--yes", "also networks that are larger than a /16 or not private")
-    .option("--ports <list>", "more ports to try everywhere, like 8080,8081; an XMRig has no usual one")
-    .option("--mdns", "also listen for rigs that announce themselves (default: when no network is named)")
-    .option("--no-mdns", "do not listen for them")
+    .option("--yes", "also search networks that are larger than a /16 or not private")
+    .option("--ports <list>", "more ports to try on every address, such as 8080,8081; XMRig has no default port")
+    .option("--mdns", "also listen for rigs that announce themselves (default: if no network is given)")
+    .option("--no-mdns", "do not listen for announcements")
     .option("--json", "print JSON")
     .action(failing(scanNetworks));
 }
@@ -38,7 +37,7 @@ async function scanNetworks(networks: readonly string[], options: ScanOptions): 
   if (networks.length === 0) for (const note of own.notes) console.error(note);
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
-  // More than once: a Ctrl-C reaches us from the terminal and from npm.
+  // A Ctrl-C arrives twice: from the terminal and from npm.
   process.on("SIGINT", stop);
   const search = new Search(plan, stopping.signal);
   const listens = options.mdns ?? networks.length === 0;
@@ -55,14 +54,14 @@ const asJson = (rig: FoundRig) => {
   return { address, driver, identity, note: remarkOn(rig) };
 };
 
-/** Throws `input.invalid` for what cannot be searched, `not.possible` when there is nothing to search. */
+/** Throws `input.invalid` for networks that cannot be searched, `not.possible` when there is nothing to search. */
 function planOf(networks: readonly string[], own: OwnNetworks, { ports, yes = false }: ScanOptions): SearchPlan {
   const extra = ports === undefined ? [] : ports.split(",").map(portNumber);
   const parsed = networks.length === 0 ? own.networks : parseNetworks(networks);
   if (parsed.length === 0) {
     throw new RigbridgeError(
       "not.possible",
-      "This machine is in no private network; say what to search, as in: rigbridge scan 192.168.1.0/24",
+      "This machine is not in a private network; name one to search, as in: rigbridge scan 192.168.1.0/24",
     );
   }
   return planSearch(parsed, { ports: [...new Set([...usualPorts, ...extra])], yes });
@@ -70,11 +69,11 @@ function planOf(networks: readonly string[], own: OwnNetworks, { ports, yes = fa
 
 function portNumber(text: string): number {
   const port = /^ *[0-9]{1,5} *$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > 65_535) throw invalid("--ports", "must be numbers from 1 to 65535, with commas between them");
+  if (port < 1 || port > 65_535) throw invalid("--ports", "must be numbers from 1 to 65535, separated by commas");
   return port;
 }
 
-/** One search, shown as it goes on. */
+/** One search, with its progress on stderr. */
 class Search {
   readonly #plan: SearchPlan;
   readonly #signal: AbortSignal;
@@ -97,10 +96,10 @@ class Search {
     return this.#found.toSorted((a, b) => a.address.localeCompare(b.address, "en", { numeric: true }));
   }
 
-  /** Listens at these own addresses for rigs that announce themselves, too. */
+  /** Also listens at these addresses of this machine for rigs that announce themselves. */
   async run(interfaces: readonly string[]): Promise<void> {
-    // On a network where nothing answers, nothing happens for a while.
-    const picture = setInterval(() => this.#show(), 100);
+    // The bar moves even where nothing answers for a while.
+    const frames = setInterval(() => this.#show(), frameIntervalMs);
     try {
       await scan({
         plan: this.#plan,
@@ -113,7 +112,7 @@ class Search {
         },
       });
     } finally {
-      clearInterval(picture);
+      clearInterval(frames);
       this.#bar.clear();
     }
   }
@@ -135,7 +134,7 @@ class Search {
 function resultText(found: readonly FoundRig[], progress: Progress): string {
   const { scanned, total } = progress;
   const where = scanned < total ? `${thousands(scanned)} of ${addresses(total)} (stopped)` : addresses(total);
-  if (found.length === 0) return [`No rig was found in ${where}.`, ...advice].join("\n");
+  if (found.length === 0) return [`No rigs found in ${where}.`, ...advice].join("\n");
   const rows = found.map((rig) => [
     rig.address,
     describeRig(rig.identity),
@@ -153,17 +152,17 @@ function resultText(found: readonly FoundRig[], progress: Progress): string {
 
 const advice = [
   "",
-  "What may help:",
-  "  - Rigs that are off, or in another network, are not found; name the network: rigbridge scan 192.168.2.0/24",
-  "  - An XMRig has no usual port; name its --http-port: rigbridge scan 192.168.1.0/24:8080",
-  "  - What one address answers is told by: rigbridge read ADDRESS",
+  "What to try:",
+  "  - Rigs that are off or in another network are not found; search that network: rigbridge scan 192.168.2.0/24",
+  "  - XMRig has no default port; append the one in its --http-port: rigbridge scan 192.168.1.0/24:8080",
+  "  - See what a single address answers: rigbridge read ADDRESS",
 ];
 
-/** What makes a Rigbridge read them. */
+/** The lines of the configuration that add them. */
 function declaration(found: readonly FoundRig[]): string[] {
   const miners = found.filter(({ driver }) => driver !== null).map((rig) => `  - { ${fields(rig).join(", ")} }`);
   if (miners.length === 0) return [];
-  return [`\nFor ${defaultFile}:\n`, indented(["miners:", ...miners].join("\n"))];
+  return [`\nTo add to ${defaultFile}:\n`, indented(["miners:", ...miners].join("\n"))];
 }
 
 function fields({ address, identity: { hostname }, login }: FoundRig): string[] {
@@ -176,3 +175,38 @@ const placeholders = { username: "its user name", password: "its password", toke
 
 const thousands = (count: number): string => count.toLocaleString("en-US");
 const addresses = (count: number): string => `${thousands(count)} address${count === 1 ? "" : "es"}`;
+
+/** Between two lines where the output is not a terminal, and between two frames of the bar where it is one. */
+const lineIntervalMs = 5_000;
+const frameIntervalMs = 100;
+const barWidth = 24;
+
+/** Progress on stderr: a moving bar on a terminal, otherwise a line every few seconds. */
+class ProgressBar {
+  readonly #stream = process.stderr;
+  #shownAt = this.#stream.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
+
+  /** `share` is from 0 to 1. */
+  show(share: number, text: string): void {
+    const { isTTY } = this.#stream;
+    // Some terminals do not report their width.
+    const columns = this.#stream.columns || 80;
+    const now = performance.now();
+    if (now - this.#shownAt < (isTTY ? frameIntervalMs : lineIntervalMs)) return;
+    this.#shownAt = now;
+    if (isTTY) this.#stream.write(`\r${[...barText(share, text)].slice(0, columns - 1).join("")}\u{1b}[K`);
+    else this.#stream.write(`${percent(share)}, ${printable(text)}\n`);
+  }
+
+  /** Clears the line for the output that follows. */
+  clear(): void {
+    if (this.#stream.isTTY) this.#stream.write("\r\u{1b}[K");
+  }
+}
+
+function barText(share: number, text: string): string {
+  const full = Math.floor(share * barWidth);
+  return `${"█".repeat(full)}${"░".repeat(barWidth - full)}  ${percent(share).padStart(5)}  ${printable(text)}`;
+}
+
+const percent = (share: number): string => `${Math.floor(share * 100)} %`;

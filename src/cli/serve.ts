@@ -1,31 +1,21 @@
 import { Command, InvalidArgumentError } from "commander";
 import { defaultFile } from "./config.ts";
 import { failing } from "./failure.ts";
-
-export interface ServeOptions {
-  /** The configuration file; absent: the default one if it is there. */
-  readonly config?: string;
-  /** Where the store is, and the configuration unless it is named. */
-  readonly data?: string;
-  readonly demo?: true;
-  readonly makeKey?: true;
-  readonly host?: string;
-  readonly port?: number;
-}
+import type { ServeOptions } from "./run-service.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("Runs the service: reads the rigs and serves the HTTP API over them.")
-    .option("--config <file>", `the configuration (default: ${defaultFile}, if it is there)`)
-    .option("--data <folder>", "keep everything here: the store, and rigbridge.yaml if there is one")
-    .option("--make-key", "without an API key: make one at the first start, show it once, and keep it with the store")
-    .option("--demo", "add a farm of virtual rigs")
-    .option("--host <address>", "listen here, whatever the configuration says")
-    .option("--port <number>", "likewise", portNumber)
+    .description("Runs the service: polls the rigs and serves the HTTP API.")
+    .option("--config <file>", `configuration file (default: ${defaultFile}, if it exists)`)
+    .option("--data <folder>", `folder for the store, and for ${defaultFile} if there is one`)
+    .option("--make-key", "if no API key is set: create one at the first start, print it once, keep it with the store")
+    .option("--demo", "add a demo farm of virtual rigs")
+    .option("--host <address>", "address to listen on, overrides the configuration")
+    .option("--port <number>", "port to listen on, overrides the configuration", portNumber)
     .action(failing(serve));
 }
 
-/** The server is loaded only now, so that other commands start faster. */
+/** The server is loaded only now, so that the help appears quickly. */
 async function serve(options: ServeOptions): Promise<void> {
   const { runService } = await import("./run-service.ts");
   await runService(options);

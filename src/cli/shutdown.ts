@@ -5,12 +5,12 @@ interface Part {
   readonly close: () => Promise<void>;
 }
 
-/** ms that closing may take before the process ends all the same. */
-const patience = 5000;
-/** ms within which a signal counts as the same one: a Ctrl-C reaches us from the terminal and from npm. */
-const sameSignal = 500;
+/** After this the process ends even if something is still open. */
+const timeoutMs = 5000;
+/** Within this a second signal counts as the first: a Ctrl-C arrives from the terminal and from npm. */
+const sameSignalMs = 500;
 
-/** What has been started, to be closed in the opposite order. */
+/** Everything that was started, closed in reverse order. */
 export class Shutdown {
   readonly #parts: Part[] = [];
   #closing: Promise<void> | undefined;
@@ -24,7 +24,7 @@ export class Shutdown {
     this.#parts.unshift({ name, close });
   }
 
-  /** The last that was added is closed first; what cannot be closed holds up nothing. */
+  /** In reverse order; a part that fails to close does not keep the others from closing. */
   close(log: Logger): Promise<void> {
     this.#closing ??= this.#closeAll(log);
     return this.#closing;
@@ -41,28 +41,28 @@ export class Shutdown {
   }
 
   /**
-   * SIGINT, SIGTERM, and SIGHUP from a terminal that goes, close and end the process, a second one at once; so does what
-   * nobody caught. That nobody reads what is printed any more ends nothing.
+   * SIGINT, SIGTERM and SIGHUP close everything and end the process; a second signal, or an uncaught error, ends it at
+   * once. A closed stdout or stderr does not end it.
    */
   takeSignals(log: Logger): void {
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
     let first: number | undefined;
     const stop = (signal: NodeJS.Signals): void => {
       if (first !== undefined) {
-        if (performance.now() - first > sameSignal) process.exit(1);
+        if (performance.now() - first > sameSignalMs) process.exit(1);
         return;
       }
       first = performance.now();
       log.info(`Stopping (${signal}) ...`);
       setTimeout(() => {
-        log.error(`Not everything could be closed within ${patience / 1000} s`);
+        log.error(`Shutdown did not finish within ${timeoutMs / 1000} s`);
         process.exit(1);
-      }, patience).unref();
+      }, timeoutMs).unref();
       void this.close(log).then(() => process.exit(0));
     };
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
     process.on("uncaughtException", (error) => {
-      log.fatal({ err: error }, "A fault of Rigbridge; it ends here");
+      log.fatal({ err: error }, "Internal error; Rigbridge stops");
       process.exit(1);
     });
   }

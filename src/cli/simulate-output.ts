@@ -2,33 +2,32 @@ import { readFileSync } from "node:fs";
 import { createInterface, type Interface } from "node:readline";
 import { isatty } from "node:tty";
 import type { SimulatedRig } from "../simulator/index.ts";
-import { counted } from "./config.ts";
 import { chosenRigs, faultNamed, faultNames } from "./fault-choice.ts";
-import { indented, pairs, printable, table } from "./table.ts";
+import { counted, indented, pairs, printable, table } from "./table.ts";
 
-/** What is typed while virtual rigs run. */
-const words: readonly (readonly [string, string])[] = [
-  ["fault cgminer-3 silent", "makes rigs ill; with none they are well again"],
-  ["off cgminer-3,axeos-4", "switches rigs off"],
-  ["on all", "switches rigs on, and makes them well"],
-  ["list", "says how the rigs are"],
+/** The lines that can be typed while virtual rigs run. */
+const examples: readonly (readonly [string, string])[] = [
+  ["fault cgminer-3 silent", "gives rigs a fault; the fault none clears it"],
+  ["off cgminer-3,axeos-4", "powers rigs off"],
+  ["on all", "powers rigs on and clears their faults"],
+  ["list", "shows the state of the rigs"],
   ["faults", "lists the faults"],
   ["help", "shows this"],
 ];
 
 export const linesHelp = [
-  indented(pairs(words)),
+  indented(pairs(examples)),
   "",
-  indented("Rigs are named, with commas between them, or meant by a share as 30%, or by all."),
+  indented("Choose rigs by names separated by commas, by a share such as 30%, or by all."),
 ].join("\n");
 
-/** As many rigs are named in an answer, or listed. */
+/** More rigs than this are only counted. */
 const named = 20;
-const longestLine = 1_000;
+const maxLineLength = 1_000;
 
 /**
- * Answers every line that is typed, until the input ends or this is closed; without an input it answers none. null in
- * the background of a terminal, where who reads what is typed is stopped by the system.
+ * Answers every line of stdin, until stdin ends or the returned interface is closed. null in the background of a
+ * terminal, where the system would stop a process that reads from it.
  */
 export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) => void): Interface | null {
   if (isatty(0) && inBackground()) return null;
@@ -44,7 +43,7 @@ export function answerLines(rigs: readonly SimulatedRig[], say: (text: string) =
   return lines;
 }
 
-/** Whether the terminal belongs to others: to read from it then stops the process. As proc(5) tells it, and only there. */
+/** Whether another process group has the terminal, so that a read from it stops this process. Source: proc(5). */
 function inBackground(): boolean {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
@@ -55,9 +54,9 @@ function inBackground(): boolean {
   }
 }
 
-/** Does what a line says, and what came of it in words; never rejects. */
+/** Executes a line and returns the result as text; never rejects. */
 export async function answerTo(line: string, rigs: readonly SimulatedRig[]): Promise<string> {
-  const [verb = "", ...rest] = line.slice(0, longestLine).trim().split(/\s+/);
+  const [verb = "", ...rest] = line.slice(0, maxLineLength).trim().split(/\s+/);
   switch (verb) {
     case "":
       return "";
@@ -72,7 +71,7 @@ export async function answerTo(line: string, rigs: readonly SimulatedRig[]): Pro
     case "off":
       return await change(verb, rest, rigs);
     default:
-      return `"${printable(verb)}" is not understood; type help`;
+      return `"${printable(verb)}" is not a command; type help`;
   }
 }
 
@@ -81,21 +80,21 @@ type Verb = "fault" | "on" | "off";
 async function change(verb: Verb, [which, name, ...more]: string[], rigs: readonly SimulatedRig[]): Promise<string> {
   const usage = verb === "fault" ? "fault <rigs> <fault>, as in: fault 30% slow" : `${verb} <rigs>, as in: ${verb} all`;
   const complete = which !== undefined && (verb === "fault") === (name !== undefined) && more.length === 0;
-  if (!complete) return `say: ${usage}`;
+  if (!complete) return `Usage: ${usage}`;
   const picked = chosenRigs(which, rigs);
   if ("mistake" in picked) return printable(picked.mistake);
   const { chosen } = picked;
-  if (verb === "fault") return makeIll(chosen, name ?? "");
+  if (verb === "fault") return setFault(chosen, name ?? "");
   if (verb === "on") return await switchOn(chosen);
   for (const rig of chosen) rig.powerOff();
-  return said(chosen, "off");
+  return summary(chosen, "off");
 }
 
-function makeIll(rigs: readonly SimulatedRig[], name: string): string {
+function setFault(rigs: readonly SimulatedRig[], name: string): string {
   const known = faultNamed(name);
   if ("mistake" in known) return printable(known.mistake);
   for (const rig of rigs) rig.fault = known.fault;
-  return said(rigs, known.fault ?? "well");
+  return summary(rigs, known.fault ?? "healthy");
 }
 
 async function switchOn(rigs: readonly SimulatedRig[]): Promise<string> {
@@ -104,11 +103,11 @@ async function switchOn(rigs: readonly SimulatedRig[]): Promise<string> {
     rig.fault = null;
     await rig.powerOn().catch((error: unknown) => failed.push(error instanceof Error ? error.message : String(error)));
   }
-  return [said(rigs, "on"), ...failed.slice(0, named)].join("\n");
+  return [summary(rigs, "on"), ...failed.slice(0, named)].join("\n");
 }
 
 /** "2 rigs: silent (cgminer-3, axeos-4)". */
-function said(rigs: readonly SimulatedRig[], what: string): string {
+function summary(rigs: readonly SimulatedRig[], what: string): string {
   const names = rigs.slice(0, named).map(({ name }) => name);
   const more = rigs.length > named ? ", …" : "";
   return `${counted(rigs.length, "rig")} ${what}${names.length === 0 ? "" : `: ${names.join(", ")}${more}`}`;
@@ -116,7 +115,7 @@ function said(rigs: readonly SimulatedRig[], what: string): string {
 
 function healthOf({ powered, fault }: SimulatedRig): string {
   if (!powered) return "off";
-  if (fault === null) return "well";
+  if (fault === null) return "healthy";
   return typeof fault === "string" ? fault : `${fault.name} (${fault.ms} ms)`;
 }
 
@@ -124,9 +123,9 @@ function listOf(rigs: readonly SimulatedRig[]): string {
   const counts = new Map<string, number>();
   for (const rig of rigs) counts.set(healthOf(rig), (counts.get(healthOf(rig)) ?? 0) + 1);
   const sum = [...counts].map(([health, count]) => `${count.toLocaleString("en-US")} ${health}`).join(", ");
-  const ill = rigs.filter((rig) => healthOf(rig) !== "well");
-  const rows = ill.slice(0, named).map((rig) => [rig.name, rig.address, healthOf(rig), `${rig.requests.count}`]);
-  const rest = ill.length > named ? `\n… and ${(ill.length - named).toLocaleString("en-US")} more` : "";
+  const unhealthy = rigs.filter((rig) => healthOf(rig) !== "healthy");
+  const rows = unhealthy.slice(0, named).map((rig) => [rig.name, rig.address, healthOf(rig), `${rig.requests.count}`]);
+  const rest = unhealthy.length > named ? `\n… and ${(unhealthy.length - named).toLocaleString("en-US")} more` : "";
   const shown = rows.length === 0 ? [] : [indented(table(["Name", "Address", "Health", "Requests"], rows) + rest)];
   return [`${counted(rigs.length, "rig")}: ${sum}`, ...shown].join("\n");
 }

@@ -1,48 +1,49 @@
 import { once } from "node:events";
 import { Command } from "commander";
 import { farmToken, type SimulatedRig, startFarm, startTwin, type Twin, type TwinOptions } from "../simulator/index.ts";
-import { counted } from "./config.ts";
 import { failing } from "./failure.ts";
 import {
+  defaultMix,
+  defaultPort,
+  defaultTwinMiners,
+  defaultTwinPort,
   farmFrom,
-  mostRigs,
-  mostTwinMiners,
+  maxRigs,
+  maxTwinMiners,
   type SimulateOptions,
   twinFrom,
-  usualMix,
-  usualPort,
-  usualTwinMiners,
-  usualTwinPort,
 } from "./farm-options.ts";
 import { faultNames } from "./fault-choice.ts";
 import { answerLines, linesHelp } from "./simulate-output.ts";
-import { indented, pairs, table } from "./table.ts";
+import { counted, indented, pairs, table } from "./table.ts";
 
 export function simulateCommand(): Command {
   return new Command("simulate")
-    .description("Runs virtual rigs that speak the real protocols, or a whole foreign server, until it is stopped.")
-    .option("--count <n>", `how many rigs, up to ${mostRigs} (default: as many as the mix has)`)
-    .option("--mix <kinds>", `how many of each kind in turn (default: ${usualMix})`)
-    .option("--base-port <port>", `first of their ports on 127.0.0.1 (default: ${usualPort})`)
+    .description(
+      "Runs virtual rigs that speak the real protocols, or a virtual Awesome Miner server, until it is stopped.",
+    )
+    .option("--count <n>", `number of rigs, up to ${maxRigs} (default: the total of the mix)`)
+    .option("--mix <kinds>", `number of each kind, repeated until there are enough rigs (default: ${defaultMix})`)
+    .option(
+      "--base-port <port>",
+      `port of the first rig on 127.0.0.1; the others count up from it (default: ${defaultPort})`,
+    )
     .option(
       "--addresses [ports]",
-      "each at an address of its own, 127.1.0.1 and on, at its kind's usual port or as given: axeos=8081",
+      "give each rig its own address, from 127.1.0.1 on, at the default port of its kind or a given one: axeos=8081",
     )
     .option(
       "--fault <fault>",
-      "what is wrong with them, as below: silent, or silent:30%, or silent=cgminer-3,axeos-4; may be said several times",
+      "fault of the rigs, from the list below: silent, silent:30% or silent=cgminer-3,axeos-4; repeatable",
       (fault: string, before: readonly string[] = []) => [...before, fault],
     )
     .option("--seed <n>", "the same seed gives the same rigs (default: 1)")
-    .option(
-      "--reference",
-      "instead of rigs: a server with strictly the documented API, as the reference product has it",
-    )
-    .option("--locale <locale>", "how that server writes numbers, as sv-SE (default: en-US)")
-    .option("--miners <n>", `how many miners it has, up to ${mostTwinMiners} (default: ${usualTwinMiners})`)
-    .option("--key <key>", "the API key that it asks for in ?key= (default: none)")
-    .option("--port <port>", `where it listens on 127.0.0.1, 0 = any free one (default: ${usualTwinPort})`)
-    .addHelpText("after", `\nWhile rigs run, type:\n${linesHelp}\n\nFaults:\n${wrapped(faultNames)}`)
+    .option("--reference", "run a server with exactly the documented API of Awesome Miner instead of rigs")
+    .option("--locale <locale>", "number format of that server, such as sv-SE (default: en-US)")
+    .option("--miners <n>", `number of its miners, up to ${maxTwinMiners} (default: ${defaultTwinMiners})`)
+    .option("--key <key>", "API key that it requires in ?key= (default: none)")
+    .option("--port <port>", `its port on 127.0.0.1; 0 = any free one (default: ${defaultTwinPort})`)
+    .addHelpText("after", `\nWhile the rigs run, type:\n${linesHelp}\n\nFaults:\n${wrapped(faultNames)}`)
     .action(failing(simulate));
 }
 
@@ -62,7 +63,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   }
 }
 
-/** Words one after the other, in lines of 80 columns. */
+/** Words separated by spaces, in lines of 80 columns. */
 function wrapped(words: readonly string[]): string {
   const lines = [""];
   for (const word of words) {
@@ -79,10 +80,10 @@ async function untilStopped(text: string): Promise<void> {
   await stopped;
 }
 
-/** As many rigs are listed one by one. */
+/** More rigs than this are only counted. */
 const listed = 20;
 
-/** Where they are, and what makes a Rigbridge read them. */
+/** The addresses of the rigs, and the lines of the configuration that add them. */
 function farmText(rigs: readonly SimulatedRig[]): string {
   const first = rigs.slice(0, listed);
   const rest = rigs.length - first.length;
@@ -95,15 +96,15 @@ function farmText(rigs: readonly SimulatedRig[]): string {
   return [
     `${counted(rigs.length, "virtual rig")} on this machine:\n`,
     indented(table(["Address", "Kind", "Name", "Token"], rows) + more),
-    "\nFor rigbridge.yaml:\n",
+    "\nTo add to rigbridge.yaml:\n",
     indented(["miners:", ...miners].join("\n")),
-    "\nWhile they run, type:\n",
+    "\nWhile the rigs run, type:\n",
     linesHelp,
-    "\nCtrl-C ends them.",
+    "\nCtrl-C stops them.",
   ].join("\n");
 }
 
-/** Where it is, what it is, and how to ask it. */
+/** The address of the server, what it is, and how to call it. */
 function twinText({ url, miners, users }: Twin, { locale = "", key }: TwinOptions): string {
   const query = key === undefined ? "" : `?key=${encodeURIComponent(key)}`;
   const rows = users.map(({ id, name, privilege, groups }) => [
@@ -116,15 +117,15 @@ function twinText({ url, miners, users }: Twin, { locale = "", key }: TwinOption
     `A reference server with ${counted(miners.length, "miner")} is at ${url}\n`,
     indented(
       pairs([
-        ["Stands in for", "the reference product: strictly the documented API, nothing of Rigbridge's own"],
+        ["Stands in for", "Awesome Miner: exactly its documented API, without Rigbridge extensions"],
         ["Locale", locale],
-        ["API key", key === undefined ? "none asked for" : `${key}, as ?key= in the URL only`],
+        ["API key", key === undefined ? "not required" : `${key}, as ?key= in the URL only`],
       ]),
     ),
-    "\nAsk it:\n",
+    "\nTry it:\n",
     indented(`curl "${url}/api/miners${query}"`),
-    "\nUsers, for user_id:\n",
-    indented(table(["Name", "Id", "May", "Sees groups"], rows)),
-    "\nCtrl-C ends it.",
+    "\nUsers (user_id):\n",
+    indented(table(["Name", "Id", "Privilege", "Groups"], rows)),
+    "\nCtrl-C stops it.",
   ].join("\n");
 }

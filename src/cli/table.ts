@@ -1,11 +1,11 @@
-/** For the terminal. Every text comes out printable, for what a rig says may hold anything. */
+/** Text for the terminal. Every text is made printable, since what a rig reports may contain anything. */
 
-/** Columns of a terminal, less those that `indented` takes. */
+/** Columns of a terminal, less the indentation of `indented`. */
 const room = 78;
 
 /**
- * Rows under one another, columns as wide as their widest cell, two blanks between; columns of figures stand to the
- * right, empty ones are left out. The last column goes on in further lines where it is too long.
+ * Rows in columns as wide as their widest cell, two spaces apart. Columns of figures are aligned right, empty columns
+ * are left out, and the last column wraps.
  */
 export function table(heads: readonly string[], allRows: readonly (readonly string[])[]): string {
   const filled = (_: string, column: number) => allRows.some((cells) => (cells[column] ?? "") !== "");
@@ -26,17 +26,17 @@ function rowText(cells: readonly string[], widths: readonly number[], right: rea
   return hanging(padded.map((cell) => `${cell}  `).join(""), right.at(-1) ? last : last.trimEnd()).trimEnd();
 }
 
-/** A text behind others in its line; its further lines stand below its first. */
+/** A text that follows `before` on its line and wraps below its own beginning. */
 export function hanging(before: string, text: string): string {
   const indent = width(before);
   const lines = room - indent < narrowest ? [text] : linesOf(text, room - indent);
   return lines.map((line, index) => (index === 0 ? before : " ".repeat(indent)) + line).join("\n");
 }
 
-/** A column that has less room than this stays one line: broken into words nobody could read it. */
+/** A column with less room than this does not wrap, since it would be unreadable. */
 const narrowest = 20;
 
-/** Lines of at most so many signs, broken at blanks, and within a word only where it is longer than a line. */
+/** Lines of at most `most` characters, broken at spaces, and within a word only where it is longer than a line. */
 function linesOf(text: string, most: number): string[] {
   const lines: string[] = [];
   let line = "";
@@ -54,7 +54,7 @@ function linesOf(text: string, most: number): string[] {
   return [...lines, line];
 }
 
-/** Names and values under one another. */
+/** One line for each name and value. */
 export function pairs(entries: readonly (readonly [string, string])[]): string {
   const longest = Math.max(0, ...entries.map(([name]) => width(name)));
   return entries
@@ -64,7 +64,11 @@ export function pairs(entries: readonly (readonly [string, string])[]): string {
 
 export const indented = (text: string): string => text.replace(/^(?=.)/gm, "  ");
 
-/** Without control characters, which a terminal would obey. */
+/** Without control characters, which a terminal would execute. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");
 
 const width = (text: string): number => [...text].length;
+
+/** "1 miner", "40,000 miners". */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,17 +1,17 @@
-import { counted } from "./config.ts";
+import { counted } from "./table.ts";
 
-/** What a service that has just started is. */
+/** A service that has just started. */
 export interface Served {
-  /** Where people reach it. */
+  /** Where people open it. */
   readonly url: string;
-  /** Where it is reached as well. */
+  /** Further URLs of it. */
   readonly others: readonly string[];
   readonly version: string;
   /** Declared by the configuration, or added over the API. */
   readonly miners: number;
   readonly demoMiners: number;
   readonly wantsKey: boolean;
-  /** The configuration file, as it is or would be called: with its folder where one was given. */
+  /** The configuration file, whether it exists or not, with its folder where one was given. */
   readonly file: string;
 }
 
@@ -20,7 +20,7 @@ interface Listening {
   readonly address: { readonly host: string; readonly port: number };
 }
 
-/** Where people reach it: one that listens on every address is reached at `hosts`, the machine's own. */
+/** The URLs of a service; one that listens on every address is reached at `hosts`, the machine's own addresses. */
 export function placesOf(
   { url, address: { host, port } }: Listening,
   hosts: readonly string[],
@@ -31,7 +31,7 @@ export function placesOf(
   return { url: first, others };
 }
 
-/** What it says of itself, and what to do next. */
+/** What the service prints once it is ready, and what to do next. */
 export function welcome(served: Served): { readonly ready: string; readonly advice: readonly string[] } {
   const { url, others, version, miners, demoMiners } = served;
   const kinds = [
@@ -39,29 +39,29 @@ export function welcome(served: Served): { readonly ready: string; readonly advi
     ...(demoMiners > 0 ? [counted(demoMiners, "demo miner")] : []),
   ];
   const ready = `Rigbridge ${version} is ready at ${url} with ${kinds.join(" and ")}`;
-  const elsewhere = others.length === 0 ? [] : [`It is also at ${others.join(", ")}`];
-  const advice = miners > 0 ? [] : [...demoSaid(served), ...howToAdd(served)];
+  const elsewhere = others.length === 0 ? [] : [`Also reachable at ${others.join(", ")}`];
+  const advice = miners > 0 ? [] : [...demoNotice(served), ...howToAdd(served)];
   return {
     ready,
-    advice: [`Look at ${url}/api/miners; ${url}/docs shows what else there is`, ...elsewhere, ...advice],
+    advice: [`${url}/api/miners lists the miners; ${url}/docs describes the whole API`, ...elsewhere, ...advice],
   };
 }
 
-const demoSaid = ({ demoMiners }: Served): string[] =>
+const demoNotice = ({ demoMiners }: Served): string[] =>
   demoMiners === 0
     ? []
     : [
         "",
-        "THIS IS A DEMO: no real rig is known yet, so what you see are virtual rigs inside this process.",
-        "They are never stored, and leave when you add the first real one.",
+        "THIS IS A DEMO: no real rig has been added yet, so these are virtual rigs inside this process.",
+        "They are not stored, and they leave when you add the first real rig.",
       ];
 
 const howToAdd = ({ url, wantsKey, file }: Served): string[] => [
   "",
-  "Add a rig by its address, now:",
+  "Add a rig now, by its address:",
   `  curl ${wantsKey ? '-H "X-API-Key: $RIGBRIDGE_KEY" ' : ""}-H "Content-Type: application/json" \\`,
   `    -d '{"address": "192.168.1.50"}' ${url}/api/miners`,
-  `or in ${file}, and start again:`,
+  `or add it to ${file} and restart:`,
   "  miners:",
   "    - address: 192.168.1.50",
 ];

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
@@ -9,11 +8,12 @@ import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
 import type { Finding, Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
+import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 
 /**
- * What no single value shows: names that nobody has, things that are there twice, a service open to everybody.
- * Takes the configuration as it was written, so that these are found beside mistakes of other kinds.
+ * Checks across values: unknown names, duplicates, a service open to everyone.
+ * Takes the configuration before validation, so that these mistakes are reported together with all others.
  */
 export function crossChecks(value: unknown): Finding[] {
   const config = isRecord(value) ? value : {};
@@ -44,7 +44,8 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(entriesOf(config, "rules"), "name"),
     ...twice(entriesOf(config, "coins"), "shortName"),
     ...twice(entriesOf(config, "algorithms"), "id"),
-    ...sharedKeys(config, users),
+    // A key identifies its user, so no two users share one.
+    ...twice([...(isRecord(config.http) ? [{ path: ["http"], fields: config.http }] : []), ...users], "key"),
     ...loops(config, miners, groupNames),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "groups", "group", groupNames)),
@@ -55,14 +56,11 @@ export function crossChecks(value: unknown): Finding[] {
   ];
 }
 
-/** Why the service may not listen there, or null. Without a key only loopback is served. */
+/** Why the service must not listen there, or null. Without a key it listens on loopback only. */
 export function exposed(http: { host: string; key?: string | undefined; open: boolean }): string | null {
   if (http.key !== undefined || http.open || isLoopback(http.host)) return null;
-  return `${http.host} is reached by others, and there is no key; set http.key, or http.open: true to let everybody in`;
+  return `${http.host} is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone`;
 }
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
 interface Entry {
   readonly path: Path;
@@ -90,40 +88,28 @@ function exposure({ http }: Readonly<Record<string, unknown>>): Finding[] {
 
 function otherStore({ store }: Readonly<Record<string, unknown>>): Finding[] {
   if (!isRecord(store) || typeof store.url !== "string" || !/^[a-z][a-z0-9+]*:\/\//i.test(store.url)) return [];
-  return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not there yet" }];
+  return [{ path: ["store", "url"], message: "must be the name of a file; other databases are not supported yet" }];
 }
 
-function addresses(miners: readonly Entry[]): Finding[] {
-  const seen = new Map<string, Path>();
-  return miners.flatMap(({ path, fields }) => {
-    const { address } = fields;
-    if (typeof address !== "string" || address === "") return [];
-    const at = [...path, "address"];
-    try {
-      const plain = formatAddress(parseAddress(address));
-      const first = seen.get(plain);
-      seen.set(plain, first ?? path);
-      return first === undefined ? [] : [{ path: at, message: `is the address of ${pathText(first)} too` }];
-    } catch (error) {
-      if (!(error instanceof RigbridgeError)) throw error;
-      return [{ path: at, message: error.errors[0]?.message ?? error.message }];
-    }
-  });
-}
-
-function plugAddress({ path, fields: { supply } }: Entry): Finding[] {
-  const address = isRecord(supply) ? supply.address : undefined;
+function malformedAddress(path: Path, address: unknown): Finding[] {
   if (typeof address !== "string" || address === "") return [];
-  try {
-    parseAddress(address);
-    return [];
-  } catch (error) {
-    if (!(error instanceof RigbridgeError)) throw error;
-    return [{ path: [...path, "supply", "address"], message: error.errors[0]?.message ?? error.message }];
-  }
+  const message = refusalOf(() => parseAddress(address));
+  return message === null ? [] : [{ path, message }];
 }
 
-/** A plug that is switched by messages is not switched where these are commands to something else. */
+const plugAddress = ({ path, fields: { supply } }: Entry): Finding[] =>
+  isRecord(supply) ? malformedAddress([...path, "supply", "address"], supply.address) : [];
+
+const addresses = (miners: readonly Entry[]): Finding[] => [
+  ...miners.flatMap(({ path, fields }) => malformedAddress([...path, "address"], fields.address)),
+  ...duplicates(miners, "address", "address", ({ address }) =>
+    typeof address !== "string" || refusalOf(() => parseAddress(address)) !== null
+      ? undefined
+      : formatAddress(parseAddress(address)),
+  ),
+];
+
+/** A plug is not switched at a topic where messages command something else. */
 function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
   const own = ownTopics(mqtt);
   return miners.flatMap(({ path, fields: { supply } }) => {
@@ -133,21 +119,14 @@ function switchTopics({ mqtt }: Readonly<Record<string, unknown>>, miners: reado
   });
 }
 
-/** A plug cuts the power of one miner. */
-function sharedPlugs(miners: readonly Entry[]): Finding[] {
-  const seen = new Map<string, Path>();
-  return miners.flatMap(({ path, fields }) => {
+/** A plug belongs to one miner. */
+const sharedPlugs = (miners: readonly Entry[]): Finding[] =>
+  duplicates(miners, "supply", "plug", (fields) => {
     const supply = PlugSettings.safeParse(fields.supply).data;
-    const message = supply === undefined ? null : refusalOf(() => outletOf(supply));
-    if (supply === undefined || message !== null) return [];
-    const { id } = outletOf(supply);
-    const first = seen.get(id);
-    seen.set(id, first ?? path);
-    return first === undefined ? [] : [{ path: [...path, "supply"], message: `is the plug of ${pathText(first)} too` }];
+    return supply === undefined || refusalOf(() => outletOf(supply)) !== null ? undefined : outletOf(supply).id;
   });
-}
 
-/** Where messages are wanted, there is a broker. */
+/** Topics need a broker. */
 function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entry[]): Finding[] {
   if (config.mqtt !== undefined) return [];
   const sources = [
@@ -166,7 +145,7 @@ function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entr
   return needing.map((path) => ({ path, message: needsMessages }));
 }
 
-/** What the file says is searched unasked, so nobody can say yes to more than that. */
+/** These networks are searched automatically, without the confirmation that a large or public one needs. */
 function networks({ scan }: Readonly<Record<string, unknown>>): Finding[] {
   const at = ["scan", "networks"];
   const texts: unknown[] = isRecord(scan) && Array.isArray(scan.networks) ? scan.networks : [];
@@ -194,31 +173,24 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-function twice(entries: readonly Entry[], key: string): Finding[] {
+/** Entries whose value, as `idOf` compares it, an earlier one has; undefined is not compared. */
+function duplicates(
+  entries: readonly Entry[],
+  key: string,
+  what: string,
+  idOf: (fields: Entry["fields"]) => string | undefined,
+): Finding[] {
   const seen = new Map<string, Path>();
   return entries.flatMap(({ path, fields }) => {
-    const text = fields[key];
-    if (typeof text !== "string") return [];
-    const first = seen.get(text);
-    seen.set(text, first ?? path);
-    return first === undefined
-      ? []
-      : [{ path: [...path, key], message: `"${text}" is the ${key} of ${pathText(first)} too` }];
+    const value = idOf(fields);
+    const first = value === undefined ? undefined : seen.get(value);
+    if (value !== undefined && first === undefined) seen.set(value, path);
+    return first === undefined ? [] : [{ path: [...path, key], message: `is also the ${what} of ${pathText(first)}` }];
   });
 }
 
-/** A key tells who asks, so nobody shares one. */
-function sharedKeys({ http }: Readonly<Record<string, unknown>>, users: readonly Entry[]): Finding[] {
-  const seen = new Map<unknown, string>();
-  if (isRecord(http)) seen.set(http.key, "http");
-  return users.flatMap(({ path, fields }) => {
-    const { key } = fields;
-    if (typeof key !== "string") return [];
-    const first = seen.get(key);
-    seen.set(key, first ?? pathText(path));
-    return first === undefined ? [] : [{ path: [...path, "key"], message: `is the key of ${first} too` }];
-  });
-}
+const twice = (entries: readonly Entry[], key: string): Finding[] =>
+  duplicates(entries, key, key, ({ [key]: text }) => (typeof text === "string" ? text : undefined));
 
 /** One name or a list of them. */
 function unknownNames({ path, fields }: Entry, key: string, what: string, known: ReadonlySet<string>): Finding[] {
@@ -233,7 +205,7 @@ function unknownNames({ path, fields }: Entry, key: string, what: string, known:
   );
 }
 
-/** Rooms and surpluses: whom they name is there, and serves one of them. */
+/** Rooms and surpluses: the groups and miners that they name exist, and belong to one of them. */
 function loops(
   config: Readonly<Record<string, unknown>>,
   miners: readonly Entry[],
@@ -242,7 +214,7 @@ function loops(
   const [heatings, follows] = [oneOrMore(config, "heating"), oneOrMore(config, "follow")];
   const known = new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid")]);
   const ofMiners = (entry: Entry, key: string): Finding[] =>
-    // A rig may show its MAC as uid, which the file need not say.
+    // A uid may be a MAC, which only the rig itself reports.
     unknownNames(entry, key, "miner", known).filter(({ path }) => !/^[0-9a-f]{12}$/.test(textAt(config, path)));
   return [
     ...twice(heatings, "name"),
@@ -266,7 +238,7 @@ const textAt = (config: unknown, path: Path): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** By id, name or alias, as GET /api/algorithms has them, or among those of the file. */
+/** Algorithms are known by id, name or alias, as in GET /api/algorithms, or by the file itself. */
 function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Finding[] {
   const listed = [...algorithms.map(({ id }) => id), ...textsOf(own, "id"), ...textsOf(own, "name")];
   const known = new Set([...algorithms.flatMap(({ name, aliases }) => [name, ...aliases]), ...listed].map(bareName));

@@ -4,8 +4,8 @@ import type { Finding, Path } from "./document.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Puts environment variables where a text says `${NAME}`; `$${` stands for `${` itself. What is put in is text, so it
- * fits only where text is wanted. A key with nothing after it counts as left out.
+ * Replaces `${NAME}` in texts by the environment variable; `$${` is a literal `${`. The result is always text, so it
+ * fits only where text is expected. A key without a value counts as absent.
  */
 export function withEnvironment(value: unknown, env: Environment): { value: unknown; findings: Finding[] } {
   const findings: Finding[] = [];
@@ -24,11 +24,11 @@ function substitute(text: string, env: Environment, mistake: (message: string) =
   return text.replace(/\$\$\{|\$\{([^}]*)\}/g, (written, name: string | undefined) => {
     if (name === undefined) return "${";
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-      mistake("has a ${ that names no environment variable; $${ stands for ${ itself");
+      mistake("has a ${ that is not followed by the name of an environment variable; write $${ for a literal ${");
       return written;
     }
     const value = env[name];
-    if (value === undefined) mistake(`wants the environment variable ${name}, which is not set`);
+    if (value === undefined) mistake(`needs the environment variable ${name}, which is not set`);
     return value ?? written;
   });
 }

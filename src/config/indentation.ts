@@ -1,10 +1,9 @@
 /**
- * The first line of a YAML text, from 1, that stands under no other: deeper than a key that has its value already, or
- * between two levels. Nothing where a text, list or mapping before it goes on over several lines, for then only a
- * parser knows.
+ * The first misindented line of a YAML text, from 1: deeper than a key that already has its value, or between two
+ * levels. undefined where a value before it spans several lines, which only a parser understands.
  */
 export function misindentedLine(text: string): number | undefined {
-  /** How far in the lines are that a further one may stand beside. */
+  /** The indentations that the next line may have. */
   const levels: number[] = [];
   let opensLevel = true;
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -24,7 +23,7 @@ export function misindentedLine(text: string): number | undefined {
   return undefined;
 }
 
-/** Whether the next line may stand deeper; undefined where this one may go on in it. */
+/** Whether the next line may be deeper; undefined where this one may continue in it. */
 function endingOf(rest: string, isItem: boolean): "opens" | "complete" | "item" | undefined {
   if (rest === "-") return "opens";
   const [keyed, value = ""] = /^(?:[\w.-]+|"[^"]*"|'[^']*'):(?:\s+(.*))?$/.exec(rest) ?? [];
@@ -33,6 +32,6 @@ function endingOf(rest: string, isItem: boolean): "opens" | "complete" | "item" 
   return isWhole(value) ? "complete" : undefined;
 }
 
-/** A plain text, an alias, or quotes and brackets that are closed again; no anchor, tag or block. */
+/** A plain text, an alias, or closed quotes and brackets; not an anchor, tag or block. */
 const isWhole = (value: string): boolean =>
   /^(?:[^\s"'{[|>&*!%@`#].*|\*[\w.-]+|"[^"]*"|'[^']*'|\{[^{}]*\}|\[[^[\]]*\])(?:\s+#.*)?$/.test(value);

@@ -3,7 +3,7 @@ import type { Path } from "./document.ts";
 import { isRecord } from "./environment.ts";
 import { Config } from "./schema.ts";
 
-/** JSON Schema (draft 7, which editors take) of the configuration file. */
+/** JSON Schema of the configuration file, in draft 7, which editors support. */
 export function configSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(Config, {
     io: "input",
@@ -17,7 +17,7 @@ export function configSchema(): Record<string, unknown> {
   return { ...schema, title: "Rigbridge configuration" };
 }
 
-/** A name like ${KEY} may be shorter than what it stands for. */
+/** A text with a variable, such as ${KEY}, may be shorter than the value of the variable. */
 function orVariable(schema: z.core.JSONSchema.BaseSchema): void {
   const { minLength, maxLength, pattern } = schema;
   delete schema.minLength;
@@ -29,7 +29,7 @@ function orVariable(schema: z.core.JSONSchema.BaseSchema): void {
 
 let schemaOfAll: Record<string, unknown> | undefined;
 
-/** The keys that may stand in the mapping at a path. */
+/** The keys that the mapping at a path may have. */
 export function knownKeys(path: Path): string[] {
   schemaOfAll ??= configSchema();
   const root = schemaOfAll;
@@ -42,7 +42,7 @@ export function knownKeys(path: Path): string[] {
   return isRecord(properties) ? Object.keys(properties) : [];
 }
 
-/** The schema itself, or what its `$ref` (`#/definitions/name`) refers to; of several that may hold all together. */
+/** The schema itself, or the one that its `$ref` (`#/definitions/name`) names; alternatives are merged. */
 function follow(root: unknown, schema: unknown): Record<string, unknown> {
   if (!isRecord(schema)) return {};
   const { $ref, anyOf, oneOf } = schema;
@@ -54,7 +54,7 @@ function follow(root: unknown, schema: unknown): Record<string, unknown> {
   return isRecord(target) ? target : {};
 }
 
-/** What any of them says, with the properties of all. */
+/** One schema with the properties of all. */
 const together = (schemas: readonly Record<string, unknown>[]): Record<string, unknown> => ({
   ...Object.assign({}, ...schemas),
   properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),

@@ -3,63 +3,63 @@ import { Line } from "../contract/inputs.ts";
 import { secret } from "../contract/secrets.ts";
 import { JsonPath, Topic } from "../contract/topic.ts";
 
-/** What the file says of loops that steer the power of rigs: rooms that they heat, and a surplus that they follow. */
+/** The control loops for the power of rigs: rooms that they heat, and a power surplus that they follow. */
 const name = Line(100).min(1);
 const seconds = z.number().min(0).max(86_400);
-const minOn = seconds.optional().describe("seconds that a rig of it mines at least; absent = as power says");
-const minOff = seconds.optional().describe("seconds that a rig of it stands at least; absent = as power says");
+const minOn = seconds.optional().describe("minimum seconds that a rig mines; absent = that of power");
+const minOff = seconds.optional().describe("minimum seconds that a rig is stopped; absent = that of power");
 
-/** Where a value comes from: one of a web address, a topic and the API. */
+/** The source of a value: a web address, a topic or the API. */
 export const SourceSettings = z
   .strictObject({
     url: z
-      .url({ protocol: /^https?$/, error: "must be a web address like http://192.168.1.5/api/temperature" })
+      .url({ protocol: /^https?$/, error: "must be a web address such as http://192.168.1.5/api/temperature" })
       .max(2000)
-      .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must hold no password; put it into headers")
+      .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must not contain a password; put it in headers")
       .optional()
-      .describe("web address that answers with the number as text, or with JSON"),
+      .describe("web address that returns the number as text, or JSON"),
     path: JsonPath.optional().describe(
-      "where in the JSON the number stands, like sensors.0.value; absent = it is all of it",
+      "path of the number in the JSON, such as sensors.0.value; absent = the JSON is the number",
     ),
-    every: z.number().min(5).max(600).default(30).describe("seconds between two looks at the address"),
+    every: z.number().min(5).max(600).default(30).describe("seconds between two requests"),
     headers: z
       .record(
-        z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, "is no name of a header"),
+        z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, "is not the name of a header"),
         secret(
           z
             .string()
             .max(4000)
-            .regex(/^[\x20-\x7e]*$/, "printable ASCII in one line"),
+            .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII"),
         ),
       )
       .default({})
-      .describe("headers to ask with, as Authorization: Bearer and a token; kept secret"),
-    topic: Topic.optional().describe("topic at the broker of the MQTT bridge, where the number is said, or JSON"),
-    api: z.literal(true).optional().describe("true = an action of the HTTP API tells it"),
+      .describe("headers of the request, such as Authorization: Bearer and a token; kept secret"),
+    topic: Topic.optional().describe("topic at the broker of the MQTT bridge, with the number as text, or JSON"),
+    api: z.literal(true).optional().describe("true = set by an action of the HTTP API"),
   })
   .refine(
     ({ url, topic, api }) => [url, topic, api].filter((source) => source !== undefined).length === 1,
     "needs exactly one of url, topic and api",
   )
   .refine(({ url, headers }) => url !== undefined || Object.keys(headers).length === 0, {
-    error: "takes headers only beside url",
+    error: "can have headers only with url",
   })
-  .refine(({ api, path }) => api === undefined || path === undefined, { error: "takes no path beside api" });
+  .refine(({ api, path }) => api === undefined || path === undefined, { error: "cannot have path with api" });
 export type SourceSettings = z.infer<typeof SourceSettings>;
 
 export const HeatingSettings = z
   .strictObject({
-    name: name.describe("what the room is called; names are unique"),
-    group: name.optional().describe("name of the group that heats it, with the groups inside it"),
+    name: name.describe("name of the room; names are unique"),
+    group: name.optional().describe("name of the group that heats it, including the groups inside"),
     miner: name.optional().describe("name or uid of the one miner that heats it"),
-    target: z.number().min(5).max(35).describe("°C that it should have, until somebody sets another"),
-    roomTemperature: SourceSettings.describe("where its temperature in °C comes from"),
+    target: z.number().min(5).max(35).describe("target in °C, until a user sets another"),
+    roomTemperature: SourceSettings.describe("source of its temperature in °C"),
     hysteresis: z
       .number()
       .min(0.1)
       .max(5)
       .default(0.5)
-      .describe("°C below the target at which all heat is on, and above it at which all is off"),
+      .describe("°C below the target at which heating is fully on, and above it at which it is off"),
     minOn,
     minOff,
   })
@@ -71,29 +71,29 @@ export type HeatingSettings = z.infer<typeof HeatingSettings>;
 
 export const FollowSettings = z
   .strictObject({
-    name: name.describe("what it is called; names are unique"),
-    group: name.describe("name of the group that follows, with the groups inside it"),
-    surplus: SourceSettings.describe("where the surplus in W comes from; negative = drawn from the grid"),
+    name: name.describe("name of the surplus; names are unique"),
+    group: name.describe("name of the group that follows it, including the groups inside"),
+    surplus: SourceSettings.describe("source of the surplus in W; negative = drawn from the grid"),
     measures: z
       .enum(["export", "import", "available"])
       .default("export")
       .describe(
-        "export, import = what the grid meter sees while the rigs run, counted positive when it goes out or when it comes in; " +
-          "available = what would be left if the rigs were off",
+        "export, import = what the grid meter shows while the rigs run, positive for export or for import; " +
+          "available = what would be left with the rigs off",
       ),
-    reserve: z.number().min(0).max(1_000_000).default(0).describe("W that are kept back"),
+    reserve: z.number().min(0).max(1_000_000).default(0).describe("W to keep in reserve"),
     order: z
       .array(name)
       .max(10_000)
       .optional()
-      .describe("names or uids of miners, the first is served first; those not named come after, as they are listed"),
-    dwell: seconds.default(120).describe("seconds for which there has to be enough before a rig is given more"),
+      .describe("names or uids of miners in order of priority; all others follow in the order of the list of miners"),
+    dwell: seconds.default(120).describe("seconds that the surplus must last before a rig gets more power"),
     minOn,
     minOff,
   })
   .refine(({ measures, surplus }) => measures !== "import" || surplus.api === undefined, {
     path: ["measures"],
-    error: "cannot be import beside surplus.api: what the action set_surplus tells is positive for export",
+    error: "cannot be import with surplus.api, since set_surplus is positive for export",
   });
 export type FollowSettings = z.infer<typeof FollowSettings>;
 

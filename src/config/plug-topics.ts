@@ -1,40 +1,40 @@
 import { isBelow, matches } from "../contract/topic.ts";
 import { isRecord } from "./environment.ts";
 
-/** What `mqtt` says of the topics that are spoken for; what it leaves out is as usual. */
+/** The topics that `mqtt` reserves; absent settings have their defaults. */
 export interface OwnTopics {
   readonly base: string;
-  /** Home Assistant's discovery prefix; as usual where `homeAssistant` is off, since somebody may listen there. */
+  /** Home Assistant's discovery prefix; the default where `homeAssistant` is off, since others may use it. */
   readonly prefix: string;
   readonly plugTopics: readonly string[];
 }
 
-const usual: OwnTopics = { base: "rigbridge", prefix: "homeassistant", plugTopics: [] };
+const defaults: OwnTopics = { base: "rigbridge", prefix: "homeassistant", plugTopics: [] };
 
-/** From `mqtt` of the configuration, also as it was written, before anybody has checked it. */
+/** From `mqtt` of the configuration, which need not have been validated. */
 export function ownTopics(mqtt: unknown): OwnTopics {
-  const said = isRecord(mqtt) ? mqtt : {};
-  const prefix = isRecord(said.homeAssistant) ? said.homeAssistant.prefix : undefined;
+  const settings = isRecord(mqtt) ? mqtt : {};
+  const prefix = isRecord(settings.homeAssistant) ? settings.homeAssistant.prefix : undefined;
   return {
-    base: typeof said.base === "string" ? said.base : usual.base,
-    prefix: typeof prefix === "string" ? prefix : usual.prefix,
-    plugTopics: Array.isArray(said.plugTopics)
-      ? said.plugTopics.filter((each: unknown) => typeof each === "string")
-      : usual.plugTopics,
+    base: typeof settings.base === "string" ? settings.base : defaults.base,
+    prefix: typeof prefix === "string" ? prefix : defaults.prefix,
+    plugTopics: Array.isArray(settings.plugTopics)
+      ? settings.plugTopics.filter((each: unknown) => typeof each === "string")
+      : defaults.plugTopics,
   };
 }
 
-/** Why no plug may be switched at a topic, whoever asks; null when one may. There a message is a command to something else. */
+/** Why a plug must not be switched at a topic, which is reserved for other commands; null where it may. */
 export function reservedTopic(topic: string, { base, prefix }: OwnTopics): string | null {
-  if (isBelow(topic, base)) return `is below mqtt.base (${base}), where Rigbridge takes commands itself`;
-  if (isBelow(topic, prefix)) return `is below ${prefix}, where Home Assistant looks for devices`;
+  if (isBelow(topic, base)) return `is below mqtt.base (${base}), where Rigbridge itself accepts commands`;
+  if (isBelow(topic, prefix)) return `is below ${prefix}, where Home Assistant discovers devices`;
   return null;
 }
 
-/** The same for a plug that is declared over the API: it may be switched only where the owner of the file allows that. */
+/** The same for a plug declared over the API, which may be switched only at topics that the configuration allows. */
 export function refusedTopic(topic: string, own: OwnTopics): string | null {
   const reserved = reservedTopic(topic, own);
   if (reserved !== null) return reserved;
   if (own.plugTopics.some((allowed) => matches(allowed, topic) || isBelow(topic, allowed))) return null;
-  return "is not among mqtt.plugTopics of the configuration file, which lists where plugs may be switched over the API";
+  return "is not allowed for plugs declared over the API; add it to mqtt.plugTopics in the configuration file";
 }

@@ -1,20 +1,22 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import type { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
 import { crossChecks, pathText } from "./cross-checks.ts";
-import { type Finding, parseYaml } from "./document.ts";
+import { type Finding, type Path, parseYaml } from "./document.ts";
 import { type Environment, isRecord, withEnvironment } from "./environment.ts";
+import { knownKeys } from "./json-schema.ts";
 import { Config } from "./schema.ts";
-import { findingsOf, yamlSentence } from "./wording.ts";
+import { findingsIn, sentence, unknownKeySentence } from "./sentence.ts";
 
 export interface ReadConfig {
   readonly config: Config;
-  /** What is no mistake, but should be known. */
+  /** Sentences for the log; the configuration is valid all the same. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the configuration file. A relative `store.url` is taken from the file's folder.
+ * Reads the configuration file. A relative `store.url` is relative to the file's folder.
  * Throws `config.invalid` with every mistake, each at `rigbridge.yaml:12: miners[1].address`.
  */
 export async function readConfig(file: string, env: Environment = process.env): Promise<ReadConfig> {
@@ -23,7 +25,7 @@ export async function readConfig(file: string, env: Environment = process.env): 
   const url = config.store.url === ":memory:" ? ":memory:" : resolve(dirname(file), config.store.url);
   const warnings =
     holdsSecret && (await readableByOthers(file))
-      ? [`${file} holds secrets and can be read by every user of this machine; chmod 600 it`]
+      ? [`${file} contains secrets that every user of this machine can read; run chmod 600 on it`]
       : [];
   return { config: { ...config, store: { ...config.store, url } }, warnings };
 }
@@ -38,12 +40,12 @@ async function readText(file: string): Promise<string> {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "is not there",
-  EACCES: "may not be read by this user",
-  EISDIR: "is a folder; the name of a file is wanted",
+  ENOENT: "does not exist",
+  EACCES: "cannot be read by this user; change its owner or permissions",
+  EISDIR: "is a folder; give the name of a file",
 };
 
-/** The configuration from YAML text; `name` is how the mistakes call the file. */
+/** The configuration from YAML text; `name` names the file in the mistakes. */
 export function parseConfig(text: string, name: string, env: Environment): { config: Config; holdsSecret: boolean } {
   const document = parseYaml(text);
   if (document.broken.length > 0) {
@@ -64,7 +66,7 @@ export function parseConfig(text: string, name: string, env: Environment): { con
   return { config: checked.config, holdsSecret: holdsSecret(written) };
 }
 
-/** The configuration from a value that a front end has made. Throws `config.invalid` with every mistake, by its path. */
+/** The configuration from a value that a front end made. Throws `config.invalid` with every mistake, by its path. */
 export function checkedConfig(value: unknown): Config {
   const { config, findings } = check(value, []);
   if (config !== undefined) return config;
@@ -73,7 +75,7 @@ export function checkedConfig(value: unknown): Config {
   });
 }
 
-/** All that is wrong, after what was found before; without any the configuration. */
+/** The configuration, or every mistake in it after those found before. */
 function check(value: unknown, before: readonly Finding[]): { config: Config | undefined; findings: Finding[] } {
   const parsed = Config.safeParse(value, { error: yamlSentence });
   const findings = firstAtEachPath([
@@ -84,7 +86,34 @@ function check(value: unknown, before: readonly Finding[]): { config: Config | u
   return { config: findings.length === 0 ? parsed.data : undefined, findings };
 }
 
-/** What is wrong at one place is said once, by the first that found it. */
+/** For zod: the sentence of any settings, with a hint for YAML. */
+const yamlSentence = (issue: z.core.$ZodRawIssue): string =>
+  issue.code === "invalid_type" && issue.expected === "array" && isRecord(issue.input)
+    ? `${sentence(issue)}; each entry begins with "- "`
+    : sentence(issue);
+
+/** The mistakes that zod found in this value of the configuration file. */
+const findingsOf = (issues: readonly z.core.$ZodIssue[], value: unknown): Finding[] =>
+  findingsIn(issues, (path, key) => {
+    const section = sectionFor(key, path, value);
+    const message =
+      section === undefined ? unknownKeySentence(key, knownKeys(path)) : `is not indented; it belongs under ${section}`;
+    return { path: [...path, key], message };
+  });
+
+/** The empty section before a key, where the key belongs to that section. */
+function sectionFor(key: string, path: Path, value: unknown): string | undefined {
+  let parent = value;
+  for (const step of path)
+    parent = typeof parent === "object" && parent !== null ? Reflect.get(parent, step) : undefined;
+  if (!isRecord(parent)) return undefined;
+  const keys = Object.keys(parent);
+  return keys
+    .slice(0, keys.indexOf(key))
+    .findLast((each) => (parent[each] ?? null) === null && knownKeys([...path, each]).includes(key));
+}
+
+/** One mistake for each path: the first that was found. */
 function firstAtEachPath(findings: readonly Finding[]): Finding[] {
   const first = new Map<string, Finding>();
   for (const finding of findings) {
@@ -107,7 +136,7 @@ function invalidConfig(
 
 const secretKeys = new Set(["key", "password", "token"]);
 
-/** Whether a secret stands in the file itself. `x` is what pools take for no password. Any header may be one. */
+/** Whether the file itself contains a secret. `x` is a pool's empty password. Any header may be a secret. */
 function holdsSecret(value: unknown, all = false): boolean {
   if (Array.isArray(value)) return value.some((item) => holdsSecret(item));
   if (!isRecord(value)) return false;
@@ -118,6 +147,6 @@ function holdsSecret(value: unknown, all = false): boolean {
   );
 }
 
-/** On Windows the mode says nothing. */
+/** On Windows the mode does not show it. */
 const readableByOthers = async (file: string): Promise<boolean> =>
   process.platform !== "win32" && ((await stat(file)).mode & 0o004) !== 0;

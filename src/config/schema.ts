@@ -1,22 +1,25 @@
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
 import { secret } from "../contract/secrets.ts";
 import { drivers } from "../link/drivers/index.ts";
+import type { Environment } from "./environment.ts";
 import { Follows, Heatings } from "./loops.ts";
 import { MqttSettings } from "./mqtt.ts";
 
 /**
- * The configuration, as in `additions` of the API ("Config keys"). Every key may be left out; a key that this version
- * cannot serve yet is refused, so that nobody waits for what will not happen.
+ * The configuration, as in `additions` of the API ("Config keys"). Every key is optional; a key without effect in this
+ * version is refused rather than ignored.
  */
 const name = Line(200).min(1);
 const key = z
   .string()
   .min(16, "needs at least 16 characters")
   .max(200)
-  .regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces");
+  .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces");
 const seconds = z.number().min(0).max(86_400);
 
 const knownLocale = (locale: string): boolean => {
@@ -34,83 +37,82 @@ const knownTimeZone = (timeZone: string): boolean => {
   }
 };
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
-  message: "must be an origin like https://panel.example",
+  message: "must be an origin such as https://panel.example",
 });
 
 export const HttpSettings = z.strictObject({
   host: z.string().min(1).max(253).default("127.0.0.1").describe("address to listen on"),
   port: z.int().min(0).max(65535).default(17790).describe("port to listen on; 0 = any free one"),
-  key: secret(key.optional()).describe("the API key; without it only loopback is served"),
-  origins: z.array(origin).default([]).describe("web origins that may call from a browser (CORS)"),
-  hosts: z.array(z.string().min(1).max(253)).default([]).describe("further host names under which it is reached"),
+  key: secret(key.optional()).describe("API key; without it the service listens on loopback only"),
+  origins: z.array(origin).default([]).describe("web origins that may call the API from a browser (CORS)"),
+  hosts: z.array(z.string().min(1).max(253)).default([]).describe("further host names of this service"),
   trustedProxies: z
-    .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an IP address or a range like 10.0.0.0/8"))
+    .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an IP address or a range such as 10.0.0.0/8"))
     .default([])
-    .describe("proxies whose X-Forwarded-For is believed"),
-  open: z.boolean().default(false).describe("allow other addresses without a key"),
-  keylessRead: z
-    .boolean()
-    .default(false)
-    .describe("private addresses may look without a key, as a user with the privilege view"),
+    .describe("proxies whose X-Forwarded-For header is trusted"),
+  open: z.boolean().default(false).describe("listen on other addresses than loopback without a key"),
+  keylessRead: z.boolean().default(false).describe("private addresses may read without a key, with the privilege view"),
   announce: z
     .boolean()
     .default(true)
-    .describe("tell the network of this service by mDNS, where it listens beyond loopback"),
+    .describe("announce this service on the network by mDNS, if it listens beyond loopback"),
 });
 export type HttpSettings = z.infer<typeof HttpSettings>;
 
 export const DisplaySettings = z.strictObject({
   locale: z
     .string()
-    .refine(knownLocale, "is no known locale, like en-US or sv-SE")
+    .refine(knownLocale, "is not a known locale; use one such as en-US or sv-SE")
     .default("en-US")
-    .describe("how numbers and dates are written, like en-US or sv-SE"),
+    .describe("format of numbers and dates, such as en-US or sv-SE"),
   currency: z
     .string()
-    .regex(/^[A-Z]{3}$/, "must be a currency code like USD")
+    .regex(/^[A-Z]{3}$/, "must be a currency code such as USD")
     .default("USD")
-    .describe("currency code like USD"),
+    .describe("currency code, such as USD"),
   timeZone: z
     .string()
-    .refine(knownTimeZone, "is no known time zone, like Europe/Stockholm")
+    .refine(knownTimeZone, "is not a known time zone; use one such as Europe/Stockholm")
     .optional()
-    .describe("like Europe/Stockholm; absent = the machine's"),
+    .describe("time zone, such as Europe/Stockholm; absent = that of the machine"),
   groups: z
     .enum(["nested", "flat"])
     .default("nested")
-    .describe("groups inside groups in the list of miners: nested, or flat, side by side as in Hall / Row 1"),
+    .describe("groups inside groups in the list of miners: nested, or flat with names such as Hall / Row 1"),
 });
 export type DisplaySettings = z.infer<typeof DisplaySettings>;
 
-const minOn = seconds.describe("seconds that a rig mines before its power target may stop it again");
-const minOff = seconds.describe("seconds that a rig stands before its power target may start it again");
+const minOn = seconds.describe("minimum seconds that a rig mines before its power target may stop it");
+const minOff = seconds.describe("minimum seconds that a rig is stopped before its power target may start it");
 const changesPerHour = z
   .int()
   .min(1)
   .max(3600)
-  .describe("changes by its power target that last or restart the mining; a fast throttle is not counted");
+  .describe(
+    "maximum changes per hour by its power target that are lasting or restart mining; a fast throttle does not count",
+  );
 
 export const MinerSettings = z.strictObject({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
-  uid: Uid.optional().describe("its uid, where the rig shows neither MAC nor serial"),
+  uid: Uid.optional().describe("uid, for a rig that reports neither MAC nor serial number"),
   group: name.optional().describe("name of a group in groups"),
-  powerNameplate: z.number().min(0).max(100_000).optional().describe("W, where the rig reports no power"),
+  powerNameplate: z.number().min(0).max(100_000).optional().describe("W, for a rig that does not report its power"),
   ...minerFields,
-  name: minerFields.name.describe("what it is called"),
+  name: minerFields.name.describe("name of the miner"),
   driver: z
     .enum(drivers.map(({ id }) => id))
     .optional()
-    .describe("only this driver is tried; absent = recognise"),
-  username: minerFields.username.describe("for the rig's own login"),
-  password: minerFields.password.describe("for the rig's own login"),
-  token: minerFields.token.describe("the rig's access token, as XMRig has it"),
-  location: minerFields.location.unwrap().strict().optional().describe("where it stands"),
-  tags: minerFields.tags.describe("words to find it by"),
-  supply: PlugSettings.optional().describe("the plug that it draws its power through"),
+    .describe("the only driver to use; absent = recognised automatically"),
+  username: minerFields.username.describe("user name of the rig's own login"),
+  password: minerFields.password.describe("password of the rig's own login"),
+  token: minerFields.token.describe("access token of the rig, for XMRig"),
+  location: minerFields.location.unwrap().strict().optional().describe("location of the rig"),
+  tags: minerFields.tags.describe("words for searching"),
+  supply: PlugSettings.optional().describe("smart plug that powers the rig"),
   power: z
     .strictObject({ minOn: minOn.optional(), minOff: minOff.optional(), changesPerHour: changesPerHour.optional() })
     .optional()
-    .describe("what this rig is spared, where it differs from power"),
+    .describe("limits of this rig that differ from power"),
 });
 export type MinerSettings = z.infer<typeof MinerSettings>;
 
@@ -126,13 +128,13 @@ export const GroupSettings: z.ZodType<GroupSettings> = z.strictObject({
 });
 
 export const PoolSettings = z.strictObject({
-  name: name.describe("its description; names are unique"),
-  url: PoolUrl.describe("like stratum+tcp://pool.example:3333"),
+  name: name.describe("name of the pool; names are unique"),
+  url: PoolUrl.describe("URL, such as stratum+tcp://pool.example:3333"),
   worker: Line(256).default("").describe("worker or account name"),
-  wallet: Line(256).default("").describe("wallet address, for pools that take one"),
-  password: secret(Line(256).default("")).describe("what the pool takes as password, often x"),
+  wallet: Line(256).default("").describe("wallet address, for pools that need one"),
+  password: secret(Line(256).default("")).describe("password at the pool, often x"),
   coin: z
-    .union([CoinName, z.literal("")], "1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen")
+    .union([CoinName, z.literal("")], "must be 1 to 32 characters of A-Z, a-z, 0-9, dot, underscore and hyphen")
     .default("")
     .describe("short name of the coin"),
   algorithm: z.string().max(64).default("").describe("id of the algorithm"),
@@ -141,11 +143,11 @@ export type PoolSettings = z.infer<typeof PoolSettings>;
 
 export const PoolGroupSettings = z.strictObject({
   name,
-  pools: z.array(name).describe("names of pools, the first is tried first"),
+  pools: z.array(name).describe("names of pools, in order of priority"),
 });
 
 export const CoinSettings = z.strictObject({
-  shortName: CoinName.describe("like BTC"),
+  shortName: CoinName.describe("such as BTC"),
   name: Line(100).min(1),
   algorithm: z.string().min(1).max(64).describe("id of the algorithm"),
   profit: z.number().min(0).optional().describe("BTC per MH/s per day"),
@@ -154,17 +156,17 @@ export const CoinSettings = z.strictObject({
 export const AlgorithmSettings = z.strictObject({
   id: z
     .string()
-    .regex(/^[a-z0-9-]{1,64}$/, "a-z, 0-9 and -")
-    .describe("as miners and coins name it"),
+    .regex(/^[a-z0-9-]{1,64}$/, "must be 1 to 64 characters of a-z, 0-9 and -")
+    .describe("id that pools and coins refer to"),
   name: Line(100).min(1),
   hashesPerDifficulty: z.number().positive().describe("hashes per unit of difficulty"),
 });
 
 export const UserSettings = z.strictObject({
   name: UserName,
-  key: secret(key.optional()).describe("the user's own API key, which makes a request theirs"),
+  key: secret(key.optional()).describe("API key of this user"),
   privilege: z.enum(["administrator", "control", "view"]).default("view").describe("what the user may do"),
-  groups: z.array(name).optional().describe("what the user sees; absent = all"),
+  groups: z.array(name).optional().describe("groups that the user sees; absent = all"),
   pools: z.array(name).optional().describe("pools that the user sees; absent = all"),
 });
 
@@ -174,17 +176,19 @@ export const ScanSettings = z.strictObject({
     .min(1)
     .max(64)
     .optional()
-    .describe("like 192.168.1.0/24, or 192.168.1.0/24:8080 for one more port; absent = the machine's own"),
+    .describe(
+      "such as 192.168.1.0/24, or 192.168.1.0/24:8080 to try one more port; absent = the machine's own networks",
+    ),
   every: z
     .number()
     .min(60)
     .max(604_800)
     .optional()
-    .describe("seconds between two searches, the first at the start; absent = only when asked"),
+    .describe("seconds between two searches, the first at the start; absent = only on request"),
   add: z
     .enum(["ask", "auto"])
     .default("ask")
-    .describe("what becomes of a rig found by itself: ask = a notification, auto = it is added"),
+    .describe("a rig found automatically: ask = a notification, auto = it is added"),
 });
 
 export const Config = z.strictObject({
@@ -196,19 +200,16 @@ export const Config = z.strictObject({
         .min(1)
         .max(1000)
         .default("rigbridge.db")
-        .describe('the SQLite file, beside the configuration; ":memory:" keeps nothing'),
+        .describe('SQLite file, relative to the configuration; ":memory:" keeps nothing'),
     })
     .prefault({})
-    .describe("where settings, ids and history are kept"),
-  display: DisplaySettings.prefault({}).describe("how figures are written for people"),
+    .describe("storage of settings, ids and history"),
+  display: DisplaySettings.prefault({}).describe("formats of displayed values"),
   poll: z
     .strictObject({
       interval: z.number().min(1).max(3600).default(10).describe("seconds between two reads of a rig"),
-      timeout: z.number().min(0.5).max(60).default(5).describe("seconds that one read may take"),
-      makersLogins: z
-        .boolean()
-        .default(false)
-        .describe("try the login that a maker gives all its rigs, where none is given"),
+      timeout: z.number().min(0.5).max(60).default(5).describe("seconds before a read times out"),
+      makersLogins: z.boolean().default(false).describe("if no login is given, try the maker's default login"),
     })
     .prefault({})
     .describe("how often rigs are read"),
@@ -219,37 +220,52 @@ export const Config = z.strictObject({
       changesPerHour: changesPerHour.default(6),
     })
     .prefault({})
-    .describe("what rigs are spared when their power follows something"),
-  miners: z.array(MinerSettings).max(100_000).default([]).describe("rigs that this file declares"),
-  groups: z.array(GroupSettings).default([]).describe("groups of miners, which may hold groups"),
-  pools: z.array(PoolSettings).default([]).describe("pools that miners can be given"),
-  poolGroups: z.array(PoolGroupSettings).default([]).describe("pools that are given together"),
+    .describe("limits for rigs whose power is controlled automatically"),
+  miners: z.array(MinerSettings).max(100_000).default([]).describe("rigs declared by this file"),
+  groups: z.array(GroupSettings).default([]).describe("groups of miners, which may contain groups"),
+  pools: z.array(PoolSettings).default([]).describe("pools that miners can be assigned"),
+  poolGroups: z.array(PoolGroupSettings).default([]).describe("pools that are assigned together"),
   templates: z
     .array(z.strictObject({ name }))
     .default([])
-    .describe("managed templates; applying them is not there yet"),
-  algorithms: z.array(AlgorithmSettings).default([]).describe("algorithms beyond those known"),
-  coins: z.array(CoinSettings).default([]).describe("coins beyond those known"),
-  rules: z.array(z.strictObject({ name })).default([]).describe("manual rules, by name; running them is not there yet"),
-  users: z.array(UserSettings).default([]).describe("who may use the API, beside the one key"),
+    .describe("managed templates, by name; applying them is not supported yet"),
+  algorithms: z.array(AlgorithmSettings).default([]).describe("algorithms that Rigbridge does not know"),
+  coins: z.array(CoinSettings).default([]).describe("coins that Rigbridge does not know"),
+  rules: z
+    .array(z.strictObject({ name }))
+    .default([])
+    .describe("manual rules, by name; running them is not supported yet"),
+  users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
   rates: z
     .strictObject({ btc: z.number().positive().optional().describe("money per BTC") })
     .prefault({})
-    .describe("rates of exchange, in the display currency"),
+    .describe("exchange rates, in the display currency"),
   electricity: z
     .strictObject({ price: z.number().min(0).optional().describe("money per kWh") })
     .prefault({})
-    .describe("what power costs, in the display currency"),
-  heating: Heatings.describe("rooms that rigs heat: one, or a list"),
-  follow: Follows.describe("groups of rigs that follow a surplus of power: one, or a list"),
-  scan: ScanSettings.optional().describe("searching networks for rigs; absent = only when asked"),
+    .describe("electricity price, in the display currency"),
+  heating: Heatings.describe("rooms heated by rigs: one, or a list"),
+  follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
+  scan: ScanSettings.optional().describe("searching networks for rigs; absent = only on request"),
   mqtt: MqttSettings.optional().describe("the MQTT bridge; absent = none"),
   history: z
     .strictObject({
-      raw: z.number().min(0.1).max(60).default(2).describe("days that every sample is kept"),
-      hourly: z.number().min(1).max(7300).default(730).describe("days that hourly means are kept"),
+      raw: z.number().min(0.1).max(60).default(2).describe("days to keep every sample"),
+      hourly: z.number().min(1).max(7300).default(730).describe("days to keep hourly means"),
     })
     .prefault({})
-    .describe("how long readings are kept"),
+    .describe("retention of readings"),
 });
 export type Config = z.infer<typeof Config>;
+
+/** The configuration without a file; the store is in the user's data folder. */
+export function defaultConfig(env: Environment = process.env): Config {
+  const config = Config.parse({});
+  return { ...config, store: { url: join(dataFolder(env), "rigbridge.db") } };
+}
+
+/** By the XDG Base Directory Specification, which ignores relative paths. */
+function dataFolder(env: Environment): string {
+  const base = env.XDG_DATA_HOME;
+  return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "rigbridge");
+}

@@ -3,7 +3,7 @@ import { didYouMean, nearest } from "../contract/nearest.ts";
 import { boundSentence, discriminatorSentence, oneOf, type TypeNames, wrongType } from "../contract/wording.ts";
 import type { Finding, Path } from "./document.ts";
 
-/** For zod: what is wrong, in our words, where the schema has none of its own. Values are never quoted. */
+/** For zod: a sentence for each issue whose schema has none of its own. It never quotes the value. */
 export function sentence(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -13,18 +13,18 @@ export function sentence(issue: z.core.$ZodRawIssue): string {
     case "invalid_value":
       return oneOf(issue.values.map(String), issue.input);
     case "invalid_union":
-      return discriminatorSentence(issue) ?? unwritten;
+      return discriminatorSentence(issue) ?? malformed;
     default:
-      return boundSentence(issue) ?? unwritten;
+      return boundSentence(issue) ?? malformed;
   }
 }
 
 const missing = "is missing";
-const unwritten = "is not written as it should be";
+const malformed = "has the wrong format";
 
 /**
- * One finding for each thing that zod found; unknown keys come one by one, with what `unknownKey` says of them, and of a
- * union that which fits the value's type.
+ * One finding for each issue of zod: one for each unknown key, made by `unknownKey`, and of a union those of the option
+ * that fits the type of the value.
  */
 export const findingsIn = (
   issues: readonly z.core.$ZodIssue[],
@@ -40,7 +40,7 @@ export const findingsIn = (
     }),
   );
 
-/** A key that is written wrong is not missing as well. */
+/** A misspelt key is not reported as missing too. */
 function onceEach(findings: readonly Finding[]): Finding[] {
   const absent = findings.filter(({ message }) => message === missing).map(({ path }) => path);
   const beside = ({ path }: Finding): string[] =>
@@ -57,14 +57,14 @@ function onceEach(findings: readonly Finding[]): Finding[] {
 const isSame = (one: Path, other: Path): boolean =>
   one.length === other.length && one.every((step, index) => step === other[index]);
 
-const unknown = "is no known key";
+const unknown = "is not a known key";
 
-/** `is no known key; did you mean "address"?`, or what is known there. */
+/** `is not a known key; did you mean "address"?`, or the keys that are known there. */
 export function unknownKeySentence(key: string, known: readonly string[]): string {
   return `${unknown}${didYouMean(key, known) || `; known here: ${known.join(", ")}`}`;
 }
 
-/** What is wrong with the only option of a union that the value's type fits. */
+/** The issues of the only option of a union that fits the type of the value. */
 function meantOption({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   const fitting = errors.filter(
     (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
@@ -81,13 +81,12 @@ const yamlTypes: TypeNames = {
   object: "a mapping of keys",
 };
 
-/** What was probably meant, or what makes a value of another type than it looks. */
+/** What was probably meant, or why a value has another type than it seems to have. */
 function hint(expected: string, input: unknown): string {
-  if (expected === "string" && (typeof input === "number" || typeof input === "boolean"))
-    return "; did you mean it in quotes?";
+  if (expected === "string" && (typeof input === "number" || typeof input === "boolean")) return "; put it in quotes";
   if (typeof input !== "string" || !["number", "int", "boolean"].includes(expected)) return "";
   const isMeant = expected === "boolean" ? /^(true|false)$/.test(input) : /^-?\d+(\.\d+)?$/.test(input);
-  if (isMeant) return `; did you mean it without quotes? (\${VARIABLE} makes text, too)`;
-  if (expected === "number" && /^-?\d+,\d+$/.test(input)) return "; did you mean a point for the comma?";
-  return ` (quotes and \${VARIABLE} make text)`;
+  if (isMeant) return `; write it without quotes (\${VARIABLE} is always text)`;
+  if (expected === "number" && /^-?\d+,\d+$/.test(input)) return "; use a decimal point instead of the comma";
+  return ` (quotes and \${VARIABLE} make it text)`;
 }

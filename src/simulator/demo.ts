@@ -1,12 +1,13 @@
-import type { PoolSpec, RigSpec } from "./rig-spec.ts";
+import type { PoolSpec } from "./model.ts";
+import type { RigSpec } from "./rig-spec.ts";
 
-/** An invented pool, an invented account. */
+/** An invented pool and account. */
 const pools = (worker: string, scheme = "stratum+tcp://"): PoolSpec[] => [
   { url: `${scheme}pool.example.com:3333`, user: `demo.${worker}` },
   { url: `${scheme}backup.example.net:3333`, user: `demo.${worker}` },
 ];
 
-/** A home and a garage full: what there is to look at before a real rig is added. */
+/** The rigs of the demo, shown until a real rig is added. */
 export const demoFarm = (): RigSpec[] => [
   { kind: "axeos", name: "bitaxe-desk", mac: "02:52:42:00:00:01", warm: true, pools: pools("desk") },
   { kind: "axeos", name: "bitaxe-shelf", mac: "02:52:42:00:00:02", pausable: false, pools: pools("shelf") },
@@ -52,7 +53,7 @@ export const demoFarm = (): RigSpec[] => [
   },
 ];
 
-/** What opens a rig of the demo farm: what its maker ships it with. */
+/** The login of a rig of the demo farm: the maker's default. */
 export function demoLogin(spec: RigSpec): { username?: string; password?: string; token?: string } {
   if (spec.kind === "xmrig") return spec.token === undefined ? {} : { token: spec.token };
   if (spec.kind === "whatsminer") return { username: "admin", password: "admin" };

@@ -1,15 +1,15 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { RigSpec } from "./rig-spec.ts";
-import { type Plug, SimulatedRig } from "./simulated-rig.ts";
+import { type RigNetwork, SimulatedRig } from "./simulated-rig.ts";
 
 export interface FarmOptions {
   readonly rigs: readonly RigSpec[];
-  /** One listener a port on all addresses serves every rig by its own 127.x.y.z; each rig must then name its port. */
+  /** One listener for each port, on all addresses, serves every rig by its own 127.x.y.z; each rig must have a port. */
   readonly oneListener?: boolean;
-  /** Epoch ms; the machine's clock when left out. */
+  /** Epoch ms; by default the machine's clock. */
   readonly clock?: () => number;
-  /** The same seed and clock give the same readings; 1 when left out. */
+  /** The same seed and clock give the same readings; default 1. */
   readonly seed?: number;
 }
 
@@ -19,21 +19,21 @@ export interface Farm {
   close(): Promise<void>;
 }
 
-/** Puts virtual rigs on the network. Throws `not.possible` when an address or port cannot be had. */
+/** Starts virtual rigs. Throws `not.possible` when an address or port is not available. */
 export async function startFarm(options: FarmOptions): Promise<Farm> {
-  const plug = options.oneListener ? new SharedPlug() : new OwnPlug();
-  const settings = { now: options.clock ?? Date.now, seed: options.seed ?? 1, plug };
+  const network = options.oneListener ? new SharedListeners() : new ListenersPerRig();
+  const settings = { now: options.clock ?? Date.now, seed: options.seed ?? 1, network };
   const rigs = options.rigs.map((spec, index) => new SimulatedRig(spec, index, settings));
   try {
-    for (const rig of rigs) await plug.plug(rig);
+    for (const rig of rigs) await network.attach(rig);
   } catch (error) {
-    await plug.close();
+    await network.close();
     throw error;
   }
-  return { rigs, close: () => plug.close() };
+  return { rigs, close: () => network.close() };
 }
 
-/** Open connections, each with its rig. */
+/** Open connections by rig. */
 class Connections {
   readonly #open = new Map<Socket, SimulatedRig>();
 
@@ -44,7 +44,7 @@ class Connections {
     rig.serve(socket);
   }
 
-  /** Of one rig, or all. */
+  /** Those of one rig, or all. */
   cut(rig?: SimulatedRig): void {
     for (const [socket, owner] of this.#open) {
       if (rig === undefined || owner === rig) socket.destroy();
@@ -52,12 +52,12 @@ class Connections {
   }
 }
 
-/** Every rig has its own listener. */
-class OwnPlug implements Plug {
+/** A listener for each port of each rig. */
+class ListenersPerRig implements RigNetwork {
   readonly #servers = new Map<SimulatedRig, Server[]>();
   readonly #connections = new Connections();
 
-  async plug(rig: SimulatedRig): Promise<void> {
+  async attach(rig: SimulatedRig): Promise<void> {
     if (!rig.listening || this.#servers.has(rig)) return;
     const servers: Server[] = [];
     this.#servers.set(rig, servers);
@@ -70,12 +70,12 @@ class OwnPlug implements Plug {
       }
       rig.ports = ports;
     } catch (error) {
-      this.unplug(rig);
+      this.detach(rig);
       throw error;
     }
   }
 
-  unplug(rig: SimulatedRig): void {
+  detach(rig: SimulatedRig): void {
     for (const server of this.#servers.get(rig) ?? []) server.close();
     this.#servers.delete(rig);
   }
@@ -92,21 +92,21 @@ class OwnPlug implements Plug {
 }
 
 /**
- * One listener a port for all rigs: the address that was called tells which one is meant. It is bound to every
- * address, so that what does not come over loopback is dropped unread. A rig that is off resets the connection.
+ * One listener for each port, shared by all rigs; the local address of a connection selects the rig. It is bound to
+ * every address, so it resets connections to other addresses unread. A rig that is off resets the connection.
  */
-class SharedPlug implements Plug {
+class SharedListeners implements RigNetwork {
   readonly #ports = new Map<number, { server: Server; rigs: Map<string, SimulatedRig> }>();
   readonly #connections = new Connections();
 
-  async plug(rig: SimulatedRig): Promise<void> {
+  async attach(rig: SimulatedRig): Promise<void> {
     for (const port of rig.ports) {
       const { rigs } = this.#ports.get(port) ?? (await this.#open(port));
       rigs.set(rig.host, rig);
     }
   }
 
-  unplug(): void {}
+  detach(): void {}
 
   cut(rig: SimulatedRig): void {
     this.#connections.cut(rig);
@@ -136,7 +136,7 @@ const closed = (server: Server): Promise<void> => new Promise((resolve) => serve
 
 const backlog = 4096;
 
-/** The port that it listens on. */
+/** Returns the port. */
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(notPossible(error, host, port)));

@@ -4,16 +4,16 @@ import * as damage from "./damage.ts";
 import type { Reply } from "./reply.ts";
 import * as sending from "./sending.ts";
 
-/** What goes wrong. Each part is optional; what is left out goes as it should. `turn` counts up from 0. */
+/** A fault. Each part is optional; an absent part behaves normally. `turn` counts up from 0. */
 export interface Fault {
-  /** Sees the connection before anything is read from it; true when it has taken it. */
+  /** Called before anything is read from the connection; true if it has handled it. */
   readonly connect?: (socket: Socket, turn: number) => boolean;
-  /** Whatever would change something is refused, in the words of the protocol. */
+  /** Refuses every write, in the words of the protocol. */
   readonly denies?: true;
   readonly change?: (reply: Reply, turn: number) => Reply;
-  /** Puts the bytes on the wire in its own way. */
+  /** Sends the bytes in its own way. */
   readonly send?: (socket: Socket, bytes: Buffer, ms: number) => void;
-  /** For `send`, unless the setting says otherwise. */
+  /** For `send`, unless the setting has its own. */
   readonly ms?: number;
 }
 
@@ -86,7 +86,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults;
 
-/** A fault by name, or with its own time; null is a rig in good health. */
+/** A fault by name, or with its own time; null is a healthy rig. */
 export type FaultSetting = FaultName | { readonly name: FaultName; readonly ms: number } | null;
 
 export function faultOf(setting: FaultSetting): Fault | null {
@@ -105,14 +105,14 @@ function text(damaged: (body: string, turn: number) => string | Buffer): (reply:
   return (reply, turn) => (typeof reply.body === "string" ? { ...reply, body: damaged(reply.body, turn) } : reply);
 }
 
-/** A web page in place of every answer, over TCP too. */
+/** A web page instead of every answer, also over plain TCP. */
 function page(status: string, ...headers: readonly string[]): (reply: Reply) => Reply {
   const head = (length: number) =>
     [`HTTP/1.1 ${status}`, "Content-Type: text/html", ...headers, `Content-Length: ${length}`, "", ""].join("\r\n");
   return (reply) => ({ ...reply, head, body: `<!doctype html><title>${status}</title>`, tail: "" });
 }
 
-/** With one more header; a reply without any is left as it is. */
+/** With one more header; a reply without headers is unchanged. */
 function headWith({ head }: Reply, header: string): Reply["head"] {
   return (length) => head(length).replace("\r\n", `\r\n${header}\r\n`);
 }
@@ -121,7 +121,7 @@ function headWithoutLength({ head }: Reply): Reply["head"] {
   return (length) => head(length).replace(/Content-Length:[^\r]*\r\n|Connection: keep-alive\r\n/gi, "");
 }
 
-/** A hundred megabytes in a hundred kilobytes, made once. */
+/** 100 MB compressed to 100 KB, made once. */
 let packed: Buffer | undefined;
 function bomb(): Buffer {
   packed ??= gzipSync(Buffer.alloc(100_000_000));

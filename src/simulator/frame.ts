@@ -4,7 +4,7 @@ import { noHead, type Reply } from "./reply.ts";
 const headLength = 4;
 const longest = 1_000_000;
 
-/** Calls `answer` for every frame that comes over the socket; empty ones are heartbeats. */
+/** Calls `answer` for every frame on the socket; empty frames are heartbeats. */
 export function readFrames(socket: Readable, answer: (request: string) => void): void {
   let pending: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {

@@ -1,13 +1,13 @@
-/** What a virtual rig is made of; H/s, W, °C, rpm, Hz, V. Figures are at the rated frequency and voltage, warm. */
+/** The hardware of a virtual rig, in H/s, W, °C, rpm, Hz and V, at the rated frequency and voltage, warm. */
 export interface Hardware {
-  /** As the rig's own protocol writes it. */
+  /** As in the rig's own protocol. */
   readonly model: string;
   readonly hashrate: number;
   readonly power: number;
   readonly idlePower: number;
   /** The hottest board in a room of 25 °C. */
   readonly temperature: number;
-  /** It stops hashing at this one until it is restarted. */
+  /** At this temperature it stops hashing until it is restarted. */
   readonly temperatureLimit: number;
   readonly fanRpm: number;
   readonly fans: number;
@@ -15,9 +15,9 @@ export interface Hardware {
   readonly chips: number;
   readonly frequency: number;
   readonly voltage: number;
-  /** Hashes that stand for difficulty 1. */
+  /** Hashes per share of difficulty 1. */
   readonly hashesPerDifficulty: number;
-  /** On rigs for it Bitmain's firmware counts MH/s, under names that say GH/s; SHA-256 where it is left out. */
+  /** For ethash Bitmain's firmware reports MH/s in fields named GHS. SHA-256 if absent. */
   readonly algorithm?: "ethash";
 }
 
@@ -70,7 +70,7 @@ export const hardware = {
     hashesPerDifficulty: 1,
     algorithm: "ethash",
   },
-  /** A three-board rig of no special make under plain cgminer or bfgminer. */
+  /** A generic three-board rig under plain cgminer or bfgminer. */
   boards: {
     model: "BTB",
     hashrate: 13.5e12,

@@ -3,9 +3,9 @@ import type { Reply } from "./reply.ts";
 
 export interface HttpRequest {
   readonly method: string;
-  /** Without its query. */
+  /** Without the query. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
@@ -13,8 +13,8 @@ export interface HttpRequest {
 const longest = 1_000_000;
 
 /**
- * Calls `answer` for every request that comes over the socket, one after the other as they arrive.
- * Just enough HTTP/1.1 for a rig's own server; written here because virtual rigs send what node:http would not.
+ * Calls `answer` for every request on the socket, one after the other.
+ * Just enough HTTP/1.1 for a rig; node:http would not send the malformed replies that virtual rigs need.
  */
 export function readRequests(socket: Readable, answer: (request: HttpRequest) => void): void {
   let pending = "";
@@ -31,7 +31,7 @@ export function readRequests(socket: Readable, answer: (request: HttpRequest) =>
   });
 }
 
-/** The first whole request in the text, and how long it is; null while more has to come. */
+/** The first complete request in the text, and its length; null while it is incomplete. */
 function takeRequest(text: string): { request: HttpRequest; length: number } | null {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return null;
@@ -75,7 +75,7 @@ export interface HttpReplyOptions {
   readonly status: number;
   readonly reason: string;
   readonly headers: readonly string[];
-  /** Null: a reply without a body, and without a length. */
+  /** null: a reply without body and length. */
   readonly body: string | null;
   readonly times?: number;
   readonly close: boolean;

@@ -1,12 +1,12 @@
-/** Virtual rigs that speak the real protocols on real sockets: for trying out, for tests and for benchmarks. */
+/** Virtual rigs that speak the real protocols on real sockets, for trying out, tests and benchmarks. */
 
+export { type DialectName, dialects } from "./cgminer/dialects.ts";
 export { demoFarm, demoLogin } from "./demo.ts";
-export { type DialectName, dialects } from "./dialects.ts";
 export { type Farm, type FarmOptions, startFarm } from "./farm.ts";
 export { type Fault, type FaultName, type FaultSetting, faults } from "./faults.ts";
 export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
-export { type Pool, RigModel } from "./model.ts";
+export { type Pool, type PoolSpec, RigModel } from "./model.ts";
 export { type PlugKind, type PlugOptions, startPlug, type VirtualPlug } from "./plug.ts";
 export { fraction } from "./random.ts";
 export {
@@ -27,7 +27,6 @@ export {
   type BraiinsSpec,
   type CgminerSpec,
   type LuxosSpec,
-  type PoolSpec,
   type RigKind,
   type RigSpec,
   rigKinds,

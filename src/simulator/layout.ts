@@ -1,16 +1,16 @@
 import type { FarmOptions } from "./farm.ts";
 import { type RigKind, type RigSpec, rigKinds, standardPorts } from "./rig-spec.ts";
 
-/** How many of each kind in so many rigs. */
+/** The number of rigs of each kind, repeated in turn. */
 export type FarmMix = Readonly<Partial<Record<RigKind, number>>>;
 
 export type FarmLayout =
-  /** All on 127.0.0.1, each with a port of its own from here on. */
+  /** All on 127.0.0.1, on consecutive ports from this one on. */
   | { readonly basePort: number }
-  /** Each with an address of its own, 127.1.0.1 and on, and the port of its kind, unless another is given. */
+  /** Each with its own address, from 127.1.0.1 on, at the given port of its kind or the standard ones. */
   | { readonly ports: Readonly<Partial<Record<RigKind, number>>> };
 
-/** The access token of virtual XMRigs that are made by number. */
+/** The access token of the XMRigs of `farmOf`. */
 export const farmToken = "simulated";
 
 const perOctet = 250;
@@ -22,7 +22,7 @@ function addressOf(index: number): string {
   return `127.${second}.${third}.${last}`;
 }
 
-/** The kinds in turn, in the order of the mix, each as often as it says. */
+/** The kinds in the order of the mix, each repeated by its number. */
 function kindsOf(mix: FarmMix): RigKind[] {
   const kinds = Object.keys(mix).flatMap((name) => {
     const kind = rigKinds.find((known) => known === name);
@@ -47,7 +47,7 @@ const portOf = (kind: RigKind, port: number | undefined): Pick<RigSpec, "port" |
   return others.length === 0 ? { port: only } : { usualPorts: true };
 };
 
-/** Many rigs for `startFarm`, all warmed up; one to 40,000 of them. */
+/** 1 to 40,000 warm rigs for `startFarm`. */
 export function farmOf(
   count: number,
   mix: FarmMix = { cgminer: 1 },

@@ -1,7 +1,7 @@
 import type { Hardware } from "./hardware.ts";
 import { noise } from "./random.ts";
 
-/** A pool as a rig keeps it; nothing is ever connected to. */
+/** A pool of a rig, which never connects to it. */
 export interface Pool {
   url: string;
   user: string;
@@ -14,10 +14,36 @@ export interface Pool {
   /** 0 is the highest. */
   priority: number;
   quota: number;
-  /** Hashes done for this pool since the counters were set back. */
+  /** Hashes for this pool since the counters were reset. */
   hashes: number;
   /** Epoch ms, null before the first. */
   lastShareAt: number | null;
+}
+
+/** An initial pool; no rig ever connects to it. */
+export interface PoolSpec {
+  readonly url: string;
+  readonly user: string;
+  readonly password?: string;
+  /** Of a share; by default that of one share every few seconds. */
+  readonly difficulty?: number;
+  readonly alive?: boolean;
+  readonly enabled?: boolean;
+}
+
+export function poolsOf(specs: readonly PoolSpec[], difficulty: number): Pool[] {
+  return specs.map((pool, priority) => ({
+    url: pool.url,
+    user: pool.user,
+    password: pool.password ?? "x",
+    difficulty: pool.difficulty ?? difficulty,
+    enabled: pool.enabled ?? true,
+    alive: pool.alive ?? true,
+    priority,
+    quota: 1,
+    hashes: 0,
+    lastShareAt: null,
+  }));
 }
 
 export interface Shares {
@@ -31,11 +57,11 @@ export interface RigModelOptions {
   /** Epoch ms. */
   readonly now: () => number;
   readonly seed: number;
-  /** It has been running for an hour. */
+  /** Whether it has been running for an hour. */
   readonly warm: boolean;
 }
 
-/** The pool that hashes: of those that are enabled and answer the one with the highest priority. */
+/** The pool in use: of the enabled ones that answer, the one with the highest priority. */
 export function activePool(pools: readonly Pool[]): Pool | null {
   let best: Pool | null = null;
   for (const pool of pools) {
@@ -51,16 +77,16 @@ const shareOfRejects = 0.004;
 const shareOfErrors = 0.01;
 
 /**
- * A rig as physics: hash rate warms up, temperature follows power, the fan follows temperature, shares follow hashes.
- * It has no timer: `advance` carries the state from where it was to the clock's time, and costs nothing in between.
- * What it says is as of the last `advance`; every request to the rig makes one.
+ * The physics of a rig: the hash rate ramps up, temperature follows power, the fan temperature, shares follow hashes.
+ * There is no timer: `advance` brings the state up to the time of the clock, and costs nothing in between.
+ * All values are as of the last `advance`; every request to the rig makes one.
  */
 export class RigModel {
   readonly hardware: Hardware;
   readonly seed: number;
   /** In the order of the rig's own numbering. */
   pools: Pool[];
-  /** Told to mine; whether it does hash also depends on pools and heat. */
+  /** Whether it should mine; whether it hashes also depends on pools and heat. */
   mining = true;
   /** °C. */
   ambient = 25;
@@ -70,11 +96,11 @@ export class RigModel {
   voltage: number;
   /** 0 to 1; null lets the fan follow the temperature. */
   fanSetting: number | null = null;
-  /** 0 to 1, of its rated rate: what a limit of power or a throttle leaves it. */
+  /** 0 to 1, the part of its rated rate that a power limit or a throttle allows. */
   level = 1;
-  /** °C, that the fan works for. */
+  /** °C, the set point of the fan. */
   temperatureTarget: number;
-  /** Boards that were told not to hash, by number. */
+  /** Disabled boards, by number. */
   readonly boardsOff = new Set<number>();
   overheated = false;
   /** Epoch ms; in the future while the rig starts. */
@@ -110,7 +136,7 @@ export class RigModel {
     return this.#at;
   }
 
-  /** Carries the state to the clock's time. A clock that steps back stops the model until it has caught up. */
+  /** Brings the state up to the time of the clock. A clock that steps back stops the model until it has caught up. */
   advance(): void {
     const now = this.#now();
     if (now <= this.#at) return;
@@ -121,7 +147,7 @@ export class RigModel {
     this.#settle();
   }
 
-  /** Every change from outside goes through here: what was until now is booked with the old settings. */
+  /** Every change from outside goes through here, so that the time until now counts with the old settings. */
   change(edit: (model: RigModel) => void): void {
     this.advance();
     edit(this);
@@ -135,7 +161,7 @@ export class RigModel {
     });
   }
 
-  /** Pools that are not in the new list leave their shares to the totals. */
+  /** The shares of removed pools stay in the totals. */
   setPools(pools: readonly Pool[]): void {
     this.change(() => {
       for (const pool of this.pools.filter((old) => !pools.includes(old))) {
@@ -146,7 +172,7 @@ export class RigModel {
     });
   }
 
-  /** Starts again after so many seconds: counters at zero, everything else as it is. */
+  /** Restarts within these seconds: counters at zero, everything else unchanged. */
   restart(seconds: number): void {
     this.change(() => {
       this.zero();
@@ -157,7 +183,7 @@ export class RigModel {
     });
   }
 
-  /** W at this level, warm; and the level at which it takes so many. */
+  /** W at this level, warm; `levelAt` is the inverse. */
   powerAt(level: number): number {
     const { idlePower, power } = this.hardware;
     return idlePower + (power - idlePower) * level;
@@ -168,7 +194,7 @@ export class RigModel {
     return Math.min(1, Math.max(0, (watts - idlePower) / (power - idlePower)));
   }
 
-  /** Sets the counters back. */
+  /** Resets the counters. */
   zero(): void {
     this.hashes = 0;
     this.#gone = { accepted: 0, rejected: 0 };
@@ -195,12 +221,12 @@ export class RigModel {
     return activePool(this.pools);
   }
 
-  /** H/s that it should reach at its settings. */
+  /** H/s expected at its settings. */
   get ratedHashrate(): number {
     return (this.hardware.hashrate * this.#boardsOn * this.level * this.frequency) / this.hardware.frequency;
   }
 
-  /** H/s over the last so many seconds. */
+  /** H/s, averaged over the last `seconds`. */
   hashrate(seconds = 5): number {
     const worked = this.#effort(this.#at) - this.#effort(this.#at - seconds * 1000);
     const jitter = (0.03 / Math.sqrt(seconds)) * noise(this.seed, Math.floor(this.#at / 5000));
@@ -251,7 +277,7 @@ export class RigModel {
     return this.hashes / this.hardware.hashesPerDifficulty;
   }
 
-  /** The luck of a rig stays with it, so its best share only grows: each time that its work has doubled. */
+  /** Never falls: it grows each time the work has doubled, by the constant luck of the rig. */
   get bestShare(): number {
     const doubled = this.work < 1 ? this.work : 2 ** Math.floor(Math.log2(this.work));
     return Math.floor(doubled * (1 + 0.8 * noise(this.seed, 7)));
@@ -274,7 +300,7 @@ export class RigModel {
     if (pool.hashes >= perShare) pool.lastShareAt = now - sinceShare * 1000;
   }
 
-  /** In steps that are short against the time constant; ten minutes settle whatever was before. */
+  /** In steps much shorter than the time constant; ten minutes reach equilibrium. */
   #heat(now: number): void {
     const stepMs = 10_000;
     let at = Math.max(this.#at, now - 60 * stepMs);
@@ -298,13 +324,13 @@ export class RigModel {
     return 1 - this.boardsOff.size / this.hardware.boards;
   }
 
-  /** 0 to 1: how much of its rated rate it works at. */
+  /** 0 to 1, of the rated rate. */
   #load(at: number): number {
     if (this.#hashingSince === null) return 0;
     return Math.min(1, Math.max(0, (at - this.#hashingSince) / 1000 / warmUpSeconds));
   }
 
-  /** Seconds of full work done from the start of hashing to then: the integral of `#load`. */
+  /** Equivalent seconds at full load from the start of hashing until then: the integral of `#load`. */
   #effort(at: number): number {
     if (this.#hashingSince === null) return 0;
     const seconds = Math.max(0, (at - this.#hashingSince) / 1000);

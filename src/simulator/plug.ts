@@ -6,40 +6,40 @@ export type PlugKind = "shelly1" | "shelly2" | "tasmota";
 
 export interface PlugOptions {
   readonly kind: PlugKind;
-  /** What hangs on it. */
+  /** The rig that it powers. */
   readonly rig: SimulatedRig;
-  /** 127.0.0.1 when left out. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Of the user admin; without it the plug is open. */
+  /** Password of the user admin; without it the plug needs no login. */
   readonly password?: string;
-  /** As 12 hex digits; of its kind when left out. */
+  /** 12 hex digits; by default one for each kind. */
   readonly mac?: string;
-  /** Epoch ms; the machine's clock when left out. */
+  /** Epoch ms; by default the machine's clock. */
   readonly clock?: () => number;
 }
 
 export interface VirtualPlug {
   readonly address: string;
   readonly on: boolean;
-  /** How often it was switched. */
+  /** How many times it was switched. */
   readonly switched: number;
-  /** As somebody who presses its button. */
+  /** Presses its button. */
   press(on: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A plug with a meter, as Shelly (generations 1 and 2) and Tasmota serve it over HTTP; it cuts and powers its rig. */
+/** A metering plug with the HTTP API of Shelly (generations 1 and 2) or Tasmota; it switches the power of its rig. */
 export async function startPlug(options: PlugOptions): Promise<VirtualPlug> {
   const { kind, password, mac = macs[kind] } = options;
   const plug = new PlugModel(options.rig, mac, options.clock ?? Date.now);
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://plug");
     const { method = "GET", headers } = request;
-    const asked = { method, path: request.url ?? "/", authorization: headers.authorization ?? "" };
-    const open = password === undefined || url.pathname === "/shelly" || isLogin[kind](password, asked);
+    const plugRequest = { method, path: request.url ?? "/", authorization: headers.authorization ?? "" };
+    const open = password === undefined || url.pathname === "/shelly" || isLogin[kind](password, plugRequest);
     if (!open && kind === "shelly2") response.setHeader("www-authenticate", challenge);
-    const answered = open ? answers[kind](plug, url) : Promise.resolve(refusals[kind]);
-    answered.then(
+    const answer = open ? answers[kind](plug, url) : Promise.resolve(refusals[kind]);
+    answer.then(
       ([status, body]) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body)),
       () => response.writeHead(500).end(),
     );
@@ -102,7 +102,7 @@ class PlugModel {
   }
 }
 
-interface Asked {
+interface PlugRequest {
   readonly method: string;
   readonly path: string;
   readonly authorization: string;
@@ -112,15 +112,15 @@ const realm = "shellyplugsg3-025150000002";
 const nonce = "6936a6b8";
 const challenge = `Digest qop="auth", realm="${realm}", nonce="${nonce}", algorithm=SHA-256`;
 
-const isBasic = (password: string, { authorization }: Asked): boolean =>
+const isBasic = (password: string, { authorization }: PlugRequest): boolean =>
   authorization === `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
 
 /** RFC 7616 with SHA-256. */
-function isDigest(password: string, { method, path, authorization }: Asked): boolean {
-  const said = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(authorization)?.[1] ?? "";
+function isDigest(password: string, { method, path, authorization }: PlugRequest): boolean {
+  const field = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(authorization)?.[1] ?? "";
   const hash = (...parts: string[]): string => createHash("sha256").update(parts.join(":")).digest("hex");
   const secret = hash("admin", realm, password);
-  return said("response") === hash(secret, nonce, said("nc"), said("cnonce"), "auth", hash(method, path));
+  return field("response") === hash(secret, nonce, field("nc"), field("cnonce"), "auth", hash(method, path));
 }
 
 const macs: Readonly<Record<PlugKind, string>> = {

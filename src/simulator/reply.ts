@@ -1,24 +1,24 @@
-/** A reply before it goes out; a fault may change each part of it. */
+/** A reply before it is sent; a fault may change each part of it. */
 export interface Reply {
-  /** What stands before the body, given the body's length in bytes. */
+  /** What precedes the body, given the length of the body in bytes. */
   readonly head: (length: number) => string;
   readonly body: string | Buffer;
-  /** What stands after it. */
+  /** What follows the body. */
   readonly tail: string;
-  /** How often the whole is sent. */
+  /** How often the reply is sent. */
   readonly times: number;
-  /** The connection ends after it. */
+  /** Ends the connection after the reply. */
   readonly close: boolean;
-  /** Each stands behind its length in four bytes, the lowest first. */
+  /** Preceded by its length in four bytes, little-endian. */
   readonly framed?: true;
 }
 
 export const noHead = (): string => "";
 
-/** As cgminer answers: text, a NUL, the end of the connection. */
+/** A reply of cgminer: text, a NUL, the end of the connection. */
 export const rpcReply = (body: string): Reply => ({ head: noHead, body, tail: "\0", times: 1, close: true });
 
-/** All of it as it goes over the wire. */
+/** The reply as it is sent. */
 export function bytesOf(reply: Reply): string | Buffer {
   const once =
     typeof reply.body === "string"

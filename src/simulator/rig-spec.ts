@@ -1,40 +1,29 @@
-import { type AntminerModelName, antminerModels } from "./antminer-models.ts";
-import type { AvalonGeneration } from "./avalon-state.ts";
-import type { BraiinsGeneration } from "./braiins-rig.ts";
-import type { DialectName } from "./dialects.ts";
+import { type AntminerModelName, antminerModels } from "./antminer/models.ts";
+import type { AvalonGeneration } from "./avalon/state.ts";
+import type { BraiinsGeneration } from "./braiins/rig.ts";
+import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
-import { type Pool, RigModel } from "./model.ts";
-import type { VnishVersion } from "./vnish-rig.ts";
-import type { Generation as WhatsminerGeneration } from "./whatsminer-state.ts";
-
-/** A pool to start with; nothing is ever connected to. */
-export interface PoolSpec {
-  readonly url: string;
-  readonly user: string;
-  readonly password?: string;
-  /** Of a share; what is left out gives a share every few seconds. */
-  readonly difficulty?: number;
-  readonly alive?: boolean;
-  readonly enabled?: boolean;
-}
+import { type PoolSpec, poolsOf, RigModel } from "./model.ts";
+import type { VnishVersion } from "./vnish/rig.ts";
+import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
 
 interface CommonSpec {
-  /** Host name, worker id; made from the kind and the place in the farm when left out. */
+  /** Host name and worker id; by default made from the kind and the index. */
   readonly name?: string;
-  /** 127.0.0.1 when left out. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0, any free one, when left out. */
+  /** Default 0, any free port. */
   readonly port?: number;
-  /** In place of one port for all that it speaks: its usual ones, so that its address needs none. */
+  /** Instead of one port for all its protocols: the standard ports, so that its address needs no port. */
   readonly usualPorts?: true;
-  /** Made from the place in the farm when left out; always locally administered. */
+  /** By default made from the index; always locally administered. */
   readonly mac?: string;
   readonly hardware?: HardwareName;
   readonly pools?: readonly PoolSpec[];
-  /** It has been running for an hour; else it starts now. */
+  /** Whether it has been running for an hour; otherwise it starts now. */
   readonly warm?: boolean;
-  /** How long a restart keeps it from answering; 3 s when left out. */
+  /** How long it does not answer after a restart; default 3 s. */
   readonly restartSeconds?: number;
   readonly fault?: FaultSetting;
 }
@@ -42,95 +31,95 @@ interface CommonSpec {
 export interface CgminerSpec extends CommonSpec {
   readonly kind: "cgminer";
   readonly dialect?: DialectName;
-  /** Whether it lets everybody change it; true when left out. */
+  /** Whether every client may write; default true. */
   readonly privileged?: boolean;
-  /** What a group of its own (`api-groups`) lets everybody have besides the reports, in place of all or nothing. */
+  /** Instead of `privileged`: the commands that every client may use besides reports, as an `api-groups` setting. */
   readonly grants?: readonly string[];
 }
 
 export interface AxeosSpec extends CommonSpec {
   readonly kind: "axeos";
-  /** Firmware that knows pause and resume; true when left out. */
+  /** Firmware that has pause and resume; default true. */
   readonly pausable?: boolean;
 }
 
 export interface XmrigSpec extends CommonSpec {
   readonly kind: "xmrig";
-  /** Access token; without one a rig that is not restricted refuses everything. */
+  /** Access token; without one, an unrestricted rig refuses everything. */
   readonly token?: string;
-  /** True, as in XMRig itself, when left out. */
+  /** Default true, as in XMRig. */
   readonly restricted?: boolean;
 }
 
 export interface BraiinsSpec extends CommonSpec {
   readonly kind: "braiins";
-  /** BOSminer is of 22.08 and has GraphQL, BOSer of 25.07 and has REST; "boser" when left out. */
+  /** BOSminer is 22.08 with GraphQL, BOSer is 25.07 with REST; default "boser". */
   readonly generation?: BraiinsGeneration;
-  /** Of the user root; empty, as it ships, when left out. */
+  /** Password of the user root; default empty, the factory setting. */
   readonly password?: string;
-  /** Seconds that an unused token or session lives; an hour when left out. */
+  /** Seconds until an unused token or session expires; default one hour. */
   readonly tokenSeconds?: number;
 }
 
 export interface AvalonSpec extends CommonSpec {
   readonly kind: "avalon";
-  /** "q" when left out. */
+  /** Default "q". */
   readonly generation?: AvalonGeneration;
-  /** Of its web page; "root" when left out. */
+  /** Password of its web page; default "root". */
   readonly password?: string;
-  /** Firmware that lists its options; true when left out. */
+  /** Firmware that lists its options; default true. */
   readonly helps?: boolean;
 }
 
 export interface WhatsminerSpec extends CommonSpec {
   readonly kind: "whatsminer";
-  /** An M20S of 2021, an M50S of 2023, an M60S of 2025; "v2" when left out. */
+  /** An M20S of 2021, an M50S of 2023, an M60S of 2025; default "v2". */
   readonly generation?: WhatsminerGeneration;
-  /** Of its API; "admin", from v3 on "super", as it ships, when left out. */
+  /** Password of its API; default "admin", from v3 on "super", the factory settings. */
   readonly password?: string;
-  /** Whether its API is switched on for writing; true when left out. */
+  /** Whether writing over its API is enabled; default true. */
   readonly writable?: boolean;
-  /** Whether v3 has v2 beside it; true when left out. */
+  /** Whether v3 also has v2; default true. */
   readonly compatible?: boolean;
-  /** Codes of errors that it shows. */
+  /** Error codes that it reports. */
   readonly errors?: readonly number[];
 }
 
 export interface AntminerSpec extends CommonSpec {
   readonly kind: "antminer";
-  /** An S9 has the old web interface, the others the new one; "S19" when left out. */
+  /** An S9 has the old web interface, the others the new one; default "S19". */
   readonly model?: AntminerModelName;
-  /** Of the user root of its web; "root", as it ships, when left out. */
+  /** Password of the user root of its web interface; default "root", the factory setting. */
   readonly password?: string;
-  /** What answers; "both" when left out. */
+  /** Which interfaces answer; default "both". */
   readonly speaks?: "both" | "rpc" | "web";
-  /** Takes its mode only as text, as some S19j do. */
+  /** Accepts its mode only as text, like some S19j. */
   readonly modeAsText?: boolean;
-  /** Seconds for which a challenge of its login is good; ten minutes when left out. */
+  /** Seconds until a challenge of its login expires; default ten minutes. */
   readonly nonceSeconds?: number;
 }
 
 export interface LuxosSpec extends CommonSpec {
   readonly kind: "luxos";
-  /** Whether it joins reports with `+`; true when left out. */
+  /** Whether it joins reports with `+`; default true. */
   readonly joins?: boolean;
-  /** Whether its thermal management is on; false when left out. */
+  /** Whether its thermal management is on; default false. */
   readonly managed?: boolean;
 }
 
 export interface VnishSpec extends CommonSpec {
   readonly kind: "vnish";
-  /** "1.3.4" when left out. */
+  /** Default "1.3.4". */
   readonly version?: VnishVersion;
-  /** Of its web; "admin", as it ships, when left out. */
+  /** Password of its web interface; default "admin", the factory setting. */
   readonly password?: string;
-  /** A stored API key; none when left out. */
+  /** A stored API key; default none. */
   readonly apiKey?: string;
-  /** Seconds that a token lives; ten minutes when left out. */
+  /** Seconds until a token expires; default ten minutes. */
   readonly tokenSeconds?: number;
-  /** Whether it shows stars in place of its pools' passwords; false when left out. */
+  /** Whether it masks the passwords of pools; default false. */
   readonly hidesPasswords?: boolean;
-  /** Whether it moves between presets by itself; false when left out. */
+  /** Whether it changes presets automatically; default false. */
   readonly switchesPresets?: boolean;
 }
 
@@ -147,10 +136,10 @@ export type RigSpec =
 
 export type RigKind = RigSpec["kind"];
 
-/** What a rig is called, by its place in the farm where it has no name of its own. */
+/** The name of a rig, by default made from its kind and index. */
 export const rigName = ({ name, kind }: RigSpec, index: number): string => name ?? `${kind}-${index + 1}`;
 
-/** Where each kind listens by custom; XMRig has no port of its own, so this is our choice. */
+/** The standard ports of each kind; XMRig has none, so this is a common choice. */
 export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number[]]>> = {
   antminer: [80, 4028],
   cgminer: [4028],
@@ -198,7 +187,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
   return spec.kind === "xmrig" ? "processor" : dialectHardware[spec.dialect ?? "cgminer"];
 }
 
-/** Invented hosts: nobody answers at them, and nobody is asked. */
+/** Invented hosts, to which no rig connects. */
 const defaultPools = (kind: RigKind, name: string): PoolSpec[] => {
   const scheme = kind === "xmrig" ? "" : "stratum+tcp://";
   const pool = { user: `acct.${name}`, password: "x" };
@@ -210,32 +199,17 @@ const defaultPools = (kind: RigKind, name: string): PoolSpec[] => {
 
 const shareSeconds = 8;
 
-/** A power of two, as pools set it, that gives a share every eight seconds or so. */
-function usualDifficulty(name: HardwareName): number {
+/** A power of two, as pools use, that gives a share about every eight seconds. */
+function defaultDifficulty(name: HardwareName): number {
   const { hashrate, hashesPerDifficulty } = hardware[name];
   return 2 ** Math.max(0, Math.round(Math.log2((hashrate * shareSeconds) / hashesPerDifficulty)));
-}
-
-export function poolsOf(specs: readonly PoolSpec[], difficulty: number): Pool[] {
-  return specs.map((pool, priority) => ({
-    url: pool.url,
-    user: pool.user,
-    password: pool.password ?? "x",
-    difficulty: pool.difficulty ?? difficulty,
-    enabled: pool.enabled ?? true,
-    alive: pool.alive ?? true,
-    priority,
-    quota: 1,
-    hashes: 0,
-    lastShareAt: null,
-  }));
 }
 
 export function modelOf(spec: RigSpec, name: string, now: () => number, seed: number): RigModel {
   const kind = hardwareOf(spec);
   return new RigModel({
     hardware: hardware[kind],
-    pools: poolsOf(spec.pools ?? defaultPools(spec.kind, name), usualDifficulty(kind)),
+    pools: poolsOf(spec.pools ?? defaultPools(spec.kind, name), defaultDifficulty(kind)),
     now,
     seed,
     warm: spec.warm ?? false,

@@ -3,41 +3,41 @@ import type { RigModel } from "./model.ts";
 import type { Reply } from "./reply.ts";
 
 /**
- * How a rig answers, on top of its model: in each protocol that it speaks. At a port of its own it speaks all of them,
- * and the first bytes tell which is meant.
+ * The answers of a rig in each of its protocols. At a single port it speaks all of them, and the first bytes of a
+ * connection decide.
  */
 export interface Conversation {
-  /** One request a connection. Null: no answer at all, the connection stays. */
+  /** One request per connection. null: no answer, the connection stays open. */
   readonly rpc?: (request: string) => Reply | null;
-  /** It holds one RPC connection at a time, and resets a second one. */
+  /** Accepts one RPC connection at a time, and resets a second one. */
   readonly oneRpc?: true;
   readonly http?: (request: HttpRequest) => Reply;
-  /** JSON behind its length in four bytes; the connection stays. Null: no answer at all. */
+  /** JSON after its length in four bytes; the connection stays open. null: no answer. */
   readonly frames?: (request: string) => Reply | null;
 }
 
-/** What was asked of a rig. */
+/** The requests to a rig. */
 export interface RequestLog {
-  /** All requests that came whole. */
+  /** All complete requests. */
   count: number;
-  /** The last hundred that would change something, allowed or not: `switchpool|1`, `PATCH /api/system {...}`. */
+  /** The last hundred writes, allowed or not: `switchpool|1`, `PATCH /api/system {...}`. */
   readonly writes: string[];
 }
 
 const keptWrites = 100;
 
-/** What every conversation has under it: the rig without its protocol. */
+/** What every protocol needs of its rig. */
 export interface RigBody {
   readonly name: string;
   /** Upper case with colons. */
   readonly mac: string;
   readonly model: RigModel;
   readonly requests: RequestLog;
-  /** Refuses whatever would change something. */
+  /** Refuses every write. */
   readonly denies: () => boolean;
   /** Seconds that a restart takes. */
   readonly restartSeconds: number;
-  /** Stops answering, as a program that was told to quit. */
+  /** Stops answering, like a program that quits. */
   readonly quit: () => void;
 }
 

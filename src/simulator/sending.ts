@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 
-/** How a reply goes over the wire when it does not go as it should. */
+/** Faulty ways of sending a reply. */
 
 export function sendAndReset(socket: Socket, bytes: Buffer): void {
   socket.write(bytes.subarray(0, bytes.length / 2), () => socket.resetAndDestroy());
 }
 
-/** In two segments, the first of which ends in the middle of a character. */
+/** In two segments, the first ending in the middle of a character. */
 export function sendSplit(socket: Socket, bytes: Buffer): void {
   const middle = bytes.indexOf(0xc3) + 1;
   socket.setNoDelay();
   socket.write(bytes.subarray(0, middle), () => setTimeout(() => socket.end(bytes.subarray(middle)), 20));
 }
 
-/** "Go on", for ever, and never an answer. */
+/** Endless "100 Continue" without an answer. */
 export function sendContinue(socket: Socket): void {
   const timer = setInterval(() => socket.write("HTTP/1.1 100 Continue\r\n\r\n"), 10);
   socket.once("close", () => clearInterval(timer));
@@ -37,7 +37,7 @@ export function sendLate(socket: Socket, bytes: Buffer, ms: number): void {
 
 const padding = Buffer.alloc(65_536, "x");
 
-/** The beginning of a reply, then more for as long as it is read. */
+/** The beginning of a reply, then padding for as long as it is read. */
 export const sendEndless = (socket: Socket, bytes: Buffer): void =>
   sendForEver(socket, bytes.subarray(0, bytes.length / 2), padding);
 
@@ -48,11 +48,11 @@ function sendForEver(socket: Socket, start: string | Buffer, more: string | Buff
   socket.write(start, write);
 }
 
-/** In place of any answer, over TCP too. */
+/** Instead of any answer, also over plain TCP. */
 export const sendEndlessHead = (socket: Socket): void =>
   sendForEver(socket, "HTTP/1.1 200 OK\r\n", `X-More: ${"x".repeat(1000)}\r\n`);
 
-/** In place of any answer, over TCP too: chunks of a thousand bytes. */
+/** Instead of any answer, also over plain TCP: chunks of 1,000 bytes. */
 export const sendEndlessChunks = (socket: Socket): void =>
   sendForEver(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", `3e8\r\n${"x".repeat(1000)}\r\n`);
 
@@ -60,10 +60,10 @@ const vastOpening = '"padding":"';
 const vastEnding = '",';
 const vastPadding = 100_000_000;
 
-/** By how many bytes `sendVast` makes a reply longer. */
+/** The bytes that `sendVast` adds to a reply. */
 export const vastLength = vastOpening.length + vastPadding + vastEnding.length;
 
-/** A hundred megabytes in the first object of the reply, made as they are read: valid JSON all the same. */
+/** 100 MB in the first object of the reply, made while it is read; the JSON stays valid. */
 export function sendVast(socket: Socket, bytes: Buffer): void {
   const start = bytes.indexOf("{") + 1;
   let left = vastPadding;

@@ -1,28 +1,28 @@
 import type { Socket } from "node:net";
-import { antminer } from "./antminer.ts";
-import { avalon } from "./avalon.ts";
-import { axeos } from "./axeos.ts";
-import { braiins } from "./braiins.ts";
-import { cgminer } from "./cgminer.ts";
+import { antminer } from "./antminer/index.ts";
+import { avalon } from "./avalon/index.ts";
+import { axeos } from "./axeos/index.ts";
+import { braiins } from "./braiins/index.ts";
+import { cgminer } from "./cgminer/index.ts";
 import { type FaultSetting, faultOf } from "./faults.ts";
 import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
-import { luxos } from "./luxos.ts";
+import { luxos } from "./luxos/index.ts";
 import type { RigModel } from "./model.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
 import { modelOf, type RigKind, type RigSpec, rigName, standardPorts } from "./rig-spec.ts";
-import { vnish } from "./vnish.ts";
-import { whatsminer } from "./whatsminer.ts";
-import { xmrig } from "./xmrig.ts";
+import { vnish } from "./vnish/index.ts";
+import { whatsminer } from "./whatsminer/index.ts";
+import { xmrig } from "./xmrig/index.ts";
 
-/** How a rig is put on the network and taken off it; who opens the listeners decides. */
-export interface Plug {
-  /** Refuses connections from now on. */
-  unplug(rig: SimulatedRig): void;
-  plug(rig: SimulatedRig): Promise<void>;
-  /** Cuts what is open. */
+/** How rigs listen; the farm decides. */
+export interface RigNetwork {
+  /** Stops listening. */
+  detach(rig: SimulatedRig): void;
+  attach(rig: SimulatedRig): Promise<void>;
+  /** Cuts open connections. */
   cut(rig: SimulatedRig): void;
 }
 
@@ -31,23 +31,23 @@ export class SimulatedRig implements RigBody {
   readonly kind: RigKind;
   readonly name: string;
   readonly mac: string;
-  /** The physics: fail a pool, overheat it, read what it should report (after `advance`). */
+  /** The physics: tests fail a pool, overheat the rig, or read what it should report (after `advance`). */
   readonly model: RigModel;
   readonly requests: RequestLog = { count: 0, writes: [] };
   readonly restartSeconds: number;
   readonly host: string;
-  /** Where it listens; known once the farm has started. */
+  /** The ports it listens on; 0 until the farm has started. */
   ports: readonly number[];
   /** Switched on. */
   powered = true;
   #fault: FaultSetting;
   #connections = 0;
-  /** The last one that is open. */
+  /** The open RPC connection. */
   #rpcSocket: Socket | null = null;
-  readonly #plug: Plug;
+  readonly #network: RigNetwork;
   readonly #conversation: Conversation;
 
-  constructor(spec: RigSpec, index: number, options: { now: () => number; seed: number; plug: Plug }) {
+  constructor(spec: RigSpec, index: number, options: { now: () => number; seed: number; network: RigNetwork }) {
     const seed = mix(options.seed, index + 1);
     this.kind = spec.kind;
     this.name = rigName(spec, index);
@@ -56,7 +56,7 @@ export class SimulatedRig implements RigBody {
     this.ports = spec.usualPorts ? standardPorts[spec.kind] : [spec.port ?? 0];
     this.restartSeconds = spec.restartSeconds ?? 3;
     this.#fault = spec.fault ?? null;
-    this.#plug = options.plug;
+    this.#network = options.network;
     this.model = modelOf(spec, this.name, options.now, seed);
     this.#conversation = conversationOf(this, spec);
   }
@@ -66,14 +66,14 @@ export class SimulatedRig implements RigBody {
     return this.ports[0] ?? 0;
   }
 
-  /** As it is typed: `127.0.0.1:40123`; without a port where it has several. */
+  /** Such as `127.0.0.1:40123`; without a port if it has several. */
   get address(): string {
     return this.ports.length > 1 ? this.host : `${this.host}:${this.port}`;
   }
 
   /**
-   * What goes wrong; may be set at any time. What meets a connection at its door also cuts those that are open.
-   * "off" stops listening at once; after any other setting it listens again soon, unless its port is taken.
+   * The fault; may be set at any time. A fault of connections also cuts the open ones.
+   * "off" stops listening at once; any other setting makes it listen again soon, unless its port is taken.
    */
   get fault(): FaultSetting {
     return this.#fault;
@@ -82,9 +82,9 @@ export class SimulatedRig implements RigBody {
   set fault(fault: FaultSetting) {
     const wasOff = this.#fault === "off";
     this.#fault = fault;
-    if (faultOf(fault)?.connect !== undefined) this.#plug.cut(this);
-    if (fault === "off") this.#plug.unplug(this);
-    else if (wasOff && this.powered) this.#plug.plug(this).catch(() => this.quit());
+    if (faultOf(fault)?.connect !== undefined) this.#network.cut(this);
+    if (fault === "off") this.#network.detach(this);
+    else if (wasOff && this.powered) this.#network.attach(this).catch(() => this.quit());
   }
 
   /** Whether it should be listening. */
@@ -92,20 +92,20 @@ export class SimulatedRig implements RigBody {
     return this.powered && this.#fault !== "off";
   }
 
-  /** Connections are refused, open ones are cut; the model starts afresh with `powerOn`. */
+  /** Refuses connections and cuts open ones, until `powerOn`. */
   powerOff(): void {
     this.quit();
-    this.#plug.cut(this);
+    this.#network.cut(this);
   }
 
-  /** Listens again on the same port, started afresh. */
+  /** Restarts the model and listens again on the same ports. */
   async powerOn(): Promise<void> {
     if (this.powered) return;
     this.powered = true;
-    // What cgminer is told of its devices it forgets.
+    // cgminer does not store which devices are disabled.
     if (this.kind === "cgminer") this.model.boardsOff.clear();
     this.model.restart(0);
-    if (this.listening) await this.#plug.plug(this);
+    if (this.listening) await this.#network.attach(this);
   }
 
   denies(): boolean {
@@ -114,10 +114,10 @@ export class SimulatedRig implements RigBody {
 
   quit(): void {
     this.powered = false;
-    this.#plug.unplug(this);
+    this.#network.detach(this);
   }
 
-  /** Holds the conversation on a connection that was just accepted. */
+  /** Serves a new connection. */
   serve(socket: Socket): void {
     if (!this.#awake) {
       socket.resetAndDestroy();
@@ -136,7 +136,7 @@ export class SimulatedRig implements RigBody {
   }
 
   #converseByStart(socket: Socket): void {
-    // All of it: what was put back byte by byte would come byte by byte.
+    // In one piece, since it would be read again in the pieces in which it is put back.
     const first: Buffer | null = socket.read();
     if (first === null || first.length === 0) return;
     socket.unshift(first);
@@ -205,8 +205,8 @@ export class SimulatedRig implements RigBody {
 const protocols = ["rpc", "http", "frames"] as const;
 
 /**
- * HTTP begins with a method in capitals, JSON and the words of cgminer with a brace or a small letter. A frame begins
- * with its length, which may look like either, but ends in two zeros.
+ * HTTP begins with a method in upper case, cgminer's commands with a brace or a lower-case letter. A frame begins
+ * with its length, which may resemble either but ends with two zero bytes.
  */
 function protocolOf(start: Buffer): (typeof protocols)[number] {
   const [byte = 0, , third, fourth] = start;
@@ -215,12 +215,12 @@ function protocolOf(start: Buffer): (typeof protocols)[number] {
   return byte === 0x7b || (byte >= 0x61 && byte <= 0x7a) ? "rpc" : "frames";
 }
 
-/** A rig with a fault may owe an answer after the other side has said its last word; it may not stay for ever. */
+/** A faulty rig may still answer after the client has ended its side, but not forever. */
 function leaveLater(socket: Socket): void {
   socket.setTimeout(10_000, () => socket.destroy());
 }
 
-/** Locally administered, so that it is nobody's. */
+/** Locally administered, so that it belongs to no real device. */
 function macOf(index: number): string {
   const hex = index.toString(16).toUpperCase().padStart(8, "0");
   return `02:51:${hex.match(/../g)?.join(":")}`;

@@ -1,21 +1,21 @@
 /**
  * Display strings for people, in the operator's locale: "73.22 TH/s", "59 59 59 °C", "1h 41m", "$10.17".
- * Shapes as the reference product sends them (`decisions` of the API, "Display strings"): the number comes from Intl
- * with Latin digits and plain spaces, a currency symbol stands in front, a unit behind.
+ * The formats of the foreign product (`decisions` of the API, "Display strings"): numbers from Intl with Latin digits and
+ * plain spaces, a currency symbol in front, a unit behind.
  */
 export interface Format {
-  /** H/s, or Sol/s or G/s for algorithms that count those; unknown is 0. */
+  /** From H/s, or from Sol/s or G/s for algorithms that count those; unknown is 0. */
   hashrate(perSecond: number | null, unit?: HashUnit): string;
   /** One number per board; "" when none is known. */
   temperatures(celsius: readonly (number | null)[]): string;
   power(watts: number): string;
   /** "1h 41m" from seconds. */
   duration(seconds: number): string;
-  /** The currency's symbol in front; one that ends in a letter is set off: "$10.17", "CHF 10.17". */
+  /** The currency symbol in front, with a space if it ends in a letter: "$10.17", "CHF 10.17". */
   money(amount: number): string;
-  /** Bare digits, as programs read them: "12169". */
+  /** Plain digits, for programs: "12169". */
   count(number: number): string;
-  /** A whole number for people alone: "12,169". */
+  /** A whole number for people: "12,169". */
   grouped(number: number): string;
   /** Two decimals. */
   decimal(number: number): string;
@@ -28,7 +28,7 @@ export type HashUnit = "H/s" | "Sol/s" | "G/s";
 export interface Display {
   readonly locale: string;
   readonly currency: string;
-  /** The machine's own when absent. */
+  /** By default that of the machine. */
   readonly timeZone?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
     });
     const point = format.formatToParts(0.5).find(({ type }) => type === "decimal")?.value ?? ".";
     return (value: number): string =>
-      // Nothing to group below 1,000: a fifth of the time, and most figures of a miner are of that size.
+      // Below 1,000 nothing is grouped, and toFixed takes a fifth of the time; most figures are of that size.
       value >= 0 && value < 999 && !isTie(value, digits)
         ? value.toFixed(digits).replace(".", point)
         : plainSpaces(format.format(value));
@@ -57,7 +57,7 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
       const known = celsius.filter((value) => value !== null);
       return known.length === 0 ? "" : `${known.map((value) => whole(Math.round(value))).join(" ")} °C`;
     },
-    // Ungrouped in every recorded sample.
+    // Not grouped in any recorded sample.
     power: (watts) => `${Math.round(watts)} W`,
     duration,
     money: (amount) => (amount < 0 ? `-${symbol}${decimal(-amount)}` : `${symbol}${decimal(amount)}`),
@@ -68,7 +68,7 @@ export function formatFor({ locale, currency, timeZone }: Display): Format {
   };
 }
 
-/** Written with one digit more it ends in 5, as 1.005 does: `toFixed` takes the binary fraction, Intl the decimal one. */
+/** Whether the next digit is a final 5, as in 1.005: `toFixed` rounds the binary fraction, Intl the decimal one. */
 function isTie(value: number, digits: number): boolean {
   const scaled = value * 10 ** (digits + 1);
   const whole = Math.round(scaled);
@@ -78,7 +78,7 @@ function isTie(value: number, digits: number): boolean {
 function hashrate(perSecond: number, unit: HashUnit, decimal: (value: number) => string): string {
   let value = perSecond;
   let prefix = 0;
-  // 999.995 would be shown as 1,000.00 of the smaller unit.
+  // 999.995 would be formatted as 1,000.00 of the smaller unit.
   while (value >= 999.995 && prefix < prefixes.length - 1) {
     value /= 1000;
     prefix += 1;
@@ -106,7 +106,7 @@ function currencySymbol(locale: string, currency: string): string {
   return /\p{L}$/u.test(symbol) ? `${symbol} ` : symbol;
 }
 
-/** A whole farm is read within the same second, so the last second's text is kept. */
+/** Many miners are read within the same second, so the text of the last second is cached. */
 function localTime(timeZone: string | undefined): (time: number) => string {
   const format = new Intl.DateTimeFormat("sv-SE", {
     ...(timeZone === undefined ? {} : { timeZone }),

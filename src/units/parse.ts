@@ -1,9 +1,9 @@
 /**
- * Reads display strings back: "73,22 TH/s", "59 59 59 °C", "1h 41m", "-$10.17" (the shapes of format.ts, and what the
- * reference product sends). Each answers null where the text is not such a string in this locale.
+ * Parses display strings: "73,22 TH/s", "59 59 59 °C", "1h 41m", "-$10.17" (the formats of format.ts and of the foreign
+ * product). Each method returns null where the text is not such a string in this locale.
  */
 export interface Parser {
-  /** H/s, whatever prefix; Sol/s and G/s count as H/s. */
+  /** H/s, with any prefix; Sol/s and G/s count as H/s. */
   hashrate(text: string): number | null;
   /** °C, one per board. */
   temperatures(text: string): number[] | null;
@@ -11,7 +11,7 @@ export interface Parser {
   power(text: string): number | null;
   /** s. */
   duration(text: string): number | null;
-  /** Whatever the symbol. */
+  /** With any symbol. */
   money(text: string): number | null;
   count(text: string): number | null;
   decimal(text: string): number | null;
@@ -19,7 +19,7 @@ export interface Parser {
 
 const powers = { "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18, Z: 1e21, Y: 1e24 } as const;
 
-/** Throws RangeError where the locale is no language tag. */
+/** Throws RangeError where the locale is not a language tag. */
 export function parserFor({ locale }: { readonly locale: string }): Parser {
   const plain = plainer(locale);
   const numbers = [...new Set([writingOf(locale, "latn"), writingOf(locale, undefined)])].map(numberReader);
@@ -56,7 +56,7 @@ function withUnit(text: string, unit: RegExp, number: (text: string) => number |
 
 const isPrefix = (prefix: string): prefix is keyof typeof powers => Object.hasOwn(powers, prefix);
 
-/** No board is 1,000 °C hot, so that a space stands between two boards and never within a number. */
+/** No board reaches 1,000 °C, so a space always separates two boards, never groups of digits. */
 function temperatures(text: string, number: (text: string) => number | null): number[] | null {
   const [, list = "", unit] = /^(.+?) ?°([CF])$/.exec(text) ?? [];
   const values = list.split(" ").map(number);
@@ -74,14 +74,14 @@ function duration(text: string): number | null {
   return Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }
 
-/** The symbol in front, as the reference product has it, or behind; a sign on either side of it. */
+/** The symbol in front, as the foreign product has it, or behind; a minus on either side of it. */
 function money(text: string, number: (text: string) => number | null): number | null {
   const [, before = "", digits = ""] = /^([^\d]*)(\d.*?)[^\d]*$/.exec(text) ?? [];
   const amount = number(digits);
   return amount !== null && before.includes("-") ? -amount : amount;
 }
 
-/** How a locale writes numbers: decimal sign, group sign, and the sizes of the last group and those before. */
+/** The number format of a locale: decimal sign, group sign, and the sizes of the last group and those before. */
 interface Writing {
   readonly point: string;
   readonly group: string;
@@ -97,7 +97,7 @@ const minusSigns = /[−‐‑﹣－]/g;
 const tidy = (text: string): string =>
   text.replace(directionMarks, "").replace(spaces, " ").replace(apostrophes, "'").replace(minusSigns, "-").trim();
 
-/** Texts with one kind of space, apostrophe and minus, and with the digits 0 to 9 for those of the locale. */
+/** Normalises spaces, apostrophes, minus signs and the digits of the locale. */
 function plainer(locale: string): (text: string) => string {
   const own = [...new Intl.NumberFormat(locale, { useGrouping: false }).format(9_876_543_210)].toReversed();
   if (own[0] === "0" || own.length !== 10) return tidy;
@@ -120,12 +120,12 @@ function writingOf(locale: string, numberingSystem: string | undefined): string 
   return patternOf(writing);
 }
 
-/** As `tidy` leaves it: a group sign that is a space is one plain space. */
+/** After `tidy`; a group sign that is a space becomes one plain space. */
 const signOf = (value: string): string => (/^\s+$/.test(value) ? " " : tidy(value));
 
 const escaped = (sign: string): string => sign.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Digits with all group signs at their places, or with none. */
+/** Digits with all group signs in place, or with none. */
 function patternOf({ point, group, last, others }: Writing): string {
   const grouped = `\\d{1,${Math.max(last, others)}}(?:${escaped(group)}\\d{${others}})*${escaped(group)}\\d{${last}}`;
   const whole = group === "" ? "\\d+" : `${grouped}|\\d+`;

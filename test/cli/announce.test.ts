@@ -66,7 +66,7 @@ describe("rigbridge serve", () => {
   });
 });
 
-/** Everything that was said, as text. */
+/** All packets as text. */
 const textsIn = (packets: readonly ResponsePacket[]): string[] =>
   packets.flatMap(({ answers, additionals }) =>
     [...(answers ?? []), ...(additionals ?? [])].flatMap((each) =>

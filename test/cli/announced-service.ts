@@ -1,7 +1,6 @@
-import { runService } from "../../src/cli/run-service.ts";
-import type { ServeOptions } from "../../src/cli/serve.ts";
+import { runService, type ServeOptions } from "../../src/cli/run-service.ts";
 
-/** `rigbridge serve` in a network of its own, on loopback: the port of mDNS there, the folder, the address to listen at. */
+/** `rigbridge serve` with its own mDNS on loopback. Arguments: the port of mDNS, the folder, the address to listen on. */
 const [udpPort, data = "", host = ""] = process.argv.slice(2);
 const options: ServeOptions = { data, host, port: 0, makeKey: true };
 await runService(options, { udpPort: Number(udpPort), interfaces: () => ["127.0.0.1"] });

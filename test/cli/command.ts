@@ -16,20 +16,20 @@ export interface Ended {
 interface Place {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** A program in place of the command. */
+  /** Another program instead of the command. */
   readonly program?: string;
 }
 
 interface Started {
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly printed: Readonly<Record<"stdout" | "stderr", string>>;
   readonly ended: Promise<Ended>;
-  /** For what it is about to do, such as "end". When it does not in time, it is killed. */
+  /** Waits for the promise and kills the process if that takes too long; `what` is for the error, such as "end". */
   soon<T>(promise: Promise<T>, what: string): Promise<T>;
 }
 
-/** The command as a process of its own, in an environment that holds nothing of Rigbridge but what is given. */
+/** Starts the command as a process, without variables of Rigbridge except the given ones. */
 function start(args: readonly string[], { cwd, env = {}, program = main }: Place): Started {
   const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name));
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
@@ -64,16 +64,16 @@ export function rigbridge(args: readonly string[], place: Place = {}): Promise<E
 }
 
 export interface Running {
-  /** What it has said on stdout so far. */
+  /** Its stdout so far. */
   said(): string;
-  /** Types a line; resolves with what it has said since, once that is something like this. */
+  /** Types a line; resolves with the output since, once that matches. */
   type(line: string, until: RegExp): Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** To be asked for when it is about to end. */
+  /** Read it only when the process is about to end, since the wait starts with it. */
   readonly ended: Promise<Ended>;
 }
 
-/** Starts the command; resolves once it has said something like this, rejects when it ends before. */
+/** Starts the command; resolves once its stdout matches, rejects if it ends before. */
 export async function running(args: readonly string[], until: RegExp, place: Place = {}): Promise<Running> {
   const { child, printed, ended, soon } = start(args, place);
   let heard = (): void => {};
@@ -103,7 +103,7 @@ export async function running(args: readonly string[], until: RegExp, place: Pla
   };
 }
 
-/** A port that nobody has just now. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "0.0.0.0");
   await once(server, "listening");

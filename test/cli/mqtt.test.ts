@@ -21,12 +21,12 @@ async function place() {
   return { url: mosquitto.url, listener, folder };
 }
 
-test("rigbridge mqtt brings the reference product to a broker, and says goodbye", async () => {
+test("rigbridge mqtt bridges a foreign service to a broker, and publishes that it went offline", async () => {
   const { url, listener, folder } = await place();
   const twin = await startTwin({ miners: 3, key: "invented-key-of-a-test" });
   cleanup.push(() => twin.close());
   const args = ["mqtt", "--service", twin.url, "--broker", url, "--base", "mine", "--data", folder];
-  const bridge = await running(args, /brings/, { env: { RIGBRIDGE_KEY: "invented-key-of-a-test" } });
+  const bridge = await running(args, /bridges/, { env: { RIGBRIDGE_KEY: "invented-key-of-a-test" } });
   await listener.until(({ topic }) => /^mine\/miner\/.+\/state$/.test(topic));
   bridge.signal("SIGTERM");
   await listener.until(({ topic, payload }) => topic === "mine/bridge/state" && payload === "offline");
@@ -48,12 +48,12 @@ test("rigbridge mqtt ends with a sentence when another takes its place", async (
 test("rigbridge mqtt names each option that is wrong", async () => {
   const { code, stderr } = await rigbridge(["mqtt", "--broker", "ftp://x", "--interval", "soon"]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/--broker: like mqtt/);
+  expect(stderr).toMatch(/--broker: must be like mqtt/);
   expect(stderr).toMatch(/--interval: /);
-  expect((await rigbridge(["mqtt"])).stderr).toMatch(/--broker: is needed/);
+  expect((await rigbridge(["mqtt"])).stderr).toMatch(/--broker: is required/);
 });
 
-test("rigbridge serve brings its miners to the broker that the configuration names", async () => {
+test("rigbridge serve bridges its miners to the broker of the configuration", async () => {
   const { url, listener, folder } = await place();
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
   cleanup.push(() => farm.close());

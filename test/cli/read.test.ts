@@ -25,7 +25,7 @@ afterAll(() => farm.close());
 const address = (index: number): string => farm.rigs[index]?.address ?? "";
 const token = { env: { RIGBRIDGE_TOKEN: "right" } };
 
-/** As documented for `read --json`; nothing more and nothing less. */
+/** Exactly as documented for `read --json`. */
 const Report = z.strictObject({
   driver: z.string(),
   identity: Identity,
@@ -62,7 +62,7 @@ describe("rigbridge read", () => {
     expect(report.controls.length).toBeGreaterThan(0);
   });
 
-  test("without --json is for people", async () => {
+  test("without --json is plain text", async () => {
     const { code, stdout } = await rigbridge(["read", address(1)]);
     expect(code).toBe(0);
     expect(stdout).toContain(`Bitaxe Gamma 601 at ${address(1)}`);
@@ -71,27 +71,27 @@ describe("rigbridge read", () => {
     expect(stdout).toMatch(/^ {2}frequency +525 MHz +400 to 625 MHz$/m);
   });
 
-  test("with a driver nothing is guessed", async () => {
+  test("with --driver only that one is tried", async () => {
     const { code, stdout } = await rigbridge(["read", address(0), "--driver", "cgminer", "--json"]);
     expect(code).toBe(0);
     expect(Report.parse(JSON.parse(stdout)).identity.firmware).toContain("cgminer");
   });
 
-  test("a wrong token is refused, and said nowhere", async () => {
+  test("a wrong token is refused, and printed nowhere", async () => {
     const { code, stdout, stderr } = await rigbridge(["read", address(2), "--token", "hunter2"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("does not take this access token");
     expect(stderr).not.toContain("hunter2");
   });
 
-  test("a port where nothing listens is said", async () => {
+  test("a port where nothing listens is reported", async () => {
     const { code, stderr } = await rigbridge(["read", "127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("No rig can be reached at 127.0.0.1");
     expect(stderr).not.toContain("    at ");
   });
 
-  test("something that is no rig is said, with what it answers", async () => {
+  test("a device that is not a rig is reported with its answer", async () => {
     const server = createServer((socket) => socket.end("SSH-2.0-Invented\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const bound = server.address();
@@ -102,7 +102,7 @@ describe("rigbridge read", () => {
     expect(stderr).toContain("Nothing at 127.0.0.1 speaks a known protocol");
   });
 
-  test("a device that this version cannot read is named, without a hint for another", async () => {
+  test("a device that this version cannot read is named, without hints for other devices", async () => {
     const device = await serve((socket) => socket.end(http(200, "<title>Proto OS</title>")));
     const { code, stderr } = await rigbridge(["read", `127.0.0.1:${device.port}`]);
     await device.close();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RigReport } from "../../src/cli/read.ts";
-import { rigText } from "../../src/cli/rig-text.ts";
+
+import { type RigReport, rigText } from "../../src/cli/rig-text.ts";
 import { hanging, pairs, table } from "../../src/cli/table.ts";
 import { type Control, unknownReadings } from "../../src/contract/readings.ts";
 
@@ -19,7 +19,7 @@ const pool: RigReport["pools"][number] = {
   ...{ status: "enabled", active: true, priority: 0, quota: null, accepted: 1_234_567, rejected: 12_345, stale: null },
 };
 
-/** A rig that has a lot to say of everything. */
+/** A rig with long values everywhere. */
 const wordy: RigReport = {
   driver: "luxos",
   reason: {
@@ -52,7 +52,7 @@ const wordy: RigReport = {
 describe("what read prints", () => {
   const lines = rigText(wordy, "192.168.1.50").split("\n");
 
-  test("is 80 columns wide at most, whatever the rig has to say", () => {
+  test("is 80 columns wide at most, however long the values of the rig are", () => {
     for (const line of lines) expect([line, [...line].length <= 80]).toEqual([line, true]);
   });
 
@@ -70,7 +70,7 @@ describe("what read prints", () => {
     expect(text.replaceAll(" ", "")).toContain("S".repeat(90));
   });
 
-  test("has a pool's address and worker each whole, to be copied", () => {
+  test("has a pool's address and worker unbroken, each on a line", () => {
     const at = lines.indexOf("Pools");
     expect(lines.slice(at, at + 4)).toEqual([
       "Pools",
@@ -81,13 +81,13 @@ describe("what read prints", () => {
   });
 });
 
-test("the last column of a table goes on below itself", () => {
+test("the last column of a table wraps below itself", () => {
   const [head, ...rows] = table(["A", "B"], [["one", "word ".repeat(30).trim()]]).split("\n");
   expect(head).toBe("A    B");
   expect(rows).toEqual([`one  ${"word ".repeat(14).trim()}`, `     ${"word ".repeat(14).trim()}`, "     word word"]);
 });
 
-test("a value goes on below itself, and a word that is longer than a line is broken", () => {
+test("a value wraps below itself, and a word longer than a line is broken", () => {
   expect(pairs([["Name", "x".repeat(100)]]).split("\n")).toEqual([
     `Name  ${"x".repeat(72)}`,
     `      ${"x".repeat(28)}`,
@@ -96,17 +96,17 @@ test("a value goes on below itself, and a word that is longer than a line is bro
 });
 
 describe("what read advises", () => {
-  const advised = (report: Partial<RigReport>) => rigText({ ...wordy, ...report }, "rig").split("What helps")[1] ?? "";
+  const advised = (report: Partial<RigReport>) => rigText({ ...wordy, ...report }, "rig").split("What to do")[1] ?? "";
 
-  test("is nothing where the rig says its watts and takes its login", () => {
+  test("is nothing where the rig reports its power and accepts its login", () => {
     expect(advised({})).toBe("");
   });
 
-  test("is a plug, or a nameplate, for a rig that does not say its watts", () => {
+  test("is a plug, or a nameplate, for a rig that does not report its power", () => {
     expect(advised({ readings: { ...wordy.readings, power: null } })).toMatch(/plug.*supply.*powerNameplate/s);
   });
 
-  test("is the options for the login that its driver takes", () => {
+  test("is the options for the login that its driver accepts", () => {
     const locked = { why: "login missing", text: "give its password" } as const;
     expect(advised({ driver: "vnish", locked })).toMatch(/--password \(or RIGBRIDGE_PASSWORD\)/);
     expect(advised({ driver: "vnish", locked: { ...locked, why: "read-only" } })).toBe("");

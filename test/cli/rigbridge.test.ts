@@ -12,14 +12,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("rigbridge", () => {
-  test("--version says which one it is", async () => {
+  test("--version prints the version", async () => {
     expect(await rigbridge(["--version"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     });
   });
 
-  test("a command that it does not know is refused with what was meant", async () => {
+  test("an unknown command is refused with the nearest one", async () => {
     const { code, stderr } = await rigbridge(["simulat"]);
     expect(code).toBe(1);
     expect(stderr).toContain("(Did you mean simulate?)");
@@ -27,7 +27,7 @@ describe("rigbridge", () => {
 });
 
 describe("rigbridge config", () => {
-  test("check says ok with what is in the file", async () => {
+  test("check prints ok and what the file contains", async () => {
     const text =
       "groups: [{ name: g, groups: [{ name: in, groups: [{ name: deep }] }] }]\nminers:\n  - { address: a1, group: g }\n  - address: a2\n";
     await writeFile(join(folder, "rigbridge.yaml"), text);
@@ -38,23 +38,23 @@ describe("rigbridge config", () => {
     });
   });
 
-  test("check says every mistake with its line", async () => {
+  test("check prints every mistake with its line", async () => {
     await writeFile(join(folder, "bad.yaml"), "http:\n  prt: 1\nminers:\n  - name: a\n");
     expect(await rigbridge(["config", "check", "bad.yaml"], { cwd: folder })).toEqual({
       code: 1,
       stdout: "",
       stderr: [
         "bad.yaml has 2 mistakes",
-        '  bad.yaml:2: http.prt: is no known key; did you mean "port"?',
+        '  bad.yaml:2: http.prt: is not a known key; did you mean "port"?',
         "  bad.yaml:4: miners[0].address: is missing",
         "",
       ].join("\n"),
     });
   });
 
-  test("check says that there is no file", async () => {
+  test("check reports a file that does not exist", async () => {
     const { code, stderr } = await rigbridge(["config", "check", "none.yaml"], { cwd: folder });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "none.yaml is not there\n" });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "none.yaml does not exist\n" });
   });
 
   test("schema prints a JSON Schema", async () => {
@@ -65,7 +65,7 @@ describe("rigbridge config", () => {
 });
 
 describe("rigbridge simulate", () => {
-  test("runs rigs that read finds, and ends by SIGINT", async () => {
+  test("runs rigs that read identifies, and stops on SIGINT", async () => {
     const [axeos, xmrig] = [await freePort(), await freePort()];
     const ports = ["--addresses", `axeos=${axeos},xmrig=${xmrig}`];
     const farm = await running(["simulate", "--count", "22", "--mix", "axeos=1,xmrig=1", ...ports], /Ctrl-C/);
@@ -79,7 +79,7 @@ describe("rigbridge simulate", () => {
     expect(JSON.parse(read.stdout)).toMatchObject({ driver: "xmrig" });
   });
 
-  test("says everything that is wrong with its options", async () => {
+  test("reports every wrong option", async () => {
     const options = [
       "--count",
       "0",
@@ -95,10 +95,10 @@ describe("rigbridge simulate", () => {
     const { code, stderr } = await rigbridge(["simulate", ...options]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
-      "No rig was started:",
-      `  --mix: knows ${rigKinds.join(", ")}, not "asic"`,
+      "No rigs were started:",
+      `  --mix: "asic" is not a kind of rig; known kinds: ${rigKinds.join(", ")}`,
       "  --mix xmrig: must be a whole number from 1 to 40000",
-      "  --mix axeos: stands there twice",
+      "  --mix axeos: is given twice",
       "  --count: must be a whole number from 1 to 40000",
       "  --base-port: must be a whole number from 1 to 65535",
       "  --seed: must be a whole number from 0 to 4294967295",

@@ -41,7 +41,7 @@ const Found = z.array(
 );
 
 describe("rigbridge scan", () => {
-  test("--json prints what it found, in the order of the addresses, and nothing else", async () => {
+  test("--json prints only the rigs found, in the order of their addresses", async () => {
     const { code, stdout } = await rigbridge(["scan", ...networks, "--json"]);
     expect(code).toBe(0);
     expect(Found.parse(JSON.parse(stdout)).map(({ address, driver }) => [address, driver])).toEqual([
@@ -52,7 +52,7 @@ describe("rigbridge scan", () => {
     ]);
   });
 
-  test("is for people without it: a table, and what makes a Rigbridge read them", async () => {
+  test("without --json prints a table and the configuration for the rigs", async () => {
     const { code, stdout } = await rigbridge(["scan", ...networks]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^4 rigs found in 14 addresses:\n/);
@@ -63,7 +63,7 @@ describe("rigbridge scan", () => {
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-"));
     try {
       const file = join(folder, "rigbridge.yaml");
-      await writeFile(file, stdout.split("For rigbridge.yaml:\n")[1] ?? "", { mode: 0o600 });
+      await writeFile(file, stdout.split("To add to rigbridge.yaml:\n")[1] ?? "", { mode: 0o600 });
       const { config } = await readConfig(file, {});
       expect(config.miners).toEqual([
         { address: "127.81.0.9", username: "its user name", password: "its password" },
@@ -76,20 +76,20 @@ describe("rigbridge scan", () => {
     }
   });
 
-  test("--ports are tried everywhere", async () => {
+  test("--ports are tried on every address", async () => {
     const { stdout } = await rigbridge(["scan", "127.81.0.11", "--ports", "8080,8081", "--json"]);
     expect(Found.parse(JSON.parse(stdout))).toMatchObject([{ address: "127.81.0.11:8081" }]);
   });
 
-  test("that finds nothing says what to do next", async () => {
+  test("that finds nothing suggests what to try", async () => {
     const { code, stdout } = await rigbridge(["scan", "127.82.0.0/24"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^No rig was found in 254 addresses\.\n/);
+    expect(stdout).toMatch(/^No rigs found in 254 addresses\.\n/);
     expect(stdout).toContain("rigbridge scan 192.168.1.0/24:8080");
     expect((await rigbridge(["scan", "127.82.0.1", "--json"])).stdout).toBe("[]\n");
   });
 
-  test("shows on Ctrl-C what was found until then", async () => {
+  test("prints on Ctrl-C what it has found so far", async () => {
     const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
     const { NODE_OPTIONS: _, ...env } = process.env;
     const child = spawn(process.execPath, [main, "scan", "127.79.0.1", "127.80.0.0-127.80.255.250"], {
@@ -101,7 +101,7 @@ describe("rigbridge scan", () => {
       stdout += text;
     });
     const closed = once(child, "close");
-    // Thousands of addresses behind the first rig and long before the last address.
+    // Thousands of addresses after the first rig and long before the last address.
     await until(() => (farm.rigs[5]?.requests.count ?? 0) > 0, "the rig far behind to be asked");
     child.kill("SIGINT");
     const [code] = await within(closed, "the search to end", { details: () => stdout });

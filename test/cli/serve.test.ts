@@ -57,7 +57,7 @@ async function miners(url: string): Promise<Listed[]> {
   return isList(reply) ? reply.groupList.flatMap(({ minerList }) => minerList) : [];
 }
 
-/** Asks until all of them are mining. */
+/** Polls until all of them are mining. */
 async function mining(url: string, count: number): Promise<Listed[]> {
   let list: Listed[] = [];
   const isMining = ({ statusInfo }: Listed): boolean => statusInfo.statusDisplay === "Mining";
@@ -70,17 +70,17 @@ async function mining(url: string, count: number): Promise<Listed[]> {
 }
 
 describe("rigbridge serve", () => {
-  test("--make-key shows a key at the first start only, keeps it for its owner alone, and wants it", async () => {
+  test("--make-key prints a key at the first start only, keeps it readable by its owner alone, and requires it", async () => {
     const data = join(folder, "kept");
-    const shown = /shown this once and kept in (\S+):\s+(\S{20,})/;
+    const shown = /shown only this once and kept in (\S+):\s+(\S{20,})/;
     const first = await serve("--data", data, "--make-key");
     const [, file = "", key = ""] = shown.exec(first.said()) ?? [];
     expect(file).toBe(join(data, "rigbridge.key"));
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const status = async (url: string, headers: Record<string, string> = {}) =>
       (await fetch(`${url}/api/summary`, { headers })).status;
-    await until(() => first.said().includes("and start again"), "the advice");
-    expect(first.said()).toContain(`or in ${join(data, "rigbridge.yaml")}, and start again`);
+    await until(() => first.said().includes("and restart:"), "the advice");
+    expect(first.said()).toContain(`or add it to ${join(data, "rigbridge.yaml")} and restart`);
     expect(await status(urlOf(first))).toBe(401);
     expect(await status(urlOf(first), { "x-api-key": key })).toBe(200);
     first.signal("SIGTERM");
@@ -91,7 +91,7 @@ describe("rigbridge serve", () => {
     expect(existsSync(join(data, "rigbridge.db"))).toBe(true);
   });
 
-  test("without anything shows a demo farm that mines, which leaves with the first real rig", async () => {
+  test("without options runs a demo farm, which leaves with the first real rig", async () => {
     const first = await serve();
     expect(first.said()).toContain("with 7 demo miners");
     expect(await mining(urlOf(first), 7)).toHaveLength(7);
@@ -119,7 +119,7 @@ describe("rigbridge serve", () => {
     expect(await second.ended).toMatchObject({ code: 0 });
   });
 
-  test("serves what the configuration says, its store beside it, and acts as it is told", async () => {
+  test("serves the miners of the configuration, with its store beside it, and executes commands", async () => {
     const [desk, one, two] = farm.rigs;
     const text = `miners:
   - { address: "${desk?.address}", name: desk, uid: on-the-desk }
@@ -144,14 +144,14 @@ describe("rigbridge serve", () => {
       act("nobody", "restart"),
     ]);
     expect(ambiguous.code).toBe(1);
-    expect(ambiguous.stderr).toContain('2 miners are called "Twin"; say its id:');
+    expect(ambiguous.stderr).toContain('2 miners are named "Twin"; use an id instead:');
     expect(ambiguous.stderr).toContain(one?.address);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("400 to 625");
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no miner "nobody"') });
   });
 
-  test("says every mistake of the configuration and starts nothing", async () => {
+  test("reports every mistake of the configuration and starts nothing", async () => {
     await writeFile(join(folder, "bad.yaml"), "http:\n  prt: 1\nstore: { url: bad.db }\nminers:\n  - name: a\n");
     const { code, stdout, stderr } = await rigbridge(["serve", "--config", "bad.yaml"], place());
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -159,7 +159,7 @@ describe("rigbridge serve", () => {
     expect(existsSync(join(folder, "bad.db"))).toBe(false);
   });
 
-  test("says that its port is taken, and what to do", async () => {
+  test("reports that its port is taken, and what to do", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const bound = other.address();
@@ -169,10 +169,10 @@ describe("rigbridge serve", () => {
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`Cannot listen on 127.0.0.1 port ${port}: another program listens there`);
-    expect(stderr).toContain("Change http.host or http.port in empty.yaml, or take another with --port");
+    expect(stderr).toContain("Change http.host or http.port in empty.yaml, or choose another with --port");
   });
 
-  test("lets nobody in from elsewhere without a key", async () => {
+  test("does not listen beyond loopback without a key", async () => {
     const { code, stderr } = await rigbridge(["serve", "--host", "0.0.0.0"], place());
     expect(code).toBe(1);
     expect(stderr).toContain("set http.key");
@@ -183,13 +183,13 @@ describe("rigbridge serve", () => {
 });
 
 describe("rigbridge act", () => {
-  test("says how to start a service where there is none", async () => {
+  test("suggests how to start a service where there is none", async () => {
     const { code, stderr } = await rigbridge(["act", "desk", "restart", "--service", "http://127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("No service answers at http://127.0.0.1:1; start one with npm start");
   });
 
-  test("names every option that the action wants, before anything is sent", async () => {
+  test("names every missing or wrong option before anything is sent", async () => {
     const { code, stderr } = await rigbridge(["act", "desk", "set", "--pool", "x"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n").toSorted()).toEqual([
@@ -200,7 +200,7 @@ describe("rigbridge act", () => {
     ]);
   });
 
-  test("sends the key, shows it nowhere, and says so when it is wrong", async () => {
+  test("sends the key, prints it nowhere, and reports a wrong key", async () => {
     const key = "an-invented-key-of-some-length";
     await writeFile(join(folder, "keyed.yaml"), `http: { key: ${key} }\nstore: { url: keyed.db }\n`);
     const service = await serve("--config", "keyed.yaml");
@@ -208,7 +208,34 @@ describe("rigbridge act", () => {
       rigbridge(["act", "desk", "restart"], { env: { RIGBRIDGE_SERVICE: urlOf(service), ...env } });
     const [right, wrong] = await Promise.all([act({ RIGBRIDGE_KEY: key }), act({ RIGBRIDGE_KEY: `${key}-wrong` })]);
     expect(right.stderr).toContain('There is no miner "desk"');
-    expect(wrong.stderr).toContain("(give the key in RIGBRIDGE_KEY)");
+    expect(wrong.stderr).toContain("(set the key in RIGBRIDGE_KEY)");
     expect(`${right.stderr}${wrong.stderr}${service.said()}`).not.toContain(key);
+  });
+});
+
+describe("the simulator", () => {
+  /** Prints every module of the simulator that the process has loaded. */
+  const hooks = `import { registerHooks } from "node:module";
+    const loaded = new Set();
+    registerHooks({ load: (url, context, next) => (loaded.add(url), next(url, context)) });
+    process.on("exit", () => console.log("loaded", [...loaded].filter((url) => url.includes("/src/simulator/")).length));`;
+  const watched = () => ({
+    ...place(),
+    env: { ...place().env, NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(hooks)}"` },
+  });
+
+  test.each([
+    ["is not loaded by a service over real rigs", [], /^loaded 0$/m],
+    ["is loaded for the demo", ["--demo"], /^loaded [1-9]\d*$/m],
+  ])("%s", async (_, options, loaded) => {
+    const file = `real${options.length}.yaml`;
+    const mqtt = "mqtt: { broker: { port: 0 } }";
+    const miner = `miners: [{ address: "${farm.rigs[0]?.address}" }]`;
+    await writeFile(join(folder, file), `store: { url: ":memory:" }\n${mqtt}\n${miner}\n`);
+    const service = await running(["serve", "--port", "0", "--config", file, ...options], ready, watched());
+    services.push(service);
+    await mining(urlOf(service), 1);
+    service.signal("SIGTERM");
+    expect((await service.ended).stdout).toMatch(loaded);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { rigbridge, running } from "./command.ts";
 
 describe("rigbridge simulate --reference", () => {
-  test("runs the server, says how to ask it, and ends by SIGINT", async () => {
+  test("runs the server, shows how to call it, and stops on SIGINT", async () => {
     const options = ["--locale", "sv-SE", "--miners", "6", "--key", "a&b", "--port", "0"];
     const server = await running(["simulate", "--reference", ...options], /Ctrl-C/);
     const said = server.said();
@@ -13,7 +13,7 @@ describe("rigbridge simulate --reference", () => {
     server.signal("SIGINT");
     expect(await server.ended).toMatchObject({ code: 0, stderr: "" });
     expect(said).toMatch(/^A reference server with 6 miners is at http:\/\/127\.0\.0\.1:\d+\n/);
-    expect(said).toMatch(/^ {2}Stands in for {2}the reference product/m);
+    expect(said).toMatch(/^ {2}Stands in for {2}Awesome Miner/m);
     expect(said).toMatch(/^ {2}Locale +sv-SE$/m);
     expect(said).toMatch(/^ {2}API key +a&b, as \?key=/m);
     expect(said).toMatch(/^ {2}visitor +3 +view +1$/m);
@@ -23,19 +23,19 @@ describe("rigbridge simulate --reference", () => {
     expect(keyless.status).toBe(401);
   });
 
-  test("says everything that is wrong with its options", async () => {
+  test("reports every wrong option", async () => {
     const farm = ["--count", "1", "--mix", "axeos=1", "--base-port", "1", "--addresses", "--fault", "slow"];
     const wrong = ["--locale", "xyz_", "--miners", "0", "--key", "a b", "--port", "65536", "--seed", "x"];
     const { code, stdout, stderr } = await rigbridge(["simulate", "--reference", ...farm, ...wrong]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.trim().split("\n")).toEqual([
       "The reference server was not started:",
-      "  --count: does not go with --reference",
-      "  --mix: does not go with --reference",
-      "  --base-port: does not go with --reference",
-      "  --addresses: does not go with --reference",
-      "  --fault: does not go with --reference",
-      '  --locale: "xyz_" is no known locale; use one like en-US or sv-SE',
+      "  --count: cannot be combined with --reference",
+      "  --mix: cannot be combined with --reference",
+      "  --base-port: cannot be combined with --reference",
+      "  --addresses: cannot be combined with --reference",
+      "  --fault: cannot be combined with --reference",
+      '  --locale: "xyz_" is not a known locale; use one such as en-US or sv-SE',
       "  --miners: must be a whole number from 1 to 10000",
       "  --key: must be printable ASCII without spaces",
       "  --port: must be a whole number from 0 to 65535",
@@ -43,13 +43,13 @@ describe("rigbridge simulate --reference", () => {
     ]);
   });
 
-  test("its options are refused where it is not asked for", async () => {
+  test("its options are refused without --reference", async () => {
     const { code, stderr } = await rigbridge(["simulate", "--locale", "sv-SE", "--port", "1", "--count", "0"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
-      "No rig was started:",
-      "  --locale: goes with --reference only",
-      "  --port: goes with --reference only",
+      "No rigs were started:",
+      "  --locale: requires --reference",
+      "  --port: requires --reference",
       "  --count: must be a whole number from 1 to 40000",
     ]);
   });

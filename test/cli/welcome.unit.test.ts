@@ -4,7 +4,7 @@ import { placesOf, welcome } from "../../src/cli/welcome.ts";
 const served = { version: "1.2.3", miners: 0, demoMiners: 7, wantsKey: true, file: "/srv/rigs/rigbridge.yaml" };
 const own = ["192.168.1.20", "10.8.0.1"];
 
-describe("the address that the service says it listens on", () => {
+describe("the address that the service prints", () => {
   test.each([
     ["0.0.0.0", "http://127.0.0.1:17790"],
     ["::", "http://[::1]:17790"],
@@ -13,22 +13,22 @@ describe("the address that the service says it listens on", () => {
     expect(places).toEqual({ url: "http://192.168.1.20:17790", others: ["http://10.8.0.1:17790", url] });
     const { ready, advice } = welcome({ ...served, ...places });
     expect(ready).toBe("Rigbridge 1.2.3 is ready at http://192.168.1.20:17790 with 7 demo miners");
-    expect(advice).toContain(`It is also at http://10.8.0.1:17790, ${url}`);
+    expect(advice).toContain(`Also reachable at http://10.8.0.1:17790, ${url}`);
     expect(advice.join("\n")).toContain("http://192.168.1.20:17790/api/miners");
   });
 
-  test("is the only one there is, where it listens on that alone", () => {
+  test("is the only one where it listens on a single address", () => {
     for (const host of ["127.0.0.1", "192.168.1.20"]) {
       const url = `http://${host}:17790`;
       const places = placesOf({ url, address: { host, port: 17790 } }, own);
       expect(places).toEqual({ url, others: [] });
-      expect(welcome({ ...served, ...places }).advice.join("\n")).not.toContain("It is also at");
+      expect(welcome({ ...served, ...places }).advice.join("\n")).not.toContain("Also reachable at");
     }
   });
 });
 
-test("every hint names the file where it would be looked for", () => {
+test("every hint names the configuration file with its folder", () => {
   const { advice } = welcome({ ...served, url: "http://127.0.0.1:17790", others: [] });
   const named = advice.filter((line) => line.includes("rigbridge.yaml"));
-  expect(named).toEqual(["or in /srv/rigs/rigbridge.yaml, and start again:"]);
+  expect(named).toEqual(["or add it to /srv/rigs/rigbridge.yaml and restart:"]);
 });

@@ -5,8 +5,8 @@ import { readConfig } from "../../src/config/index.ts";
 // depends on: test/config/earlier/*
 
 /**
- * Configurations as the examples and the documentation had them in earlier states of Rigbridge. They are never changed:
- * what people have copied has to go on to be read, or to be refused with a sentence that names the new key.
+ * Configurations from earlier versions of the examples and the documentation. They are never changed: a configuration
+ * that users have copied must stay valid, or be refused with a sentence that names the new key.
  */
 const folder = new URL("earlier/", import.meta.url);
 const environment = {
@@ -19,18 +19,18 @@ const environment = {
   MQTT_PASSWORD: "invented",
   STUDY_TOKEN: "Bearer invented",
 };
-/** By file, what it is refused with today: the key that is wanted now. */
+/** The refusal by file, which names the new key. */
 const refusals: Readonly<Record<string, RegExp>> = {};
 
 const earlier = readdirSync(folder);
 
-test("there are earlier configurations, of the examples and of the documentation", () => {
+test("there are earlier configurations of the examples and of the documentation", () => {
   expect(earlier.filter((name) => name.startsWith("examples-")).length).toBeGreaterThan(4);
   expect(earlier.filter((name) => name.startsWith("docs-")).length).toBeGreaterThan(7);
 });
 
 describe.each(earlier)("the earlier configuration %s", (name) => {
-  test("is read, or refused with the name of the key that is wanted now", async () => {
+  test("is accepted, or refused with the name of the current key", async () => {
     const reading = readConfig(new URL(name, folder).pathname, environment);
     const refused = refusals[name];
     if (refused === undefined) await expect(reading).resolves.toBeDefined();

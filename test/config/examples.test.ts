@@ -23,18 +23,18 @@ describe.each(examples)("the example %s", (name) => {
     expect(config.miners.length).toBeGreaterThan(0);
   });
 
-  test("is valid by the JSON Schema for editors as it stands", () => {
+  test("is valid by the JSON Schema for editors", () => {
     validate(parse(textOf(name)));
     expect(validate.errors).toBeNull();
   });
 
-  test("says at its top which environment variables it wants", () => {
+  test("lists its environment variables at the top", () => {
     const [head = ""] = textOf(name).split("\n\n");
     for (const [, variable = ""] of textOf(name).matchAll(/: \$\{(\w+)\}/g)) expect(head).toContain(variable);
   });
 });
 
-test("the first example runs without anything in the environment", async () => {
+test("the first example needs no environment variable", async () => {
   await expect(readConfig(new URL("rigbridge.yaml", folder).pathname, {})).resolves.toBeDefined();
 });
 
@@ -50,7 +50,7 @@ describe("the JSON Schema for editors", () => {
     expect(validate(config)).toBe(false);
   });
 
-  test("takes a variable for a key, however short", () => {
+  test("accepts a variable for a key, however short", () => {
     expect(validate({ http: { key: `\${K}` } })).toBe(true);
   });
 
@@ -61,7 +61,7 @@ describe("the JSON Schema for editors", () => {
   });
 });
 
-/** Paths of properties that say nothing of themselves and whose name alone does not say it. */
+/** Paths of properties without a description whose name is not clear enough. */
 function undescribed(schema: unknown, path: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { misindentedLine } from "../../src/config/indentation.ts";
 
-describe("the line that stands under no other", () => {
+describe("the first misindented line", () => {
   test.each([
     ["deeper than a key that has its value", "http:\n  port: 1\n   host: x\n", 3],
     ["deeper than a key that has its value, of an entry", "miners:\n  - address: a\n      name: x\n", 3],
@@ -24,9 +24,9 @@ describe("the line that stands under no other", () => {
     ["a text over several lines, of which only a parser knows", "a: |\n  x\n    y\n z: 1\n"],
     ["a mapping over several lines", "a: { b: 1,\n      c: 2 }\n"],
     ["a line without a colon", "http:\n  port: 1\n  host x\n"],
-  ])("is none: %s", (_, text) => expect(misindentedLine(text)).toBeUndefined());
+  ])("does not exist: %s", (_, text) => expect(misindentedLine(text)).toBeUndefined());
 
-  test("is none in whatever a writer of YAML has written", () => {
+  test("does not exist in generated YAML", () => {
     const words = fc.constantFrom("a", "some words", "10.0.0.1", "12", "", "- x", "a: b", "#", "'", "{", "two\nlines");
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(

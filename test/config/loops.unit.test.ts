@@ -48,8 +48,8 @@ test.each([
   [`{${room}, group: oven, miner: a}`, "heating: needs exactly one of group and miner"],
   [`{${room}, group: ofen}`, 'heating.group: there is no group "ofen"; did you mean "oven"?'],
   [`[{${room}, miner: b}]`, 'heating[0].miner: there is no miner "b"'],
-  [`[{${room}, group: oven}, {${room}, group: shelf}]`, 'heating[1].name: "Den" is the name of heating[0] too'],
-  [`{${room}, group: oven, hysterese: 1}`, 'heating.hysterese: is no known key; did you mean "hysteresis"?'],
+  [`[{${room}, group: oven}, {${room}, group: shelf}]`, "heating[1].name: is also the name of heating[0]"],
+  [`{${room}, group: oven, hysterese: 1}`, 'heating.hysterese: is not a known key; did you mean "hysteresis"?'],
   [`{${room.replace("21", "36")}, group: oven}`, "heating.target: must be at most 35"],
   [
     `{${room.replace("api: true", "topic: a/b")}, group: oven}`,
@@ -66,19 +66,19 @@ test.each([
   [`{${room.replace("api: true", "topic: a/+")}, group: oven}`, "heating.roomTemperature.topic: must be one topic"],
   [
     `{${room.replace("api: true", "topic: a/b, headers: {a: b}")}, group: oven}`,
-    "heating.roomTemperature: takes headers only beside url",
+    "heating.roomTemperature: can have headers only with url",
   ],
-  [`{${room.replace("api: true", "api: true, path: a")}, group: oven}`, "takes no path beside api"],
+  [`{${room.replace("api: true", "api: true, path: a")}, group: oven}`, "cannot have path with api"],
   [
     `{${room.replace("api: true", 'url: "http://a:b@c/"')}, group: oven}`,
-    "heating.roomTemperature.url: must hold no password",
+    "heating.roomTemperature.url: must not contain a password",
   ],
   [
     `{${room.replace("api: true", 'url: "file:///etc"')}, group: oven}`,
     "heating.roomTemperature.url: must be a web address",
   ],
   ["7", "heating: must be a mapping of keys, or a list of them"],
-])("heating: %s is a mistake, said in one sentence", (text, words) => {
+])("heating: %s is a mistake, reported in one sentence", (text, words) => {
   expect(mistakes(`heating: ${text}`).join("\n")).toContain(words);
 });
 
@@ -95,18 +95,18 @@ heating: {${room.replace("api: true", "topic: zigbee2mqtt/study, path: temperatu
   expect(mistakes(surplus)).toEqual(["follow.surplus.topic: needs the MQTT bridge: set mqtt in the configuration"]);
 });
 
-test("what the API tells is never counted as import", () => {
+test("a surplus set over the API is never counted as import", () => {
   const said = "{name: Roof, group: shelf, surplus: {api: true}, measures: import}";
-  expect(mistakes(`follow: ${said}`).join()).toContain("follow.measures: cannot be import beside surplus.api");
+  expect(mistakes(`follow: ${said}`).join()).toContain("follow.measures: cannot be import with surplus.api");
   expect(mistakes(`follow: ${said.replace("api: true", 'url: "http://meter.local/"')}`)).toEqual([]);
 });
 
 test("a group serves one room or one surplus", () => {
   const text = `heating: {${room}, group: oven}\nfollow: {name: Roof, group: oven, surplus: {api: true}}`;
-  expect(mistakes(text)).toEqual(['follow.group: "oven" is the group of heating too']);
+  expect(mistakes(text)).toEqual(["follow.group: is also the group of heating"]);
 });
 
-test("a rig's MAC may stand for it before anybody knows it", () => {
+test("a rig may be named by its MAC before it is known", () => {
   expect(mistakes(`heating: {${room}, miner: 02a1b2c3d4e5}`)).toEqual([]);
 });
 

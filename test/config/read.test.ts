@@ -34,7 +34,7 @@ async function mistakes(text: string, env: Record<string, string> = {}): Promise
 
 const twoLines = (first: string, second: string): string => `${first}\n${second}\n`;
 
-describe("a configuration without mistakes", () => {
+describe("a valid configuration", () => {
   test("may be empty, and then holds the defaults with the store beside the file", async () => {
     const { config, warnings } = await read("# nothing yet\n");
     expect(config).toMatchObject({ http: { host: "127.0.0.1", port: 17790 }, miners: [], poll: { interval: 10 } });
@@ -42,7 +42,7 @@ describe("a configuration without mistakes", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("may have sections with nothing in them", async () => {
+  test("may have empty sections", async () => {
     const { config } = await read(twoLines("http:", "miners:"));
     expect(config.http.port).toBe(17790);
     expect(config.miners).toEqual([]);
@@ -53,7 +53,7 @@ describe("a configuration without mistakes", () => {
     expect(config.store.url).toBe("/var/lib/rigbridge/farm.db");
   });
 
-  test("takes anchors and aliases", async () => {
+  test("may use anchors and aliases", async () => {
     const { config } = await read(
       "miners:\n  - { address: 10.0.0.1, tags: &t [a, b] }\n  - { address: 10.0.0.2, tags: *t }\n",
     );
@@ -61,34 +61,34 @@ describe("a configuration without mistakes", () => {
   });
 });
 
-describe("each mistake is named with its path and line", () => {
+describe("each mistake is reported with its path and line", () => {
   const rows: [string, string, string[]][] = [
-    ["an unknown key", "htp:\n  port: 1", ['1: htp: is no known key; did you mean "http"?']],
+    ["an unknown key", "htp:\n  port: 1", ['1: htp: is not a known key; did you mean "http"?']],
     [
       "an unknown key deep inside",
       "groups:\n  - name: a\n    groups:\n      - nane: b",
-      ['4: groups[0].groups[0].nane: is no known key; did you mean "name"?'],
+      ['4: groups[0].groups[0].nane: is not a known key; did you mean "name"?'],
     ],
     [
-      "an unknown key like none",
+      "an unknown key that resembles none",
       "poll:\n  frequency: 5",
-      ["2: poll.frequency: is no known key; known here: interval, timeout, makersLogins"],
+      ["2: poll.frequency: is not a known key; known here: interval, timeout, makersLogins"],
     ],
     [
       "an unknown key of a place",
       "miners:\n  - address: a1\n    location: { row: x }",
-      ["3: miners[0].location.row: is no known key; known here: site, container, rack, slot"],
+      ["3: miners[0].location.row: is not a known key; known here: site, container, rack, slot"],
     ],
     ["a missing key", "miners:\n  - name: a\n", ["2: miners[0].address: is missing"]],
     [
       "text for a number",
       'http:\n  port: "1"',
-      [`2: http.port: must be a number, is text; did you mean it without quotes? (\${VARIABLE} makes text, too)`],
+      [`2: http.port: must be a number, is text; write it without quotes (\${VARIABLE} is always text)`],
     ],
     [
       "a number for text",
       "miners:\n  - address: 5",
-      ["2: miners[0].address: must be text, is a number; did you mean it in quotes?"],
+      ["2: miners[0].address: must be text, is a number; put it in quotes"],
     ],
     ["a list for a mapping", "http: [1]", ["1: http: must be a mapping of keys, is a list"]],
     ["something else than a mapping", "- a\n- b", ["1: must be a mapping of keys, is a list"]],
@@ -105,7 +105,7 @@ describe("each mistake is named with its path and line", () => {
       [`3: miners[0].driver: must be one of ${drivers.map(({ id }) => id).join(", ")}`],
     ],
     [
-      "a driver, a plug and a privilege that were meant",
+      "a misspelt driver, plug and privilege",
       "miners:\n  - { address: a1, driver: axoes, supply: { type: shely, address: a2 } }\nusers:\n  - { name: a, privilege: kontrol }",
       [
         `2: miners[0].driver: must be one of ${drivers.map(({ id }) => id).join(", ")}; did you mean "axeos"?`,
@@ -114,12 +114,12 @@ describe("each mistake is named with its path and line", () => {
       ],
     ],
     [
-      "quotes around true, a comma in a number, and text that is none",
+      "quotes around true, a comma in a number, and text for a number",
       'http:\n  open: "true"\nelectricity:\n  price: 0,25\npoll:\n  interval: often',
       [
-        `2: http.open: must be true or false, is text; did you mean it without quotes? (\${VARIABLE} makes text, too)`,
-        "4: electricity.price: must be a number, is text; did you mean a point for the comma?",
-        `6: poll.interval: must be a number, is text (quotes and \${VARIABLE} make text)`,
+        `2: http.open: must be true or false, is text; write it without quotes (\${VARIABLE} is always text)`,
+        "4: electricity.price: must be a number, is text; use a decimal point instead of the comma",
+        `6: poll.interval: must be a number, is text (quotes and \${VARIABLE} make it text)`,
       ],
     ],
     [
@@ -131,34 +131,38 @@ describe("each mistake is named with its path and line", () => {
       "a required key that is misspelt, once, and one that is missing beside",
       "miners:\n  - adress: a1\ngroups:\n  - groups: []\n    colour: x",
       [
-        '2: miners[0].adress: is no known key; did you mean "address"?',
+        '2: miners[0].adress: is not a known key; did you mean "address"?',
         "4: groups[0].name: is missing",
-        "5: groups[0].colour: is no known key; known here: name, groups",
+        "5: groups[0].colour: is not a known key; known here: name, groups",
       ],
     ],
     [
-      "keys that are not indented below theirs",
+      "keys that are not indented below their section",
       "http:\nport: 1\nhost: a\nminers:\n  - address: a1\n    location:\n    site: x",
       [
-        "2: port: the indentation is missing: this belongs to http",
-        "3: host: the indentation is missing: this belongs to http",
-        "7: miners[0].site: the indentation is missing: this belongs to location",
+        "2: port: is not indented; it belongs under http",
+        "3: host: is not indented; it belongs under http",
+        "7: miners[0].site: is not indented; it belongs under location",
       ],
     ],
     ["a short key", "http:\n  key: short", ["2: http.key: needs at least 16 characters"]],
     [
       "an unknown locale",
       "display:\n  locale: xx-nowhere",
-      ["2: display.locale: is no known locale, like en-US or sv-SE"],
+      ["2: display.locale: is not a known locale; use one such as en-US or sv-SE"],
     ],
     [
       "a bad proxy",
       "http:\n  trustedProxies: [me]",
-      ["2: http.trustedProxies[0]: must be an IP address or a range like 10.0.0.0/8"],
+      ["2: http.trustedProxies[0]: must be an IP address or a range such as 10.0.0.0/8"],
     ],
-    ["a broker that is none", "mqtt:\n  url: x", ["2: mqtt.url: like mqtt://192.168.1.2:1883; mqtts, ws and wss too"]],
     [
-      "networks that are none",
+      "a malformed broker",
+      "mqtt:\n  url: x",
+      ["2: mqtt.url: must be like mqtt://192.168.1.2:1883; mqtts, ws and wss work too"],
+    ],
+    [
+      "malformed networks",
       "scan:\n  networks:\n    - 192.168.1.0/24\n    - rig.local\n    - fe80::/64\n    - 8.8.8.8\n    - 10.0.0.0/15",
       [
         '4: scan.networks[1]: "rig.local" is not written as 192.168.1.0/24, 192.168.1.10-192.168.1.80 or one address, with :port if need be',
@@ -178,7 +182,7 @@ describe("each mistake is named with its path and line", () => {
     [
       "another database",
       "store:\n  url: postgres://db",
-      ["2: store.url: must be the name of a file; other databases are not there yet"],
+      ["2: store.url: must be the name of a file; other databases are not supported yet"],
     ],
     [
       "a bad address",
@@ -188,12 +192,12 @@ describe("each mistake is named with its path and line", () => {
     [
       "one address in two spellings",
       "miners:\n  - address: Rig.local\n  - address: http://rig.local/",
-      ["3: miners[1].address: is the address of miners[0] too"],
+      ["3: miners[1].address: is also the address of miners[0]"],
     ],
     [
       "a uid twice",
       "miners:\n  - { address: a1, uid: x }\n  - { address: a2, uid: x }",
-      ['3: miners[1].uid: "x" is the uid of miners[0] too'],
+      ["3: miners[1].uid: is also the uid of miners[0]"],
     ],
     [
       "an unknown group",
@@ -203,12 +207,12 @@ describe("each mistake is named with its path and line", () => {
     [
       "a group twice, one inside another",
       "groups:\n  - name: a\n    groups:\n      - name: a",
-      ['4: groups[0].groups[0].name: "a" is the name of groups[0] too'],
+      ["4: groups[0].groups[0].name: is also the name of groups[0]"],
     ],
     [
       "a pool twice",
       'pools:\n  - { name: a, url: "p:1" }\n  - { name: a, url: "p:2" }',
-      ['3: pools[1].name: "a" is the name of pools[0] too'],
+      ["3: pools[1].name: is also the name of pools[0]"],
     ],
     [
       "a pool group of unknown pools",
@@ -221,7 +225,7 @@ describe("each mistake is named with its path and line", () => {
       ["2: poolGroups[0].pools: needs at least one pool"],
     ],
     [
-      "an algorithm that nobody knows, of a pool and of a coin",
+      "an unknown algorithm, of a pool and of a coin",
       'pools:\n  - { name: p, url: "p:1", algorithm: "RX/0" }\n  - { name: q, url: "q:1", algorithm: sha265 }\nalgorithms:\n  - { id: house, name: House, hashesPerDifficulty: 7 }\ncoins:\n  - { shortName: A, name: A, algorithm: House }\n  - { shortName: B, name: B, algorithm: nonsense }',
       [
         '3: pools[1].algorithm: there is no algorithm "sha265"; did you mean "sha256"?',
@@ -236,20 +240,20 @@ describe("each mistake is named with its path and line", () => {
     [
       "a key that two users share",
       "users:\n  - { name: u, key: abcdefghijklmnop }\n  - { name: v, key: abcdefghijklmnop }",
-      ["3: users[1].key: is the key of users[0] too"],
+      ["3: users[1].key: is also the key of users[0]"],
     ],
     [
-      "a service for everybody without a key",
+      "a service for everyone without a key",
       "http:\n  host: 0.0.0.0",
       [
-        "2: http.host: 0.0.0.0 is reached by others, and there is no key; set http.key, or http.open: true to let everybody in",
+        "2: http.host: 0.0.0.0 is reachable from other machines, but there is no key; set http.key, or http.open: true to allow everyone",
       ],
     ],
-    ["a key that stands twice", "poll:\n  interval: 5\npoll:\n  interval: 6", ["3: poll: stands here twice"]],
+    ["a duplicate key", "poll:\n  interval: 5\npoll:\n  interval: 6", ["3: poll: is given twice"]],
     [
-      "a key that stands twice in a list",
+      "a duplicate key in a list",
       "miners:\n  - address: a1\n    name: a\n    name: b",
-      ["4: miners[0].name: stands here twice"],
+      ["4: miners[0].name: is given twice"],
     ],
   ];
   test.each(rows)("%s", async (_, text, expected) => {
@@ -267,24 +271,24 @@ describe("each mistake is named with its path and line", () => {
   });
 });
 
-describe("what is no YAML is named by its line", () => {
+describe("invalid YAML is reported by its line", () => {
   test.each<[string, string, string[]]>([
-    ["a tab", "http:\n\tport: 1", ["2: a tab cannot indent; use spaces"]],
-    ["a line that is too deep", "http:\n  port: 1\n   host: x", ["3: the indentation does not fit the lines above"]],
+    ["a tab", "http:\n\tport: 1", ["2: tabs cannot be used for indentation; use spaces"]],
+    ["a line that is too deep", "http:\n  port: 1\n   host: x", ["3: the indentation does not match the lines above"]],
     [
       "a key beside neither the dash nor the first key",
       "miners:\n  - address: a1\n   name: x",
-      ["3: the indentation does not fit the lines above"],
+      ["3: the indentation does not match the lines above"],
     ],
     [
       "a first line that is indented",
       " http:\n  port: 1\npoll:\n  interval: 5",
-      ["3: the indentation does not fit the lines above"],
+      ["3: the indentation does not match the lines above"],
     ],
     [
       "a wrong indentation after another mistake, in their order",
       "http:\n  key: *nothing\npoll:\n  interval: 5\n   timeout: 2",
-      ["2: text that begins with * or & needs quotes", "5: the indentation does not fit the lines above"],
+      ["2: text that begins with * or & needs quotes", "5: the indentation does not match the lines above"],
     ],
     ["an open quote", 'miners:\n  - address: "rig', ["2: a quote, bracket, comma or colon is missing"]],
     ["an alias of nothing", "http:\n  key: *nothing", ["2: text that begins with * or & needs quotes"]],
@@ -294,8 +298,12 @@ describe("what is no YAML is named by its line", () => {
       `electricity: { price: \${P} }`,
       ["1: this is not expected here; text with special characters needs quotes"],
     ],
-    ["a second document", "http: {}\n---\nhttp: {}", ["2: a second document begins here; only one is read"]],
-    ["aliases in a circle", "miners: &m\n  - *m\n", ["1: its anchors and aliases refer to each other too often"]],
+    ["a second document", "http: {}\n---\nhttp: {}", ["2: a second YAML document begins here; only one is allowed"]],
+    [
+      "aliases in a circle",
+      "miners: &m\n  - *m\n",
+      ["1: its anchors and aliases refer to each other in a circle or too many times"],
+    ],
   ])("%s", async (_, text, expected) => {
     expect(await mistakes(text)).toEqual(expected);
   });
@@ -303,27 +311,27 @@ describe("what is no YAML is named by its line", () => {
   test("aliases that multiply are refused", async () => {
     const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(", ")}]`);
     expect(await mistakes(["l0: &l0 [a]", ...levels].join("\n"))).toEqual([
-      "1: its anchors and aliases refer to each other too often",
+      "1: its anchors and aliases refer to each other in a circle or too many times",
     ]);
   });
 });
 
 describe("environment variables", () => {
-  test("are put into texts, wherever they stand in them", async () => {
+  test("are replaced anywhere in a text", async () => {
     const text = `miners:\n  - address: \${RIG}:4028\n    password: a\${PW}b\n`;
     const { config } = await read(text, { RIG: "rig.local", PW: "$1" });
     expect(config.miners[0]).toMatchObject({ address: "rig.local:4028", password: "a$1b" });
   });
 
-  test("are text where a number looks like one", async () => {
+  test("are text even where the value looks like a number", async () => {
     const { config } = await read(`miners:\n  - { address: a1, password: '\${PW}' }`, { PW: "123456" });
     expect(config.miners[0]?.password).toBe("123456");
     expect(await mistakes(`http:\n  port: \${PORT}`, { PORT: "80" })).toEqual([
-      `2: http.port: must be a number, is text; did you mean it without quotes? (\${VARIABLE} makes text, too)`,
+      `2: http.port: must be a number, is text; write it without quotes (\${VARIABLE} is always text)`,
     ]);
   });
 
-  test("are put in once: what they hold is not looked at again", async () => {
+  test("are replaced once: their values are not expanded again", async () => {
     const { config } = await read(`miners:\n  - { address: a1, password: '\${A}' }`, { A: `\${B}`, B: "b" });
     expect(config.miners[0]?.password).toBe(`\${B}`);
   });
@@ -335,14 +343,14 @@ describe("environment variables", () => {
 
   test("that are not set are mistakes, all of them", async () => {
     expect(await mistakes(`http:\n  key: \${KEY}\nminers:\n  - address: \${RIG}`)).toEqual([
-      "2: http.key: wants the environment variable KEY, which is not set",
-      "4: miners[0].address: wants the environment variable RIG, which is not set",
+      "2: http.key: needs the environment variable KEY, which is not set",
+      "4: miners[0].address: needs the environment variable RIG, which is not set",
     ]);
   });
 
   test("must have a name", async () => {
     expect(await mistakes(`http:\n  key: \${a-b}`)).toEqual([
-      `2: http.key: has a \${ that names no environment variable; $\${ stands for \${ itself`,
+      `2: http.key: has a \${ that is not followed by the name of an environment variable; write $\${ for a literal \${`,
     ]);
   });
 });
@@ -366,13 +374,13 @@ describe("secrets", () => {
     expect(said.join("\n")).not.toContain("hunter2");
   });
 
-  test("in a file that others may read give a warning", async () => {
+  test("in a file that others can read give a warning", async () => {
     const { warnings } = await read("http: { key: abcdefghijklmnop }", {}, 0o644);
     expect(warnings).toEqual([expect.stringContaining("chmod 600")]);
   });
 
   test.each([
-    ["a file of one's own", "http: { key: abcdefghijklmnop }", 0o600],
+    ["a private file", "http: { key: abcdefghijklmnop }", 0o600],
     ["secrets from the environment", `http: { key: '\${KEY}' }`, 0o644],
     ["no secrets", "pools: [{ name: a, url: 'p:1', password: x }]", 0o644],
   ])("no warning for %s", async (_, text, mode) => {
@@ -384,9 +392,9 @@ describe("a file that cannot be read", () => {
   test("is named", async () => {
     await expect(readConfig(join(folder, "nowhere.yaml"))).rejects.toMatchObject({
       code: "config.invalid",
-      message: `${join(folder, "nowhere.yaml")} is not there`,
+      message: `${join(folder, "nowhere.yaml")} does not exist`,
     });
-    await expect(readConfig(folder)).rejects.toThrow("is a folder; the name of a file is wanted");
+    await expect(readConfig(folder)).rejects.toThrow("is a folder; give the name of a file");
   });
 });
 

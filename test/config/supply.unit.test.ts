@@ -20,7 +20,7 @@ function mistakes(supply: string, broker = mqtt): string[] {
 }
 
 describe("a plug over MQTT", () => {
-  test("needs a topic to switch it by and one that says how it is", () => {
+  test("needs a topic to switch it and one with its state", () => {
     expect(read("{type: mqtt, topics: {set: a/set, state: a/state}}")).toEqual({
       type: "mqtt",
       topics: { set: "a/set", state: "a/state" },
@@ -30,7 +30,7 @@ describe("a plug over MQTT", () => {
     });
   });
 
-  test("may say in JSON what it measures, and counts kWh unless told otherwise", () => {
+  test("may report its measurements in JSON, in kWh by default", () => {
     const topics =
       "{set: a, state: {topic: b, path: POWER}, power: {topic: c, path: E.P}, energy: {topic: c, path: E.T}}";
     expect(read(`{type: mqtt, topics: ${topics}}`)).toMatchObject({
@@ -43,10 +43,10 @@ describe("a plug over MQTT", () => {
     ["{type: mqtt, topics: {set: a}}", "miners[0].supply.topics.state: "],
     ["{type: mqtt, topics: {set: a/#, state: b}}", "miners[0].supply.topics.set: must be one topic, without + and #"],
     ["{type: mqtt, topics: {set: $SYS/a, state: b}}", "miners[0].supply.topics.set: must not begin with $"],
-    ["{type: mqtt, topics: {set: a, state: b, volts: c}}", "miners[0].supply.topics.volts: is no known key"],
+    ["{type: mqtt, topics: {set: a, state: b, volts: c}}", "miners[0].supply.topics.volts: is not a known key"],
     [
       "{type: mqtt, topics: {set: a, state: b}, chanel: 1}",
-      'miners[0].supply.chanel: is no known key; did you mean "channel"?',
+      'miners[0].supply.chanel: is not a known key; did you mean "channel"?',
     ],
     ["{type: mqtt, topics: {set: a, state: {topic: b, path: .c}}}", "miners[0].supply.topics.state"],
     ["{type: zwave, address: a}", "miners[0].supply.type: must be one of shelly, tasmota, mqtt"],
@@ -79,7 +79,7 @@ describe("a plug over MQTT", () => {
     expect(mistakes(`{type: mqtt, topics: {set: ${set}, state: b}}`, broker)).toEqual([]);
   });
 
-  test("may be read anywhere, since Home Assistant says there how things are", () => {
+  test("may be read anywhere, also at topics of Home Assistant", () => {
     expect(mistakes("{type: mqtt, topics: {set: a, state: homeassistant/switch/plug/state}}")).toEqual([]);
   });
 
@@ -98,8 +98,8 @@ describe("a plug over MQTT", () => {
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       expect(error.errors.map(({ path, message }) => `${path.replace(/^[^:]*:\d+: /, "")}: ${message}`)).toEqual([
-        "miners[1].supply: is the plug of miners[0] too",
-        "miners[4].supply: is the plug of miners[3] too",
+        "miners[1].supply: is also the plug of miners[0]",
+        "miners[4].supply: is also the plug of miners[3]",
       ]);
     }
   });

@@ -12,7 +12,7 @@ import { type ServiceProcess, startProcess } from "../torture/process.ts";
 const key = "the-key-of-the-service";
 let farm: Farm;
 let service: ServiceProcess;
-/** Notes whoever comes, and sends rigs' callers elsewhere. */
+/** Records connections, and redirects requests. */
 let trap: Server;
 let redirecting: Server;
 const trapped: string[] = [];
@@ -55,8 +55,8 @@ const json = { "content-type": "application/json" };
 const post = (path: string, body: unknown) => service.ask("POST", path, { headers: json, body: JSON.stringify(body) });
 const idIn = (text: string): number => Number(/"id":(\d+)/.exec(text)?.[1]);
 
-describe("the service calls nobody", () => {
-  test("whom a pool, a host or mining software names", async () => {
+describe("the service never connects", () => {
+  test("to an address from a pool, a host or mining software", async () => {
     const there = urlOf(trap, "127.103.30.1");
     const schemes = ["http", "https", "stratum+tcp", "stratum+ssl", "daemon+http", "tcp"];
     for (const scheme of schemes) expect((await post("/api/pools", { url: `${scheme}://${there}` })).status).toBe(200);
@@ -71,7 +71,7 @@ describe("the service calls nobody", () => {
     expect(trapped).toEqual([]);
   });
 
-  test("to whom a rig sends it on", async () => {
+  test("to the target of a rig's redirect", async () => {
     const added = await post("/api/miners", { address: urlOf(redirecting, "127.103.30.2") });
     expect(added.status).toBe(201);
     const answer = await service.ask("POST", `/api/miners/${idIn(added.text)}/poll`);
@@ -98,7 +98,7 @@ describe("the service calls nobody", () => {
     },
   );
 
-  test("but itself when it is added as a rig, and shows that it is none", async () => {
+  test("except to itself when it is added as a rig, which fails", async () => {
     const added = await post("/api/miners", { address: `127.0.0.1:${service.port}`, name: "myself" });
     const id = idIn(added.text);
     const requests = async () => {
@@ -111,7 +111,7 @@ describe("the service calls nobody", () => {
     const before = await requests();
     const polled = await service.ask("POST", `/api/miners/${id}/poll`);
     expect(polled.text).toContain("speaks a known protocol");
-    // A read asks each protocol's few questions, and none of them asks again.
+    // A read sends the few requests of each protocol once.
     expect((await requests()) - before).toBeLessThan(40);
     const rig = await service.ask("POST", "/api/miners/1000000001/poll");
     expect(rig.text).toContain('"statusDisplay":"Mining"');
@@ -119,7 +119,7 @@ describe("the service calls nobody", () => {
   });
 });
 
-describe("nothing is ever run", () => {
+describe("nothing is ever executed", () => {
   const files = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" });
 
   test("by any file of the source", () => {
@@ -155,7 +155,7 @@ describe("nothing is ever run", () => {
   ];
   const payloads = commands.flatMap((command) => wraps.map((wrap) => wrap(command)));
 
-  test("of 60 command lines, which come back as they went in", async () => {
+  test("of 60 command lines, which are returned unchanged", async () => {
     expect(payloads).toHaveLength(60);
     for (const payload of payloads) {
       const sent = { commandLineParams: payload, softwarePath: payload };
@@ -174,7 +174,7 @@ describe("nothing is ever run", () => {
   );
 });
 
-describe("a number that is none", () => {
+describe("a malformed number", () => {
   const odd = [
     "-1",
     "1e3",
@@ -195,7 +195,7 @@ describe("a number that is none", () => {
     "٣",
   ];
 
-  test.each(odd)("%s is refused or unknown wherever an id stands", async (id) => {
+  test.each(odd)("%s is refused or unknown in place of any id", async (id) => {
     for (const name of operationNames.filter((name) => operations[name].path.includes(":id"))) {
       const { method, path } = operations[name];
       const target = path.replaceAll(/:\w+/g, encodeURI(decodeURIComponent(id)));
@@ -207,7 +207,7 @@ describe("a number that is none", () => {
     }
     for (const parameter of ["user_id", "after", "miner"]) {
       const path = { user_id: "/api/summary", after: "/api/events", miner: "/api/commands" }[parameter];
-      // A uid may be any word, and an event's number is longer.
+      // A uid may be any word, and the number of an event is longer.
       const allowed = parameter === "user_id" || !/^\d+$/.test(id) ? [400] : [200, 400];
       if (parameter === "miner") allowed.push(200, 404);
       const { status } = await service.ask("GET", `${path}?${parameter}=${encodeURIComponent(decodeURIComponent(id))}`);
@@ -234,7 +234,7 @@ describe("a number that is none", () => {
   });
 });
 
-test("HEAD is answered as GET is, without a body", async () => {
+test("HEAD is answered like GET, without a body", async () => {
   for (const name of operationNames.filter((name) => operations[name].method === "GET")) {
     const target = operations[name].path.replaceAll(/:\w+/g, "1000000001");
     const [head, get] = [await service.ask("HEAD", target), await service.ask("GET", target)];
@@ -242,7 +242,7 @@ test("HEAD is answered as GET is, without a body", async () => {
   }
 });
 
-test("a parameter that is given twice is refused by every operation that knows it", async () => {
+test("a parameter given twice is refused by every operation that has it", async () => {
   for (const name of operationNames.filter((name) => operations[name].method === "GET")) {
     const target = operations[name].path.replaceAll(/:\w+/g, "1000000001");
     expect([name, (await service.ask("GET", `${target}?user_id=1&user_id=1`)).status]).toEqual([name, 400]);

@@ -11,7 +11,7 @@ import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 
-/** The whole program but the command line: virtual rigs, store, service and server, asked as a client would. */
+/** The whole program except the command line: virtual rigs, store, service and server, called by a client. */
 let farm: Farm;
 let store: Store;
 let service: MiningService;
@@ -74,7 +74,7 @@ async function answered<K extends OperationName>(
 const axeos = 1_000_000_001;
 const antminer = 1_000_000_002;
 
-test("there are the 28 documented operations, and ours beside them", () => {
+test("there are the 28 documented operations, and the Rigbridge extensions", () => {
   const documented = Object.values(operations).filter((operation) => !("ours" in operation));
   expect(documented).toHaveLength(28);
 });
@@ -168,7 +168,7 @@ describe("every documented operation answers as documented", () => {
   });
 });
 
-describe("what comes later says so, and does nothing", () => {
+describe("an unsupported action is refused, and does nothing", () => {
   test.each([
     ["POST", `/api/miners/${axeos}?action=apply_template&template_id=1`],
     ["POST", `/api/miners/${axeos}?action=rule&rule_id=1`],
@@ -184,11 +184,11 @@ if (!hasCurl) process.stderr.write("curl is missing: its calls are left out\n");
   const curl = async (...args: string[]): Promise<string> =>
     (await promisify(execFile)("curl", ["-s", "-w", " %{http_code}", ...args])).stdout;
 
-  test("sends an action with a form body, as people write it", async () => {
+  test("sends an action with a form body", async () => {
     expect(await curl("-d", "POST", `${server.url}/api/miners/${antminer}?action=restart`)).toMatch(/"RESTART".* 200$/);
   });
 
-  test("adds a rig by its address and hears what is wrong with another", async () => {
+  test("adds a rig by its address, and gets the mistakes of another", async () => {
     const json = ["-H", "Content-Type: application/json", `${server.url}/api/miners`];
     expect(await curl("-d", '{"address": "127.0.0.1:9"}', ...json)).toMatch(/"id":1000000004,.* 201$/);
     expect(await curl("-d", '{"address": "127.0.0.1:9"}', ...json)).toMatch(/"address.known".* 409$/);

@@ -8,7 +8,7 @@ import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
 import { until, within } from "../until.ts";
 
-/** The real program, killed while it tells many rigs something; the rigs live here and count what they are told. */
+/** The real program, killed while it sends commands to many rigs, which run here and count them. */
 const rigs = 60;
 let folder = "";
 let farm: Farm;
@@ -47,13 +47,13 @@ async function call(url: string, body?: object): Promise<unknown> {
 
 const look = async (url: string, id: number) => BulkAction.parse(await call(`${url}/api/actions/${id}`));
 
-/** How many rigs have been read, and said what they can be told. */
+/** The number of rigs that have been read, with their controls. */
 async function tellable(url: string): Promise<number> {
   const { groupList } = MinerList.parse(await call(`${url}/api/miners`));
   return minersIn(groupList).filter(({ canRestart }) => canRestart).length;
 }
 
-/** Resolves as soon as so many rigs are told, so that the service waits for the answers of the last of them. */
+/** Resolves once this many rigs have got a command, while the service waits for the last answers. */
 function areTold(enough: number): Promise<void> {
   const told = Promise.withResolvers<void>();
   const look = (): void => {
@@ -71,11 +71,11 @@ function areTold(enough: number): Promise<void> {
   return within(told.promise, `${enough} rigs to be told to locate themselves`);
 }
 
-test("a service that is killed again and again tells every rig at most once, and forgets none", async () => {
+test("a service that is killed repeatedly sends each rig at most one command, and loses none", async () => {
   let url = await serve();
   await until(async () => (await tellable(url)) === rigs, "every rig to be read");
   for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 20 };
-  // What ends with the rig's word: a restart is open until the rig shows it, long after it was told.
+  // A restart, which stays open until the rig shows it, long after the command.
   const action = { action: "locate", parameters: { on: true }, all: true, parallel: 5 };
   const started = await call(`${url}/api/actions`, action);
   expect(started).toEqual({ id: 1 });

@@ -13,7 +13,7 @@ const drivers = new URL("../../src/link/drivers/index.ts", import.meta.url);
 const key = "invented-key-of-the-failing-rig";
 const password = "invented-password-of-the-failing-rig";
 
-describe("a service that fails over what one of its rigs says", () => {
+describe("a service that fails on the answers of one rig", () => {
   let farm: Farm;
   let mosquitto: Mosquitto;
   let service: ServiceProcess;
@@ -62,14 +62,14 @@ describe("a service that fails over what one of its rigs says", () => {
     await farm.close();
   });
 
-  test("is read on, every rig in its turn", async () => {
+  test("keeps reading every rig", async () => {
     const requests = () => farm.rigs.map((rig) => rig.requests.count);
     const before = requests();
     await until(() => requests().every((count, index) => count > (before[index] ?? 0)), "another read of each");
     expect(await statuses()).toEqual(["Failing: Error", "Sound: Mining"]);
   });
 
-  test("answers for that rig alone, and in figures of all", async () => {
+  test("answers for that rig alone, and with totals of all", async () => {
     expect(await json(`/api/miners/${ids.failing}`)).toMatchObject({ readings: { notes: [unusable.message] } });
     expect(await json(`/api/miners/${ids.sound}`)).toMatchObject({ hasValidStatus: true });
     expect(await json("/api/summary")).toMatchObject({ totalCount: 2, runningCount: 1 });
@@ -79,7 +79,7 @@ describe("a service that fails over what one of its rigs says", () => {
     expect(text).toContain('rigbridge_miners{status="Error"} 1');
   });
 
-  test("tells of the others as they change", async () => {
+  test("streams changes of the others", async () => {
     const leaving = new AbortController();
     const options = { headers: { "x-api-key": key }, signal: leaving.signal };
     const { body } = await fetch(`http://127.0.0.1:${service.port}/api/events`, options);
@@ -114,7 +114,7 @@ describe("a service that fails over what one of its rigs says", () => {
     }
   });
 
-  test("logs that once, with the rig's id and no password", () => {
+  test("logs the failure once, with the id of the rig and no password", () => {
     const lines = service
       .stdout()
       .split("\n")

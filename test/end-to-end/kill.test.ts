@@ -4,7 +4,7 @@ import { endedWhileWriting } from "../torture/killed.ts";
 
 const folder = folders();
 
-test("what was acknowledged over HTTP survives kill -9 at any moment, and what was refused left nothing", async () => {
+test("acknowledged writes survive kill -9 at any moment, and refused ones leave no trace", async () => {
   const { acknowledged, refused, wrong } = await endedWhileWriting(folder(), {
     rounds: 3,
     most: 150,

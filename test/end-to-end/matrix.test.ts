@@ -13,8 +13,8 @@ import { openStore, type Store } from "../../src/store/index.ts";
 import { until, within } from "../until.ts";
 
 /**
- * Who gets what of every operation, asked over HTTP. There are two farms: what anna sees is called alpha, what bert
- * sees is called bravo, and neither may ever read the other's word.
+ * The permissions of every operation over HTTP. There are two farms: anna sees the one called alpha, bert the one
+ * called bravo, and neither may ever read the word of the other.
  */
 const keys = {
   service: "key-of-the-service",
@@ -23,13 +23,13 @@ const keys = {
   ada: "key-of-ada-12345678",
   abby: "key-of-abby-1234567",
 };
-/** Ids as the configuration's order gives them. */
+/** Ids by the order of the configuration. */
 const anna = 1;
 const ant = 1_000_000_001;
 const bitaxe = 1_000_000_002;
 const bravoAnt = 1_000_000_003;
 
-/** What a request carries, in the order of the tables' columns. */
+/** The credentials of a request, in the order of the columns of the tables. */
 const columns = {
   none: "",
   wrong: "key=not-the-key-at-all",
@@ -146,7 +146,7 @@ function ownAddress(): string {
   return `127.1.${Math.floor(asked / 250)}.${(asked % 250) + 1}`;
 }
 
-/** Each request comes from an address of its own, so that no guess at a key counts with another. */
+/** Each request has its own address, so that wrong keys are not counted together. */
 function ask(method: string, path: string, body?: object): Promise<Answer> {
   const localAddress = ownAddress();
   const text = body === undefined ? undefined : JSON.stringify(body);
@@ -158,7 +158,7 @@ function ask(method: string, path: string, body?: object): Promise<Answer> {
       response.setEncoding("utf8");
       response.on("data", (part: string) => {
         text += part;
-        // A stream has no end: what it begins with is enough.
+        // A stream does not end, so its beginning is enough.
         if (response.headers["content-type"]?.startsWith("text/event-stream")) response.destroy();
       });
       response.on("close", () => resolve({ status: response.statusCode ?? 0, text }));
@@ -174,7 +174,7 @@ interface Asked {
   readonly body?: object;
 }
 
-/** Numbers that nothing else has. */
+/** Unique numbers. */
 const next = (): number => {
   asked += 1;
   return asked;
@@ -194,7 +194,7 @@ const newPool = {
 const newMiner = () => ({ address: `127.2.0.1:${20_000 + next()}` });
 const dryRun = { action: "stop", parameters: {}, miners: [bravoAnt], parallel: 16, delay: 0, dryRun: true } as const;
 
-/** The path of something that was just made, to be changed or removed once. */
+/** The path of a new item, to be changed or removed once. */
 const made = (path: string, make: () => Promise<{ readonly id: number | string }>, body?: object) => async () => ({
   path: `${path}/${(await make()).id}`,
   ...(body === undefined ? {} : { body }),
@@ -204,7 +204,7 @@ const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService
 const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, asService);
 const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });
 
-/** What is asked for with each operation: of the alpha farm where there is a choice. */
+/** The input of each operation, about the alpha farm where there is a choice. */
 const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Promise<Asked>)>> = {
   listMiners: "/api/miners",
   getMiner: `/api/miners/${ant}`,
@@ -247,7 +247,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   changeGroup: made("/api/groups", group, { name: "newer" }),
   deleteGroup: made("/api/groups", group),
   listCommands: "/api/commands",
-  // One that has ended: the rig is asked for it each time.
+  // One that has ended, since the rig is read each time.
   cancelCommand: async () => {
     const located = await service.minerAction({ id: bitaxe, action: "locate", on: true }, asService);
     return { path: `/api/commands/${located.commandId}` };
@@ -263,7 +263,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listUsers: "/api/users",
   saveUser: () => ({ path: "/api/users", body: { name: `user ${next()}`, privilege: "administrator" } }),
   deleteUser: made("/api/users", user),
-  // Who may search is told what is wrong with the request.
+  // With permission to search, the mistakes of the request are reported.
   startDiscovery: { path: "/api/discovery", body: { networks: ["no network"] } },
   getDiscovery: "/api/discovery/77",
   cancelDiscovery: "/api/discovery/77",
@@ -276,11 +276,11 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
 };
 
 /**
- * The status of each operation for: no key; a wrong one; the service's; the keys of anna (may look, sees alpha), bert
+ * The status of each operation for: no key; a wrong one; the service's; the keys of anna (view, sees alpha), bert
  * (control, sees bravo), ada (administrator of all) and abby (administrator of bravo); the service's with the user_id of
- * anna, and of nobody.
- * The last column says whose words there are to be shown: of both farms, or of alpha alone. Who sees one farm is shown
- * that one's, and never the other's.
+ * anna, and of an unknown user.
+ * The last column names the farms whose words the reply contains: both, or alpha alone. A user who sees one farm gets
+ * only the words of that farm.
  */
 const documented = `
                        none wrong serv anna bert ada  abby f.a. f.n.
@@ -348,7 +348,7 @@ getHistory             401  401   200  200  404  200  404  200  404
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);
 
-/** The operation, the statuses by column, and whose words a reply holds. */
+/** The operation, the statuses by column, and the farms whose words the reply contains. */
 function rowsOf(table: string): [OperationName, readonly number[], string | undefined][] {
   const lines = table.trim().split("\n").slice(1);
   return lines.map((line) => {
@@ -358,7 +358,7 @@ function rowsOf(table: string): [OperationName, readonly number[], string | unde
   });
 }
 
-test("the tables hold every operation", () => {
+test("the tables list every operation", () => {
   const named = (table: string) => rowsOf(table).map(([name]) => name);
   expect(named(documented)).toEqual(operationNames.filter((name) => !("ours" in operations[name])));
   expect(named(documented)).toHaveLength(28);
@@ -393,12 +393,12 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
   const { path, body } = await targetOf(name);
   const before = declared();
   const answer = await ask(operations[name].method, withKey(path, column), body);
-  // What is asked for is of the other farm, or of all: who administers one farm alone changes nothing of it.
+  // The input is about the other farm or about all, which an administrator of one farm cannot change.
   if (column === "abby") expect(declared()).toEqual(before);
   return answer;
 }
 
-/** All that people have declared of either farm, and what was told to the rigs of alpha. */
+/** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
     (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners"] as const).map(
@@ -422,7 +422,7 @@ function withKey(path: string, column: Column): string {
   return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
-/** What may come with a request of somebody who may not send it; none of it is ever read. */
+/** Bodies of requests without permission, which are never parsed. */
 const unread: readonly (readonly [string, string, string])[] = [
   ["broken JSON", "content-type: application/json\r\ncontent-length: 9", '{"name": '],
   [
@@ -435,7 +435,7 @@ const unread: readonly (readonly [string, string, string])[] = [
   ["a form that never comes", "content-type: text/plain\r\ncontent-length: 5\r\nexpect: 100-continue", ""],
 ];
 
-describe("who may not do it is told so whatever the body is:", () => {
+describe("without permission it is refused, whatever the body:", () => {
   test.each([...rowsOf(documented), ...rowsOf(ours)])("%s", async (name, statuses) => {
     const refused = columnNames.flatMap((column, index) => {
       const status = statuses[index] ?? 0;
@@ -465,7 +465,7 @@ describe("who may not do it is told so whatever the body is:", () => {
   }
 });
 
-test("a connection stays when a small body was not for its sender to send", async () => {
+test("a connection stays open when a small body was not permitted", async () => {
   const { host, port } = server.address;
   const socket = connect({ host, port });
   const said: string[] = [];
@@ -479,7 +479,7 @@ test("a connection stays when a small body was not for its sender to send", asyn
   socket.destroy();
 });
 
-test("what a user may not see is answered as what is not there", async () => {
+test("what a user may not see is not found", async () => {
   const at = (path: string) => ask("GET", `${path}?key=${keys.anna}`);
   for (const [unseen, absent] of [
     [`/api/miners/${bravoAnt}`, "/api/miners/77"],
@@ -494,7 +494,7 @@ test("what a user may not see is answered as what is not there", async () => {
   }
 });
 
-test("an id of another farm gets who may steer their own nothing, and changes nothing", async () => {
+test("a user who controls one farm cannot use ids of another farm", async () => {
   const { id: alphaJob } = await alphaBulk();
   const before = await service.listCommands({}, asService);
   const cases: (readonly [string, string])[] = [
@@ -535,7 +535,7 @@ test("an id of another farm gets who may steer their own nothing, and changes no
 
 const alphaBulk = () => service.startBulkAction({ ...dryRun, miners: [ant, bitaxe] }, asService);
 
-test("lists that are asked for another farm's things by id are empty", async () => {
+test("lists filtered by ids of another farm are empty", async () => {
   const { uid } = await service.getMiner({ id: ant }, asService);
   for (const miner of [ant, uid]) {
     const list = (column: Column) =>
@@ -547,7 +547,7 @@ test("lists that are asked for another farm's things by id are empty", async () 
   }
 });
 
-test("totals are made of what the user sees", async () => {
+test("totals include only what the user sees", async () => {
   const at = async (path: string, column: Column) => (await ask("GET", `${path}?${columns[column]}`)).text;
   for (const [column, totalCount] of [
     ["anna", 2],
@@ -563,7 +563,7 @@ test("totals are made of what the user sees", async () => {
   expect(notifications.notificationCount).toBe(2);
 });
 
-test("the figures for Prometheus are those of the user's miners", async () => {
+test("the metrics for Prometheus are those of the user's miners", async () => {
   const figures = async (column: Column) => ask("GET", `/metrics?${columns[column]}`);
   expect((await figures("service")).text).toMatch(/alpha ant[\s\S]*bravo ant/);
   for (const column of ["anna", "for anna"] as const) {
@@ -574,7 +574,7 @@ test("the figures for Prometheus are those of the user's miners", async () => {
   expect(statuses.map(({ status }) => status)).toEqual([401, 401, 404]);
 });
 
-test("the list is tagged for each user, so that no answer is taken for another's", async () => {
+test("the list has an ETag for each user, so that no cached answer is shared", async () => {
   const tagOf = async (column: Column) =>
     (await fetch(`${server.url}/api/miners?${columns[column]}`)).headers.get("etag") ?? "";
   const [all, ofAnna, ofBert] = [await tagOf("service"), await tagOf("anna"), await tagOf("bert")];
@@ -586,7 +586,7 @@ test("the list is tagged for each user, so that no answer is taken for another's
   expect((await again(ofAnna, "for anna")).status).toBe(304);
 });
 
-test("the audit names who it was", async () => {
+test("the audit log names the user", async () => {
   const restart = async (query: string) =>
     expect((await ask("POST", `/api/miners/${bitaxe}?action=locate&on=true&${query}`)).status).toBe(200);
   const { id, hasKey } = await service.saveUser(
@@ -606,7 +606,7 @@ test("the audit names who it was", async () => {
   expect(operations.listCommands.reply.parse(JSON.parse(ofCarl.text)).commandList).toHaveLength(1);
 });
 
-test("a key that is taken away opens nothing, and one that is changed opens what it did", async () => {
+test("a revoked key is refused, and a changed key keeps its permissions", async () => {
   const list = async (key: string) => (await ask("GET", `/api/miners?key=${key}`)).status;
   const save = async (body: object) =>
     operations.saveUser.reply.parse(JSON.parse((await ask("POST", `/api/users?key=${keys.ada}`, body)).text));

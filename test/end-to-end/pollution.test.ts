@@ -15,7 +15,7 @@ import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startProcess } from "../torture/process.ts";
 
-/** What every object inherits, before anything was tried. */
+/** The prototype of every object before the test. */
 const kinds = [Object, Array, Function, String, Number, Map, Error, Promise];
 const inherited = () => kinds.map(({ prototype }) => Reflect.ownKeys(prototype));
 const before = inherited();
@@ -121,7 +121,7 @@ describe("no prototype is changed", () => {
     expect(inherited()).toEqual(before);
   });
 
-  test("by a device that answers with nothing else", async () => {
+  test("by a device that answers only with such keys", async () => {
     const words =
       '{"STATUS":[{"__proto__":{"polluted":1}}],"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}\0';
     const device: Server = createServer((socket) => socket.on("error", () => {}).end(words));
@@ -141,7 +141,7 @@ const pages = ["/api/miners", "/api/summary", "/metrics", "/openapi.json", "/hea
 
 describe.each([
   ["--disable-proto=throw", [...pages, "/docs"]],
-  // What shows the documentation is a package that changes what is frozen here.
+  // The package behind the documentation page changes what is frozen here.
   ["--frozen-intrinsics", pages],
 ])("under node %s", (option, pages) => {
   test("the service starts, reads rigs, serves and stops", async () => {

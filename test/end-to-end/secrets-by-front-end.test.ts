@@ -16,8 +16,8 @@ import { until } from "../until.ts";
 import { writings } from "./writings.ts";
 
 /**
- * Where secrets may come out: every operation, asked for by everybody who can ask, with a word of its own in every
- * secret field, and everything heard at every front end. The fields are those of test/contract/secrets.unit.test.ts.
+ * Where secrets are returned: every operation with every kind of credentials, with a unique word in every
+ * secret field, and all output of every front end. The fields are those of test/contract/secrets.unit.test.ts.
  */
 const words = {
   service: "service-Key/1+of=secrets",
@@ -34,7 +34,7 @@ const words = {
   laterPool: "pool-Word/12+of=secrets",
   line: "line-Word/13+of=secrets",
 } as const;
-/** What is shown to those who may steer, over HTTP, where the API document has it. */
+/** Secrets returned over HTTP to users with control, as the API documents it. */
 const shown: Readonly<Record<string, readonly (keyof typeof words)[]>> = {
   listPools: ["pool", "laterPool"],
   getPool: ["pool", "laterPool"],
@@ -44,7 +44,7 @@ const shown: Readonly<Record<string, readonly (keyof typeof words)[]>> = {
   saveManagedMiner: ["line"],
 };
 
-/** Who asks over HTTP: a key, and what stands in the query. Ids of users are in the order of the configuration. */
+/** The callers over HTTP: a key and a query. Ids of users are in the order of the configuration. */
 const callers = {
   "the service's key": { key: words.service, query: "", isTrusted: true },
   "an administrator": { key: words.admin, query: "", isTrusted: true },
@@ -61,14 +61,14 @@ let farm: Farm;
 let mosquitto: Mosquitto;
 let service: ServiceProcess;
 let listener: Listening;
-/** Everything that came out: where, to whom, and by which operation. */
+/** All output: where, to whom, and by which operation. */
 const came: { readonly where: string; readonly caller: string; readonly operation: string; readonly text: string }[] =
   [];
 const note = (where: string, text: string, caller = "", operation = ""): void => {
   came.push({ where, caller, operation, text });
 };
 
-/** What each operation takes, flat as over MQTT; secrets wherever there is a place for one. */
+/** The input of each operation, flat as over MQTT, with secrets in every secret field. */
 const inputs: Readonly<Record<OperationName, object>> = {
   listMiners: {},
   getMiner: { id: rigId },
@@ -178,7 +178,7 @@ afterAll(async () => {
   await farm.close();
 });
 
-/** The request of an operation: path, query and body out of its flat input. */
+/** The request of an operation: path, query and body from its flat input. */
 function requestOf(name: OperationName): {
   readonly method: string;
   readonly target: string;
@@ -211,7 +211,7 @@ async function askAs(caller: CallerName, name: OperationName): Promise<number> {
   return answer.status;
 }
 
-/** What a stream of events says from now on. */
+/** A stream of events from now on. */
 function watch(caller: CallerName): { readonly text: () => string; readonly end: () => void } {
   const { key, query } = callers[caller];
   let text = "";
@@ -240,12 +240,12 @@ async function askEverything(): Promise<void> {
   await until(() => streams.every(([, { text }]) => text().includes("retry:")), "every stream of events to begin");
   for (const caller of callerNames) {
     const statuses = await Promise.all(calls.map(async (name) => [name, await askAs(caller, name)] as const));
-    // Reads come once more, of what the writes have made.
+    // Reads are repeated after the writes.
     for (const name of calls.filter((each) => operations[each].method === "GET")) await askAs(caller, name);
     const refused = statuses.filter(([, status]) => status === 401 || status === 403).map(([name]) => name);
     const isGuest = callers[caller].key === "";
     const writes = calls.filter((name) => operations[name].method !== "GET");
-    // Who may only look changes nothing, and without a key nothing is even asked for.
+    // A viewer changes nothing, and a caller without a key gets nothing.
     if (isGuest || !callers[caller].isTrusted) expect(refused).toEqual(expect.arrayContaining(writes));
     if (!callers[caller].isTrusted) expect(refused).toContain("listUsers");
   }
@@ -268,14 +268,14 @@ async function askByMqtt(): Promise<void> {
   }
 }
 
-test("secrets come out where the API document has them, to those who may steer, and nowhere else", async () => {
+test("secrets are returned only where the API documents them, to users with control", async () => {
   await askEverything();
-  // What the test itself says at the broker is not what comes out.
+  // Messages of the test itself do not count.
   const asked = new Set(calls.map((name) => `rigbridge/bridge/request/${name}`));
   await askByMqtt();
   for (const { topic, payload } of listener.heard) if (!asked.has(topic)) note("MQTT", `${topic} ${payload}`);
 
-  // Command line and the lists of Node-RED's editor, with the service's own key.
+  // The command line and the lists of Node-RED's editor, with the service's key.
   const url = `http://127.0.0.1:${service.port}`;
   const secretsOfRig = { RIGBRIDGE_PASSWORD: words.rig, RIGBRIDGE_TOKEN: words.token };
   const env = { RIGBRIDGE_SERVICE: url, RIGBRIDGE_KEY: words.service, ...secretsOfRig };
@@ -328,7 +328,7 @@ test("secrets come out where the API document has them, to those who may steer, 
     (shown[operation] ?? []).some((word) => word === name);
   expect(leaks.filter((leak) => !allowed(leak))).toEqual([]);
 
-  // That the words were there to be found: the service's key is shown all that anybody is.
+  // The words do appear where they are allowed: with the service's key.
   for (const operation of Object.keys(shown))
     expect([
       operation,

@@ -8,7 +8,7 @@ import { type Ask, type ServiceProcess, startProcess } from "../torture/process.
 import { within } from "../until.ts";
 import { writings } from "./writings.ts";
 
-/** Every word that must stay inside, with characters that each way of writing changes. */
+/** The secret words, with characters that each encoding changes. */
 const secrets = {
   service: 'Zervice"key\\+/&%=?-12345',
   user: 'Uzer"key\\+/&%=?-1234567',
@@ -20,12 +20,12 @@ const secrets = {
   pool: 'Pool"pazz\\+/&%=?é',
   laterPool: 'LaterPool"pazz\\+/&%=?é',
 };
-/** What is shown of pools to those who may steer, as the API document has it. */
+/** The secrets of pools that users with control get, as the API documents it. */
 const shownWithPools = [secrets.pool, secrets.laterPool];
 
 let farm: Farm;
 let service: ServiceProcess;
-/** Everything that came out, with where it came from. */
+/** All output, with its source. */
 const came: [where: string, what: string][] = [];
 
 beforeAll(async () => {
@@ -91,10 +91,10 @@ function raw(bytes: string): Promise<void> {
   return within(closed, "the service to close the connection", { details: () => text });
 }
 
-test("no key, password or token comes out, whatever goes wrong", async () => {
+test("no error exposes a key, password or token", async () => {
   const key = encodeURIComponent(secrets.service);
   const every = Object.values(secrets);
-  // Each rig fails in a way of its own.
+  // Each rig fails in a different way.
   const [refusing, paged] = farm.rigs;
   if (refusing !== undefined) refusing.fault = "denied";
   if (paged !== undefined) paged.fault = "http-401";
@@ -145,7 +145,7 @@ test("no key, password or token comes out, whatever goes wrong", async () => {
       from: "127.103.22.1",
     });
 
-  // What is right, and kept.
+  // Valid input, which is stored.
   await send("/api/users", { name: "bert", key: secrets.laterUser, privilege: "control" });
   await send("/api/pools", { id: 1, plainWorkerPassword: secrets.laterPool });
   await send("/api/pools", {
@@ -155,7 +155,7 @@ test("no key, password or token comes out, whatever goes wrong", async () => {
   });
   await send("/api/miners", { address: "127.103.21.2:1", password: secrets.laterRigPassword, token: secrets.token });
 
-  // Commands that the rigs refuse, or do.
+  // Commands that the rigs refuse or execute.
   for (const id of [1_000_000_001, 1_000_000_002, 1_000_000_003, 1_000_000_004]) {
     await ask("POST", `/api/miners/${id}/poll`);
     for (const action of ["reboot", "change_pool&pool_id=1&pool_type=single", "add_pool&pool_id=1&pool_type=single"])
@@ -181,7 +181,7 @@ test("no key, password or token comes out, whatever goes wrong", async () => {
     }
 });
 
-test("the store holds digests of keys alone", async () => {
+test("the store contains only digests of keys", async () => {
   const files = (await readdir(service.folder)).filter((file) => file !== "rigbridge.yaml");
   expect(files).toContain("rigbridge.db");
   const bytes = Buffer.concat(await Promise.all(files.map((file) => readFile(join(service.folder, file)))));

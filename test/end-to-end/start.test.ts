@@ -26,7 +26,7 @@ const folder = folders();
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 const miners = 400;
 
-/** A folder with a store of some hundred pages. */
+/** A folder with a store of several hundred pages. */
 async function stored(): Promise<{ data: string; file: string }> {
   const data = folder();
   const file = join(data, "rigbridge.db");
@@ -37,14 +37,14 @@ async function stored(): Promise<{ data: string; file: string }> {
   );
   await store.miners.declare(new Map(rows));
   await store.close();
-  // As if they had come over the API, all at once.
+  // As if they had been added over the API.
   sql(file, "update resource set owner = 'store', key = null");
   return { data, file };
 }
 
 const start = (data: string): Promise<Ended> => rigbridge(["serve", "--data", data, "--port", "0"]);
 
-/** Every file of the store but its lock, with its bytes. */
+/** Every file of the store except its lock, with its bytes. */
 const bytes = (data: string) =>
   readdirSync(data)
     .filter((name) => statSync(join(data, name)).isFile() && !/lock$|reserve$|shm$/.test(name))
@@ -62,13 +62,13 @@ const sql = (file: string, statements: string): void => {
   database.close();
 };
 
-/** Without all that came after; a table bulk_action then stands in the way of version 2. */
+/** Removes everything later; a table bulk_action then blocks version 2. */
 const toVersion1 =
   "drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; " +
   "drop index command_actor; alter table rig_memory drop column reason; alter table rig_memory drop column records; " +
   "delete from migration where name > 'version-0001'; pragma user_version = 1;";
 
-describe("a store that cannot be used is said in a sentence, and not touched:", () => {
+describe("an unusable store is reported in a sentence, and not modified:", () => {
   test.each<[string, RegExp, (file: string) => void]>([
     ["another file", /is no store of Rigbridge/, (file) => writeFileSync(file, "miners:\n".repeat(1000))],
     ["a damaged header", /is damaged/, (file) => page(file, 0, (header) => header.fill(0xff, 16, 60))],
@@ -146,7 +146,7 @@ describe("a store that cannot be used is said in a sentence, and not touched:", 
   });
 });
 
-/** Root may do everything, and so starts it as the user that may do least. */
+/** Root has every permission, so it starts the service as the user nobody. */
 async function startAsNobody(data: string): Promise<{ code: unknown; said: string }> {
   const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -189,7 +189,7 @@ describe("a service starts with its miners", () => {
     expect(await minersOf(data)).toBe(miners);
   });
 
-  test("when it is of the first version, and all its rows stay", async () => {
+  test("when it is of the first version, and keeps all its rows", async () => {
     const { data, file } = await stored();
     sql(file, `${toVersion1} insert into command values (7, 1, 1, 5, '', '', 'stop', '{}', 'done', 'x')`);
     expect(await minersOf(data)).toBe(miners);

@@ -15,7 +15,7 @@ const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const serve = () => running(["serve", "--data", folder(), "--port", "0"], ready);
 
-test("a service that is told to stop in the midst of writes ends with 0 and keeps what it acknowledged", async () => {
+test("a service stopped in the middle of writes exits with 0 and keeps what it acknowledged", async () => {
   const codes: (number | null)[] = [];
   const { wrong } = await endedWhileWriting(
     folder(),
@@ -26,7 +26,7 @@ test("a service that is told to stop in the midst of writes ends with 0 and keep
   expect(codes).toEqual([0, 0]);
 });
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends it with 0", async (signal) => {
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s makes it exit with 0", async (signal) => {
   const service = await serve();
   service.signal(signal);
   const { code, stdout } = await service.ended;
@@ -34,7 +34,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends it with 0", async (
   expect(stdout).toContain(`Stopping (${signal})`);
 });
 
-test("who listens, reads slowly or never finishes a request does not keep it from ending in order", async () => {
+test("an open event stream or an unfinished request does not keep it from shutting down", async () => {
   const service = await serve();
   const { hostname, port } = new URL(ready.exec(service.said())?.[1] ?? "");
   const sockets = [
@@ -49,18 +49,18 @@ test("who listens, reads slowly or never finishes a request does not keep it fro
   }
   service.signal("SIGTERM");
   const { code, stdout } = await service.ended;
-  expect(stdout).not.toContain("Not everything could be closed");
+  expect(stdout).not.toContain("Shutdown did not finish");
   expect(code).toBe(0);
 });
 
-test("the same signal from the terminal and from npm is one", async () => {
+test("the same signal from the terminal and from npm counts as one", async () => {
   const service = await serve();
   service.signal("SIGINT");
   service.signal("SIGINT");
   expect(await service.ended).toMatchObject({ code: 0 });
 });
 
-test("that nobody reads what it prints any more does not end it", async () => {
+test("a closed stdout does not end it", async () => {
   const data = folder();
   const port = await freePort();
   const args = ["--disable-warning=ExperimentalWarning", main, "serve", "--data", data, "--make-key", "--port"];

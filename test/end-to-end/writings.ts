@@ -1,7 +1,7 @@
-/** As a text could be written by whoever passes it on. */
+/** The encodings of a text. */
 export const writings = (secret: string): string[] => {
   const bytes = Buffer.from(secret);
-  // Of what stands in the middle of other bytes, whatever they are.
+  // Base64 in the middle of other bytes, at any offset.
   const inBase64 = [0, 1, 2].flatMap((skipped) =>
     (["base64", "base64url"] as const).map((coding) => bytes.subarray(skipped).toString(coding).slice(0, 20)),
   );

@@ -62,7 +62,7 @@ describe("Homebridge with the plugin", () => {
     const rigs = [{ address: "127.0.0.1:1/x" }, { adress: "127.0.0.1" }];
     const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge", rigs } }));
     await homebridge.until(/rigs\[0\]\.address .*path/);
-    await homebridge.until(/rigs\[1\]\.adress is no known key; did you mean "address"\?/);
+    await homebridge.until(/rigs\[1\]\.adress is not a known key; did you mean "address"\?/);
     await homebridge.until(/rigs\[1\]\.address is missing/);
     expect(await names(homebridge)).toEqual([]);
   });

@@ -128,7 +128,7 @@ describe("the settings page", () => {
     await inside.getByRole("button", { name: "Add a rig" }).click();
     await inside.getByRole("button", { name: "Add a rig" }).click();
     await inside.locator('[data-path="rigs[2].address"] input').fill("192.168.1.9");
-    await saidAt(opened, "rigs[2].address").getByText("is the address of rigs[0] too").waitFor();
+    await saidAt(opened, "rigs[2].address").getByText("is also the address of rigs[0]").waitFor();
   });
 
   testInBrowser("sets a rig up: heater with a room, plug, sensors, and what only it has", async () => {

@@ -35,7 +35,7 @@ describe("settings", () => {
   test("that name nothing for what cannot be read are mistakes, and not none", async () => {
     expect(await mistakesOf({ rigs: { address: "192.168.1.9" }, servise: { url: "http://192.168.1.2" } })).toEqual([
       "rigs must be a list, is a mapping of keys",
-      'servise is no known key; did you mean "service"?',
+      'servise is not a known key; did you mean "service"?',
     ]);
     expect(await mistakesOf({ rigs: ["192.168.1.9"] })).toEqual(["rigs[0] must be a mapping of keys, is text"]);
     expect(await mistakesOf({ groups: { only: [] } })).toEqual(["groups.only needs at least 1 of them"]);
@@ -56,7 +56,7 @@ describe("settings", () => {
     const rig = (address: string) => ({ address, name: "" });
     expect((await readSettings({ rigs: [rig("192.168.1.9"), rig(""), { name: null }] })).rigs).toHaveLength(1);
     expect(await mistakesOf({ rigs: [rig(""), { adress: "192.168.1.9" }] })).toEqual([
-      expect.stringMatching(/^rigs\[1\]\.adress is no known key/),
+      expect.stringMatching(/^rigs\[1\]\.adress is not a known key/),
       "rigs[0].address is missing",
       "rigs[1].address is missing",
     ]);
@@ -76,14 +76,14 @@ describe("settings", () => {
     });
     expect(mistakes).toEqual([
       "rigs[0].as must be one of outlet, switch, heater, hidden",
-      'rigs[1].adress is no known key; did you mean "address"?',
+      'rigs[1].adress is not a known key; did you mean "address"?',
       "rigs[4].heating.target must be at most 35",
-      'alarms is no known key; did you mean "alarm"?',
+      'alarms is not a known key; did you mean "alarm"?',
       "rigs[1].address is missing",
       "rigs[3].heating is missing; a heater needs a room with a temperature",
       expect.stringMatching(/^rigs\[4\]\.heating\.roomTemperature\.url must be a web address/),
       expect.stringMatching(/^rigs\[0\]\.address .*has a path/),
-      "rigs[5].address is the address of rigs[3] too",
+      "rigs[5].address is also the address of rigs[3]",
       expect.stringMatching(/^rigs\[2\]\.supply\.address .*blank/),
     ]);
   });
@@ -93,10 +93,10 @@ describe("settings", () => {
     const heater = (address: string, name: string) => ({ address, name, as: "heater", heating });
     expect(
       await mistakesOf({ rigs: [{ address: "192.168.1.8" }, heater("192.168.1.9", "A"), heater("192.168.1.10", "B")] }),
-    ).toEqual(['rigs[2].heating.name "Bath" is the name of rigs[1].heating too']);
+    ).toEqual(['rigs[2].heating.name is also the name of rigs[1].heating']);
     const other = { ...heater("192.168.1.10", "A"), heating: { ...heating, name: "Attic" } };
     expect(await mistakesOf({ rigs: [heater("192.168.1.9", "A"), other] })).toEqual([
-      'rigs[1].name "A" is the miner of rigs[0].heating too',
+      "rigs[1].name is also the miner of rigs[0].heating",
     ]);
   });
 

@@ -25,8 +25,8 @@ const mining = (value: boolean | null) => [
 ];
 const tuning = { code: "tuning", text: "It is tuning itself" } as const;
 const errors = [
-  { code: "120", text: "intake fan off its speed" },
-  { code: "600", text: "surroundings too hot" },
+  { code: "120", text: "intake fan speed off target" },
+  { code: "600", text: "ambient temperature too high" },
 ];
 
 describe("why a rig does not hash", () => {
@@ -55,7 +55,7 @@ describe("why a rig does not hash", () => {
   ])("is %s", (_, reading, code) => expect(haltOf(reading)?.code ?? null).toBe(code));
 
   test("is told in the words of the error", () => {
-    expect(haltOf(read({ hashrate: 0, errors }))).toEqual({ code: "hot", text: "surroundings too hot" });
+    expect(haltOf(read({ hashrate: 0, errors }))).toEqual({ code: "hot", text: "ambient temperature too high" });
     expect(haltOf(read({ hashrate: 0 }, { pools: [pool("disabled")] }))?.text).toBe("All of its pools are disabled");
   });
 });
@@ -67,7 +67,7 @@ describe("the words of a firmware", () => {
     ["overheat", "hot"],
     ["hash board too hot", "hot"],
     ["Temp is too low to start", "cold"],
-    ["power supply protects itself: output voltage low", null],
+    ["power supply protection: output voltage low", null],
     ["power supply: input voltage low", "no-power"],
     ["the miner has stopped: delayed start", "warming"],
     ["preheating", "warming"],

@@ -74,7 +74,7 @@ describe("its log lines", () => {
     expect(passedOn.toSorted()).toEqual([
       "info Of ... only ... to ... are searched unasked",
       "info Rigbridge ... is ready at ...",
-      "warn ... holds secrets and can be read by every user of this machine; chmod 600 it",
+      "warn ... contains secrets that every user of this machine can read; run chmod 600 on it",
       "warn mDNS could not be used on ...",
     ]);
     const all = (await sources()).map(({ text }) => text.replace(/\$\{.*?\}/g, "...")).join("\n");

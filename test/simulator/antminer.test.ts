@@ -40,7 +40,7 @@ async function rpc(rig: SimulatedRig, request: object): Promise<unknown> {
 }
 
 describe("the login of a virtual Antminer", () => {
-  test("guards every page, and names itself as Bitmain's does", async () => {
+  test("protects every page, with the realm of Bitmain's", async () => {
     const rig = await start();
     for (const path of ["/", page("stats"), "/nowhere"]) {
       const reply = await bare(rig).call({ method: "GET", path }, deadline());
@@ -51,7 +51,7 @@ describe("the login of a virtual Antminer", () => {
     }
   });
 
-  test("takes only what is computed from the password, the method and the path", async () => {
+  test("accepts only a digest of the password, the method and the path", async () => {
     const rig = await start({ password: "other" });
     await expect(web(rig).getJson(page("stats"), deadline())).rejects.toMatchObject({ code: "rig.login" });
     const md5 = (...parts: string[]) => createHash("md5").update(parts.join(":")).digest("hex");
@@ -78,7 +78,7 @@ describe("the login of a virtual Antminer", () => {
 });
 
 describe("the RPC of a virtual Antminer", () => {
-  test("only reads, one command at a time", async () => {
+  test("is read-only, one command at a time", async () => {
     const rig = await start();
     await expect(rpc(rig, { command: "version" })).resolves.toMatchObject({ VERSION: [{ Type: "Antminer S19" }] });
     await expect(rpc(rig, { command: "summary+stats" })).resolves.toMatchObject({
@@ -89,7 +89,7 @@ describe("the RPC of a virtual Antminer", () => {
     });
   });
 
-  test("has the newer statistics for who asks for them", async () => {
+  test("has the newer statistics on request", async () => {
     const rig = await start({ model: "S23" });
     await expect(rpc(rig, { command: "stats", new_api: true })).resolves.toMatchObject({
       STATS: [{ chain_num: 3, watt: expect.any(Number) }],
@@ -101,7 +101,7 @@ describe("the RPC of a virtual Antminer", () => {
 });
 
 describe("the new pages of a virtual Antminer", () => {
-  test("say the mode under another name than the one that is written", async () => {
+  test("report the mode under another name than the one that is written", async () => {
     const rig = await start();
     const document = {
       "bitmain-fan-ctrl": false,
@@ -120,7 +120,7 @@ describe("the new pages of a virtual Antminer", () => {
     expect(config).not.toHaveProperty("miner-mode");
   });
 
-  test("answer with plain words while the mining program starts anew, and list no statistics asleep", async () => {
+  test("answer with plain text while the mining program restarts, and list no statistics while asleep", async () => {
     const rig = await start();
     const document = {
       "bitmain-fan-ctrl": false,
@@ -148,7 +148,7 @@ describe("the new pages of a virtual Antminer", () => {
     },
   );
 
-  test("list what is wrong, and nothing wrong with fans that are not there", async () => {
+  test("list faults, but none of missing fans", async () => {
     const rig = await start({ model: "S21 Hydro" });
     rig.model.setPoolAlive(0, false);
     rig.model.setPoolAlive(1, false);
@@ -161,7 +161,7 @@ describe("the new pages of a virtual Antminer", () => {
 });
 
 describe("the old pages of a virtual Antminer", () => {
-  test("take forms by the order of their fields, and empty what is not there", async () => {
+  test("take forms by the order of their fields, and clear absent fields", async () => {
     const rig = await start({ model: "S9" });
     const form = { _ant_pool1url: "stratum+tcp://a.example.com:1", _ant_pool1user: "u#1", _ant_pool1pw: 'p"' };
     const reply = await web(rig).send({ method: "POST", path: page("set_miner_conf"), form }, deadline());
@@ -172,7 +172,7 @@ describe("the old pages of a virtual Antminer", () => {
     expect(rig.model.pools).toHaveLength(1);
   });
 
-  test("have no JSON pages, and forget a comma in their statistics", async () => {
+  test("have no JSON pages, and omit a comma in their statistics", async () => {
     const rig = await start({ model: "S9" });
     await expect(web(rig).call({ method: "GET", path: page("summary") }, deadline())).resolves.toMatchObject({
       status: 404,
@@ -184,7 +184,7 @@ describe("the old pages of a virtual Antminer", () => {
     });
   });
 
-  test("say that the light blinks when they are asked by form", async () => {
+  test("report whether the light blinks when asked by form", async () => {
     const rig = await start({ model: "S9" });
     const ask = async (action: string): Promise<unknown> =>
       JSON.parse((await web(rig).send({ method: "POST", path: page("blink"), form: { action } }, deadline())).body);
@@ -194,7 +194,7 @@ describe("the old pages of a virtual Antminer", () => {
   });
 });
 
-test("a virtual Antminer that reboots does not answer at all meanwhile, and then starts from zero", async () => {
+test("a virtual Antminer does not answer while it reboots, and then starts from zero", async () => {
   const rig = await start();
   await web(rig).send({ method: "GET", path: page("reboot") }, deadline());
   await expect(get(rig, "get_system_info")).rejects.toMatchObject({ code: expect.stringMatching(/^rig\./) });
@@ -202,6 +202,6 @@ test("a virtual Antminer that reboots does not answer at all meanwhile, and then
   await expect(get(rig, "stats")).resolves.toMatchObject({ STATS: [{ elapsed: 1 }] });
 });
 
-test("by custom it listens for the web and for RPC", () => {
+test("its standard ports are those of the web and of RPC", () => {
   expect(standardPorts.antminer).toEqual([80, 4028]);
 });

@@ -11,7 +11,7 @@ export async function send(rig: Pick<SimulatedRig, "host" | "port">, text: strin
   return socket;
 }
 
-/** All bytes that come until the other side ends, each byte one character. */
+/** Sends the text and returns everything until the rig ends the connection, each byte as one character. */
 export async function ask(rig: Pick<SimulatedRig, "host" | "port">, text: string): Promise<string> {
   const socket = await send(rig, text);
   let reply = "";
@@ -24,7 +24,7 @@ export async function ask(rig: Pick<SimulatedRig, "host" | "port">, text: string
   return reply;
 }
 
-/** The bytes that come before the given text does, with it. */
+/** Sends the text and returns everything up to and including `last`. */
 export async function askUntil(rig: SimulatedRig, text: string, last: string): Promise<string> {
   const socket = await send(rig, text);
   let reply = "";
@@ -53,7 +53,7 @@ export function records(reply: Json, section: string): Json[] {
   return list.map(objectOf);
 }
 
-/** A cgminer command, its reply parsed; the NUL at the end has to be there. */
+/** Sends a cgminer command and returns its parsed reply, which must end with a NUL. */
 export async function command(rig: SimulatedRig, name: string, parameter?: string): Promise<Json> {
   const reply = await ask(rig, JSON.stringify({ command: name, parameter }));
   if (!reply.endsWith("\0")) throw new Error("the reply does not end with a NUL");

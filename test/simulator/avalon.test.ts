@@ -31,7 +31,7 @@ describe("an Avalon", () => {
     expect(version).toMatchObject({ PROD: product, CGMiner: "4.11.1" });
   });
 
-  test("lists its options, and words each mistake as the firmware does", async () => {
+  test("lists its options, and reports mistakes in the firmware's words", async () => {
     const rig = await start();
     expect(await status(rig, "ascset", "0,help")).toMatch(/^I118 ASC 0 set info: help\|voltage\|fan-spd\|.*softoff\|$/);
     expect(await status(rig, "ascset", "0,led,1-1")).toBe("E120 ASC 0 set failed: Unknown option: led");
@@ -43,7 +43,7 @@ describe("an Avalon", () => {
     expect(await status(rig, "addpool", "a,b,c")).toBe("E14 Invalid command");
   });
 
-  test("answers plain text too, but for a Nano 3S", async () => {
+  test("answers plain text too, except a Nano 3S", async () => {
     const q = await start();
     expect(await ask(q, "ascset|0,work_mode_lvl,get")).toMatch(
       /^STATUS=I,When=1800000000,Code=118,Msg=ASC 0 set info: workmode 2 worklevel 0,/,
@@ -54,7 +54,7 @@ describe("an Avalon", () => {
     expect(await ask(nano, "version")).toContain("Invalid JSON");
   });
 
-  test("of the A-series does not know the time of day", async () => {
+  test("of the A-series does not have the time of day", async () => {
     const rig = await start({ generation: "a-series" });
     for (const name of ["summary", "version"]) {
       const [said] = records(await command(rig, name), "STATUS");
@@ -62,7 +62,7 @@ describe("an Avalon", () => {
     }
   });
 
-  test("goes idle at the time that it was told, and works again after a while of initialising", async () => {
+  test("becomes idle at the set time, and works again after initialising", async () => {
     const clock = stoppedClock();
     const rig = await start({}, clock);
     await status(rig, "ascset", `0,softoff,1:${1_800_000_005}`);
@@ -76,7 +76,7 @@ describe("an Avalon", () => {
     expect(await line(rig)).toContain("Work: In Work");
   });
 
-  test("takes up its mode with the next restart, which keeps it away for a while", async () => {
+  test("applies its mode with the next restart, during which it does not answer", async () => {
     const clock = stoppedClock();
     const rig = await start({}, clock);
     await status(rig, "ascset", "0,workmode,set,0");
@@ -91,7 +91,7 @@ describe("an Avalon", () => {
     expect(rig.model.power).toBeLessThan(820);
   });
 
-  test("shows its pages to who has the cookie, and everybody else the login", async () => {
+  test("serves its pages with the cookie, and the login page without", async () => {
     const rig = await start({ password: "admin" });
     const page = async (path: string, headers = {}): Promise<string> =>
       (await fetch(`http://${rig.address}${path}`, { headers })).text();
@@ -103,7 +103,7 @@ describe("an Avalon", () => {
     expect(await page("/nothing")).toBe("Not Found");
   });
 
-  test("comes in farms made by number", () => {
+  test("is part of farms made by farmOf", () => {
     const { rigs } = farmOf(2, { avalon: 2 });
     expect(rigs.map(({ kind, usualPorts }) => [kind, usualPorts])).toEqual([
       ["avalon", true],

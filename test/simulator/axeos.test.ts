@@ -26,13 +26,13 @@ const call = (rig: SimulatedRig, method: string, path: string, body?: unknown) =
 const info = async (rig: SimulatedRig) => objectOf(await (await call(rig, "GET", "/api/system/info")).json());
 
 describe("a virtual Bitaxe", () => {
-  test("shows the page of AxeOS, and 404 for what it does not know", async () => {
+  test("serves the page of AxeOS, and 404 for unknown paths", async () => {
     const rig = await start();
     expect(await (await call(rig, "GET", "/")).text()).toContain("AxeOS");
     expect((await call(rig, "GET", "/api/system/nothing")).status).toBe(404);
   });
 
-  test("says its state in the firmware's units, and pools without a scheme", async () => {
+  test("reports its state in the firmware's units, and pools without a scheme", async () => {
     const rig = await start({ mac: "02:00:00:00:00:07" });
     expect(await info(rig)).toMatchObject({
       hashRate: expect.closeTo(1071, -2),
@@ -56,7 +56,7 @@ describe("a virtual Bitaxe", () => {
     expect(asic.frequencyOptions).toContain(600);
   });
 
-  test("follows frequency, voltage and fan at once", async () => {
+  test("applies frequency, voltage and fan at once", async () => {
     const rig = await start();
     const settings = { frequency: 600, coreVoltage: 1200, autofanspeed: 0, manualFanSpeed: 80, unknown: "passed over" };
     expect((await call(rig, "PATCH", "/api/system", settings)).status).toBe(200);
@@ -78,7 +78,7 @@ describe("a virtual Bitaxe", () => {
     expect(await info(rig)).toEqual(before);
   });
 
-  test("takes pools at once and uses them after the restart, when it is away and its counters begin again", async () => {
+  test("stores pools at once and uses them after a restart, which resets its counters", async () => {
     const rig = await start({ restartSeconds: 5 });
     const pool = { stratumURL: "other.example.org", stratumPort: 4444, stratumUser: "acct.new" };
     await call(rig, "PATCH", "/api/system", pool);
@@ -107,14 +107,14 @@ describe("a virtual Bitaxe", () => {
     expect(await info(rig)).toMatchObject({ miningPaused: false, hashRate: expect.closeTo(1071, -2) });
   });
 
-  test("older firmware knows no pause, yet shows itself", async () => {
+  test("older firmware has no pause, but can be located", async () => {
     const rig = await start({ pausable: false });
     expect((await call(rig, "POST", "/api/system/pause")).status).toBe(404);
     expect((await call(rig, "POST", "/api/system/identify")).status).toBe(200);
     expect(rig.model.mining).toBe(true);
   });
 
-  test("stops hashing when it overheats, and says so", async () => {
+  test("stops hashing when it overheats, and reports it", async () => {
     const rig = await start();
     rig.model.change((model) => {
       model.ambient = 65;
@@ -123,7 +123,7 @@ describe("a virtual Bitaxe", () => {
     expect(await info(rig)).toMatchObject({ overheat_mode: 1, hashRate: 0 });
   });
 
-  test("takes a body that comes in chunks", async () => {
+  test("accepts a chunked body", async () => {
     const rig = await start();
     const answered = new Promise((resolve, reject) => {
       const options = { host: rig.host, port: rig.port, method: "PATCH", path: "/api/system", agent: false };

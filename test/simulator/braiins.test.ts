@@ -36,7 +36,7 @@ async function call(rig: SimulatedRig, method: string, page: string, body?: unkn
 const page = async (rig: SimulatedRig, name: string) => objectOf(await (await call(rig, "GET", name)).json());
 
 describe("a virtual BOSer", () => {
-  test("says which it is over RPC, and shows the page of Braiins OS", async () => {
+  test("identifies itself over RPC, and serves the page of Braiins OS", async () => {
     const rig = await start();
     expect(records(await command(rig, "version"), "VERSION")).toEqual([
       { API: "3.7", BOSer: "boser-openwrt 0.1.0-0a1b2c3d" },
@@ -46,7 +46,7 @@ describe("a virtual BOSer", () => {
     expect((await fetch(`http://${rig.address}/api/v2/`)).status).toBe(404);
   });
 
-  test("joins commands, and knows what it takes", async () => {
+  test("joins commands, and reports which it has", async () => {
     const rig = await start();
     const joined = objectOf(JSON.parse((await ask(rig, '{"command":"fans+temps"}')).slice(0, -1)));
     expect(Object.keys(joined)).toEqual(["fans", "temps", "id"]);
@@ -57,7 +57,7 @@ describe("a virtual BOSer", () => {
     expect(await ask(rig, "nonsense")).toContain("Invalid JSON");
   });
 
-  test("gives pages only to who has logged in, and a token lives as long as it is used", async () => {
+  test("serves pages only after a login, and a token lives as long as it is used", async () => {
     const rig = await start({ password: "geheim", tokenSeconds: 100 });
     const details = (authorization: string) =>
       fetch(`http://${rig.address}/api/v1/miner/details`, { headers: { authorization } });
@@ -74,7 +74,7 @@ describe("a virtual BOSer", () => {
     expect((await details(mine)).status).toBe(401);
   });
 
-  test("keeps its power between its own limits, and hashes by it", async () => {
+  test("keeps its power target within its limits, and hashes accordingly", async () => {
     const rig = await start();
     const constraints = await page(rig, "configuration/constraints");
     const tuner = objectOf(constraints.tuner_constraints);
@@ -101,7 +101,7 @@ describe("a virtual BOSer", () => {
     expect((await page(rig, "miner/details")).status).toBe(2);
   });
 
-  test("sets back what a change of the cooling leaves out", async () => {
+  test("resets what a change of the cooling leaves out", async () => {
     const rig = await start();
     await call(rig, "PUT", "cooling/mode", { auto: { target_temperature: { degree_c: 70 } } });
     await call(rig, "PUT", "cooling/mode", { manual: { fan_speed_ratio: 0.5 } });
@@ -112,7 +112,7 @@ describe("a virtual BOSer", () => {
     expect(rig.model.fan).toBe(0.5);
   });
 
-  test("takes all pools or none", async () => {
+  test("accepts all pools or none", async () => {
     const rig = await start();
     const before = rig.model.pools.map(({ url }) => url);
     const good = { name: "A", pools: [{ url: "stratum+tcp://a.example.com:1", user: "w" }] };
@@ -123,7 +123,7 @@ describe("a virtual BOSer", () => {
     expect(rig.model.activePool?.url).toBe("stratum+tcp://a.example.com:1");
   });
 
-  test("is away while it reboots, and its tokens are forgotten", async () => {
+  test("does not answer while it reboots, and loses its tokens", async () => {
     const rig = await start({ restartSeconds: 60 });
     const mine = await token(rig);
     const headers = { authorization: mine };
@@ -134,7 +134,7 @@ describe("a virtual BOSer", () => {
     expect(await page(rig, "miner/details")).toMatchObject({ bosminer_uptime_s: 10, status: 2 });
   });
 
-  test("measures no power as a mini miner", async () => {
+  test("does not measure power as a mini miner", async () => {
     const rig = await start({ hardware: "bmm100" });
     expect(await status(rig, "tunerstatus")).toBe("E14 Unavailable");
     expect(objectOf((await page(rig, "miner/stats")).power_stats).approximated_consumption).toBeNull();
@@ -149,7 +149,7 @@ describe("a virtual BOSminer", () => {
   const login = "mutation{auth{login(username:$u,password:$p){void}}}";
   const root = { username: "root", password: "" };
 
-  test("says Hz where BOSer says MHz, and has no REST", async () => {
+  test("reports Hz where BOSer reports MHz, and has no REST", async () => {
     const old = await start({ generation: "bosminer" });
     expect(records(await command(old, "devdetails"), "DEVDETAILS")[0]).toMatchObject({ ID: 6, Frequency: 650e6 });
     expect((await fetch(`http://${old.address}/api/v1/version/`)).status).toBe(404);
@@ -158,7 +158,7 @@ describe("a virtual BOSminer", () => {
     expect(records(await command(now, "devdetails"), "DEVDETAILS")[0]).toMatchObject({ ID: 1, Frequency: 675 });
   });
 
-  test("answers GraphQL only to who has logged in, and only what was asked", async () => {
+  test("answers GraphQL only after a login, and only the requested fields", async () => {
     const rig = await start({ generation: "bosminer", tokenSeconds: 100 });
     const query = "{bos{hostname}}";
     expect(await graphql(rig, query)).toMatchObject({ data: null, errors: [{ message: "Unauthorized" }] });
@@ -173,7 +173,7 @@ describe("a virtual BOSminer", () => {
     expect(await graphql(rig, query, cookie)).toMatchObject({ errors: [{ message: "Unauthorized" }] });
   });
 
-  test("has nothing behind its RPC while it is stopped", async () => {
+  test("closes its RPC while it is stopped", async () => {
     const rig = await start({ generation: "bosminer" });
     const { cookie } = await graphql(rig, login, "", root);
     await graphql(rig, "mutation{bosminer{stop{__typename}}}", cookie);
@@ -184,7 +184,7 @@ describe("a virtual BOSminer", () => {
     });
   });
 
-  test("forgets pools that were added over RPC when it restarts its list", async () => {
+  test("loses pools that were added over RPC when it restarts", async () => {
     const rig = await start({ generation: "bosminer" });
     expect(await status(rig, "addpool", "stratum+tcp://a.example.com:1,w,p")).toContain("S55");
     expect(await status(rig, "addpool", "a,b,c,d")).toContain("E53");

@@ -25,7 +25,7 @@ async function start(spec: Omit<CgminerSpec, "kind"> = {}): Promise<SimulatedRig
 const urls = async (rig: SimulatedRig) => records(await command(rig, "pools"), "POOLS").map((pool) => pool.URL);
 
 describe("a virtual cgminer", () => {
-  test("answers byte for byte in the program's form, ends with a NUL and closes", async () => {
+  test("answers byte for byte like the program, ends with a NUL and closes", async () => {
     const rig = await start();
     const when = Math.floor(clock.now() / 1000);
     expect(await ask(rig, '{"command":"version"}')).toBe(
@@ -45,7 +45,7 @@ describe("a virtual cgminer", () => {
     expect(joined).toMatch(/\|POOL=1,.*\|\0$/);
   });
 
-  test("joins reports, six kilobytes and more for a three-board rig, and refuses to join a change", async () => {
+  test("joins reports, over six kilobytes for a three-board rig, and refuses to join a write", async () => {
     const rig = await start();
     const reply = await command(rig, "summary+pools+devs+stats+addpool");
     const [summary = {}] = records(reply, "summary");
@@ -100,7 +100,7 @@ describe("a virtual cgminer", () => {
     expect(reply.includes("Description")).toBe(code !== 14);
   });
 
-  test("pools are renumbered when one goes, and the last one stays", async () => {
+  test("pools are renumbered when one is removed, and the last one stays", async () => {
     const rig = await start();
     await command(rig, "addpool", "stratum+tcp://pool2.example.com:3333,acct.worker2,x");
     await command(rig, "removepool", "0");
@@ -110,7 +110,7 @@ describe("a virtual cgminer", () => {
     expect(await status(rig, "disablepool", "0")).toMatch(/^E51 Cannot disable last active pool 0/);
   });
 
-  test("a switch of pools shows in the list, with the others behind in their order", async () => {
+  test("a switch of pools shows in the list, with the others in their order", async () => {
     const rig = await start();
     await command(rig, "disablepool", "1");
     await command(rig, "switchpool", "1");
@@ -123,7 +123,7 @@ describe("a virtual cgminer", () => {
     expect(records(await command(rig, "pools"), "POOLS")[1]).toMatchObject({ Status: "Dead", "Stratum Active": false });
   });
 
-  test("without privilege it says so, refuses, and still counts the attempt", async () => {
+  test("without privilege it refuses, and still counts the attempt", async () => {
     const rig = await start({ privileged: false });
     expect(await status(rig, "privileged")).toBe("E45 Access denied to 'privileged' command");
     expect(await status(rig, "switchpool", "1")).toBe("E45 Access denied to 'switchpool' command");
@@ -133,7 +133,7 @@ describe("a virtual cgminer", () => {
     expect(rig.requests).toEqual({ count: 5, writes: ["switchpool|1"] });
   });
 
-  test("restart answers with a bare word, is away for its time, and forgets pools that were not saved", async () => {
+  test("restart answers with a bare word, takes its time, and loses unsaved pools", async () => {
     const rig = await start({ restartSeconds: 3 });
     await command(rig, "addpool", "stratum+tcp://kept.example.com:3333,u,p");
     await command(rig, "save");
@@ -145,7 +145,7 @@ describe("a virtual cgminer", () => {
     expect(records(await command(rig, "summary"), "SUMMARY")[0]).toMatchObject({ Elapsed: 1, Accepted: 0 });
   });
 
-  test("quit says BYE, and nobody listens any more until it is switched on", async () => {
+  test("quit answers BYE, and the port is closed until it is powered on", async () => {
     const rig = await start();
     expect(await ask(rig, '{"command":"quit"}')).toBe('{"STATUS":"BYE","id":1}\0');
     await expect(ask(rig, '{"command":"version"}')).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -167,7 +167,7 @@ describe("a virtual cgminer", () => {
     await within(once(socket, "close"), "the connection to close");
   });
 
-  test("a board that is told not to hash stops, and the rig's rate falls", async () => {
+  test("a disabled board stops, and the rig's rate falls", async () => {
     const rig = await start();
     expect(await status(rig, "ascdisable", "2")).toBe("S111 ASC 2 set disable flag");
     const boards = records(await command(rig, "devs"), "DEVS");
@@ -189,7 +189,7 @@ describe("a virtual bfgminer", () => {
 });
 
 describe("a virtual Antminer", () => {
-  test("names itself, says its boards in stats, and refuses joined commands", async () => {
+  test("identifies itself, reports its boards in stats, and refuses joined commands", async () => {
     const rig = await start({ dialect: "bmminer" });
     expect(records(await command(rig, "version"), "VERSION")[0]).toMatchObject({ Type: "Antminer S19" });
     expect(await status(rig, "summary+pools")).toBe("E14 Invalid command");

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const all = '{"command":"summary+pools+devs+stats"}';
 
-/** A port that nobody has just now. */
+/** A free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
 }
 
 describe("a virtual farm", () => {
-  test("with the same clock and seed it says the same, with another seed it does not", async () => {
+  test("gives the same readings with the same clock and seed, and others with another seed", async () => {
     const clock = stoppedClock();
     const rigs: RigSpec[] = [{ kind: "cgminer", warm: true, name: "same" }];
     const replies = [];
@@ -42,7 +42,7 @@ describe("a virtual farm", () => {
     expect(replies[2]).not.toBe(replies[0]);
   });
 
-  test("one listener serves every loopback address as a rig of its own", async () => {
+  test("one listener serves a rig at every loopback address", async () => {
     const port = await freePort();
     const farm = await start(farmOf(600, { cgminer: 1 }, { ports: { cgminer: port } }));
     expect(farm.rigs.map((rig) => rig.address).slice(249, 251)).toEqual([`127.1.0.250:${port}`, `127.1.1.1:${port}`]);
@@ -55,7 +55,7 @@ describe("a virtual farm", () => {
     await expect(ask({ host: "127.9.9.9", port }, all)).rejects.toMatchObject({ code: "ECONNRESET" });
   });
 
-  test("a rig behind the one listener can be switched off and on alone", async () => {
+  test("a rig of a shared listener can be powered off and on alone", async () => {
     const farm = await start(farmOf(2, { cgminer: 1 }, { ports: { cgminer: await freePort() } }));
     const [first, second] = farm.rigs;
     if (first === undefined || second === undefined) throw new Error("no rigs");
@@ -66,7 +66,7 @@ describe("a virtual farm", () => {
     expect(await ask(first, all)).toMatch(/\0$/);
   });
 
-  test("a mix comes in turn, with the ports of custom or one port each", () => {
+  test("a mix is repeated in turn, at standard ports or at one port each", () => {
     const mixed = farmOf(4, { cgminer: 2, axeos: 1, xmrig: 1 });
     expect(mixed.oneListener).toBe(true);
     expect(mixed.rigs.map((rig) => [rig.kind, rig.host, rig.port])).toEqual([
@@ -86,7 +86,7 @@ describe("a virtual farm", () => {
     ]);
   });
 
-  test("a port that is taken is said with what to do", async () => {
+  test("a port that is taken is reported with what to do", async () => {
     const farm = await start({ rigs: [{ kind: "cgminer" }] });
     const port = farm.rigs[0]?.port ?? 0;
     const error = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "cgminer", port }] }).catch((caught) => caught);
@@ -104,7 +104,7 @@ describe("a virtual farm", () => {
     expect([rig.requests.writes.length, rig.requests.writes[0]]).toEqual([100, "poolquota|0,6"]);
   });
 
-  test("closing cuts what is open", async () => {
+  test("closing cuts open connections", async () => {
     const farm = await start({ rigs: [{ kind: "cgminer", fault: "silent" }] });
     const [rig] = farm.rigs;
     if (rig === undefined) throw new Error("no rig");
@@ -115,7 +115,7 @@ describe("a virtual farm", () => {
     await expect(ask(rig, all)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  test("the demo farm starts, with invented addresses of its own", async () => {
+  test("the demo farm starts, with its own invented addresses", async () => {
     const farm = await start({ rigs: demoFarm() });
     expect(farm.rigs.map((rig) => rig.kind)).toEqual([
       "axeos",

@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 afterEach(() => farm.close());
 
-/** What comes, with and without the fault. */
+/** The replies with and without the fault. */
 async function both(name: FaultName, request: string): Promise<{ clean: string; faulty: string }> {
   const clean = await ask(cgminer, request);
   cgminer.fault = name;
@@ -42,7 +42,7 @@ async function both(name: FaultName, request: string): Promise<{ clean: string; 
 const body = (httpReply: string): string => httpReply.slice(httpReply.indexOf("\r\n\r\n") + 4);
 
 describe("faults of a virtual rig", () => {
-  test("off refuses connections, and it comes back on the same port", async () => {
+  test("off refuses connections, and ends on the same port", async () => {
     const { port } = cgminer;
     cgminer.fault = "off";
     await expect(ask(cgminer, summary)).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -53,7 +53,7 @@ describe("faults of a virtual rig", () => {
     expect(await status(cgminer, "version")).toMatch(/^S22/);
   });
 
-  test("a connection that was kept is cut by what refuses new ones", async () => {
+  test("a fault that refuses new connections cuts open ones", async () => {
     const socket = await send(axeos, info);
     await within(once(socket, "data"), "the rig to answer");
     const closed = new Promise((resolve) => socket.on("error", () => {}).on("close", resolve));
@@ -62,14 +62,14 @@ describe("faults of a virtual rig", () => {
     await expect(ask(axeos, info)).rejects.toMatchObject({ code: "ECONNRESET" });
   });
 
-  test("reset breaks the connection, close ends it without a word", async () => {
+  test("reset resets the connection, close ends it without an answer", async () => {
     cgminer.fault = "reset";
     await expect(ask(cgminer, summary)).rejects.toMatchObject({ code: "ECONNRESET" });
     cgminer.fault = "close";
     expect(await ask(cgminer, summary)).toBe("");
   });
 
-  test("silent takes the request and says nothing, until the farm closes", async () => {
+  test("silent accepts the request and does not answer, until the farm closes", async () => {
     cgminer.fault = "silent";
     const socket = await send(cgminer, summary);
     let heard = false;
@@ -107,7 +107,7 @@ describe("faults of a virtual rig", () => {
     socket.destroy();
   });
 
-  test("endless begins a reply and never ends it", async () => {
+  test("endless never ends its reply", async () => {
     cgminer.fault = "endless";
     const socket = await send(cgminer, summary);
     let bytes = 0;
@@ -144,7 +144,7 @@ describe("faults of a virtual rig", () => {
     expect(() => JSON.parse(nan.replace(/:(-?nan|inf)/g, ":null"))).not.toThrow();
   });
 
-  test("garbage, huge, deep and wrong types are what they are called", async () => {
+  test("garbage, huge, deep and wrong-types do what their names say", async () => {
     expect((await both("garbage", summary)).faulty).toHaveLength(8193);
     cgminer.fault = "huge";
     expect((await ask(cgminer, summary)).length).toBeGreaterThan(1_000_000);
@@ -156,7 +156,7 @@ describe("faults of a virtual rig", () => {
     expect(wrong.STATUS[0]).toMatchObject({ STATUS: "S", Code: 11 });
   });
 
-  test("denied refuses every write in the protocol's own words and still reads", async () => {
+  test("denied refuses every write in the protocol's words, and allows reads", async () => {
     for (const rig of farm.rigs) rig.fault = "denied";
     expect(await status(cgminer, "switchpool", "1")).toMatch(/^E45/);
     expect(await status(cgminer, "privileged")).toMatch(/^E45/);
@@ -168,7 +168,7 @@ describe("faults of a virtual rig", () => {
     expect((await fetch(`http://${xmrig.address}/json_rpc`, pause)).status).toBe(403);
   });
 
-  test("over HTTP the length fits the damaged body", async () => {
+  test("over HTTP the length matches the damaged body", async () => {
     axeos.fault = "two-documents";
     const reply = await askUntil(axeos, info, "}}{");
     expect(Number(/Content-Length: (\d+)/.exec(reply)?.[1])).toBe(body(reply).length);
@@ -179,7 +179,7 @@ describe("faults of a virtual rig", () => {
     expect(bytes.includes(Buffer.from('"stratumUser":"\u00e9', "latin1"))).toBe(true);
   });
 
-  test("every fault can be set while running, and is gone when it is taken back", async () => {
+  test("every fault can be set and cleared while the rig runs", async () => {
     const clean = await ask(cgminer, summary);
     for (const name of Object.keys(faults)) {
       if (name === "off") continue;

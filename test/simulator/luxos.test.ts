@@ -19,7 +19,7 @@ async function start(spec: Partial<LuxosSpec> = {}): Promise<SimulatedRig> {
 const logon = async (rig: SimulatedRig): Promise<string> =>
   String(records(await command(rig, "logon"), "SESSION")[0]?.SessionID);
 
-test("names itself, and joins reports", async () => {
+test("identifies itself, and joins reports", async () => {
   const rig = await start();
   expect(records(await command(rig, "version"), "VERSION")[0]).toMatchObject({
     Type: "Antminer S19k Pro",
@@ -30,7 +30,7 @@ test("names itself, and joins reports", async () => {
   expect(await status(rig, "nonsense")).toBe("E14 Invalid command");
 });
 
-test("has one session at a time, which ends a minute after its last use", async () => {
+test("has one session at a time, which expires a minute after its last use", async () => {
   const rig = await start();
   const first = await logon(rig);
   expect(await status(rig, "logon")).toBe("E402 Another session is active");
@@ -46,14 +46,14 @@ test("has one session at a time, which ends a minute after its last use", async 
   expect(rig.requests.writes).toEqual(["ledset|red,blink", "ledset|red,auto"]);
 });
 
-test("changes nothing without a session but its pools", async () => {
+test("allows writes only with a session, except for pools", async () => {
   const rig = await start();
   expect(await status(rig, "curtail", "none,sleep")).toMatch(/^E401/);
   expect(rig.model.mining).toBe(true);
   expect(await status(rig, "addpool", "stratum+tcp://c.example.com:1,w,x")).toMatch(/^S55 Added pool 2/);
 });
 
-test("takes no profile while its thermal management is on", async () => {
+test("refuses profiles while its thermal management is on", async () => {
   const rig = await start({ managed: true });
   const session = await logon(rig);
   expect(await status(rig, "profileset", `${session},490MHz`)).toMatch(/^E432/);
@@ -62,7 +62,7 @@ test("takes no profile while its thermal management is on", async () => {
   expect(rig.model.level).toBeCloseTo(490 / 640);
 });
 
-test("sleeps on after a restart, during which it does not answer", async () => {
+test("stays asleep after a restart, during which it does not answer", async () => {
   const rig = await start();
   const session = await logon(rig);
   await command(rig, "curtail", `${session},sleep`);

@@ -53,7 +53,7 @@ describe("a virtual rig's physics", () => {
     expect(model.fan).toBeLessThan(0.3);
   });
 
-  test("shares come in proportion to hash rate and difficulty", () => {
+  test("shares are in proportion to hash rate and difficulty", () => {
     const { model, pass } = bitaxe();
     pass(90);
     const before = model.shares.accepted;
@@ -62,7 +62,7 @@ describe("a virtual rig's physics", () => {
     expect(Math.abs(model.shares.accepted - before - expected)).toBeLessThan(4);
   });
 
-  test("counters do not depend on how often the rig is asked", () => {
+  test("counters do not depend on how often the rig is read", () => {
     const often = bitaxe();
     const rarely = bitaxe();
     for (let i = 0; i < 90; i++) often.pass(10);
@@ -85,7 +85,7 @@ describe("a virtual rig's physics", () => {
     expect(model.temperature).toBeGreaterThan(temperature);
   });
 
-  test("a pool that dies is left for the next one, and with none alive hashing stops", () => {
+  test("a dead pool is replaced by the next one, and without a live one hashing stops", () => {
     const { model, pass } = bitaxe();
     pass(120);
     model.setPoolAlive(0, false);
@@ -120,7 +120,7 @@ describe("a virtual rig's physics", () => {
     expect(model.hashrate()).toBeGreaterThan(1e12);
   });
 
-  test("a clock that steps back takes nothing away", () => {
+  test("a clock that steps back reduces no counter", () => {
     const { model, pass } = bitaxe();
     pass(600);
     const { hashes } = model;

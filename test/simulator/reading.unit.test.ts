@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { partsOf } from "../../src/simulator/cgminer-pools.ts";
-import { JsonWriter, TextWriter } from "../../src/simulator/cgminer-writer.ts";
+import { partsOf } from "../../src/simulator/cgminer/pools.ts";
+import { JsonWriter, TextWriter } from "../../src/simulator/cgminer/writer.ts";
 import { type HttpRequest, readRequests } from "../../src/simulator/http-message.ts";
 
 /** The requests read from these pieces of a stream. */
@@ -16,8 +16,8 @@ async function requestsOf(pieces: readonly string[]): Promise<HttpRequest[]> {
   return requests;
 }
 
-describe("what a virtual rig reads", () => {
-  test("requests are the same wherever the stream is cut", async () => {
+describe("the parsers of a virtual rig", () => {
+  test("requests are the same wherever the stream is split", async () => {
     const first = "PATCH /api/system?x=1 HTTP/1.1\r\nHost: rig\r\nContent-Length: 6\r\n\r\nabcdef";
     const second = "POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n";
     const text = first + second;
@@ -35,7 +35,7 @@ describe("what a virtual rig reads", () => {
     );
   });
 
-  test("no bytes make it throw or run for ever", async () => {
+  test("no bytes make them throw or hang", async () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary-ascii" }),
       fc.constantFrom(
@@ -49,7 +49,7 @@ describe("what a virtual rig reads", () => {
     await fc.assert(fc.asyncProperty(fc.array(piece), async (pieces) => void (await requestsOf(pieces))));
   });
 
-  test("the parts of addpool come out as they were escaped in", () => {
+  test("the parts of addpool survive escaping", () => {
     const part = fc.string({ minLength: 1 });
     fc.assert(
       fc.property(fc.array(part, { minLength: 1 }), (parts) => {
@@ -59,7 +59,7 @@ describe("what a virtual rig reads", () => {
     );
   });
 
-  test("figures are written with the digits asked for, whole or not, in JSON and in plain text", () => {
+  test("numbers are written with the given digits, in JSON and in plain text", () => {
     fc.assert(
       fc.property(fc.double({ min: -1e15, max: 1e15, noNaN: true }), fc.nat(8), (value, digits) => {
         const json = new JsonWriter();

@@ -34,7 +34,7 @@ async function call(rig: SimulatedRig, path: string, body?: unknown, token = "")
 const unlock = async (rig: SimulatedRig): Promise<string> =>
   String((await call(rig, "unlock", { pw: "admin" })).value.token);
 
-test("gives a token for its password, which runs out, and none after too many wrong ones", async () => {
+test("gives a token for its password, which expires, and none after too many wrong ones", async () => {
   const rig = await start({ tokenSeconds: 30 });
   const token = await unlock(rig);
   expect((await call(rig, "settings", undefined, token)).status).toBe(200);
@@ -44,13 +44,13 @@ test("gives a token for its password, which runs out, and none after too many wr
   expect((await call(rig, "unlock", { pw: "admin" })).status).toBe(429);
 });
 
-test("shows its summary to everybody from 1.3 on", async () => {
+test("serves its summary without a login from 1.3 on", async () => {
   expect((await call(await start(), "summary")).status).toBe(200);
   await farm?.close();
   expect((await call(await start({ version: "1.2.6" }), "summary")).status).toBe(401);
 });
 
-test("keeps its web up while mining restarts", async () => {
+test("keeps its web interface running while mining restarts", async () => {
   const rig = await start();
   await call(rig, "mining/restart", {}, await unlock(rig));
   expect((await call(rig, "status")).value.miner_state).toBe("restarting");
@@ -65,7 +65,7 @@ test("toggles its light, without a login", async () => {
   expect((await call(rig, "find-miner", {})).value).toEqual({ on: false });
 });
 
-test("takes settings up only when mining restarts, and refuses them as a whole", async () => {
+test("applies settings only when mining restarts, and refuses them as a whole", async () => {
   const rig = await start({ restartSeconds: 0 });
   const token = await unlock(rig);
   const preset = (name: string) => ({ miner: { overclock: { preset: name } } });

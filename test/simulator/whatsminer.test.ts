@@ -24,7 +24,7 @@ async function start(spec: Partial<WhatsminerSpec> = {}): Promise<SimulatedRig> 
 const command = async (rig: SimulatedRig, request: object) =>
   objectOf(JSON.parse(await ask(rig, JSON.stringify(request))));
 
-/** A token as anybody gets one, and what it gives with a password. */
+/** A token, and the key that it gives with a password. */
 async function sealOf(rig: SimulatedRig, password = "admin"): Promise<RpcSeal> {
   const { time, salt, newsalt } = objectOf((await command(rig, { cmd: "get_token" })).Msg);
   return rpcSeal(password, { time: String(time), salt: String(salt), newsalt: String(newsalt) });
@@ -42,12 +42,12 @@ const frames = (rig: SimulatedRig, request: Record<string, unknown>) =>
     .then(({ value }) => objectOf(value));
 
 describe("the RPC of a virtual WhatsMiner", () => {
-  test("ends its answers with a line and the connection, without NUL", async () => {
+  test("ends its answers with a line feed and the connection, without NUL", async () => {
     const rig = await start();
     expect(await ask(rig, '{"cmd":"summary"}')).toMatch(/^\{.*\}\n$/);
   });
 
-  test("takes a command under either name, and joins what has sections but nothing else", async () => {
+  test("accepts a command under either name, and joins only answers with sections", async () => {
     const rig = await start();
     const [summary] = records(await command(rig, { command: "summary" }), "SUMMARY");
     expect(summary).toMatchObject({ Elapsed: 3600, "Power Mode": "Normal", MAC: rig.mac });
@@ -59,14 +59,14 @@ describe("the RPC of a virtual WhatsMiner", () => {
     expect(await ask(rig, "{nonsense")).toContain('"Code":23');
   });
 
-  test("says under Msg what it answers flatly", async () => {
+  test("has answers without sections in Msg", async () => {
     const rig = await start();
     expect(await command(rig, { cmd: "get_version" })).toMatchObject({ STATUS: "S", Msg: { api_ver: "2.0.5" } });
     expect(await command(rig, { cmd: "status" })).toMatchObject({ Msg: { mineroff: "false" } });
     expect(await command(rig, { cmd: "get_miner_info" })).toMatchObject({ Msg: { mac: rig.mac, ledstat: "auto" } });
   });
 
-  test("prints errors as one object where it should print a list, and older firmware in the summary", async () => {
+  test("reports errors as one object instead of a list, and older firmware in the summary", async () => {
     const newer = await start({ errors: [329, 110] });
     const { error_code: codes } = objectOf((await command(newer, { cmd: "get_error_code" })).Msg);
     expect(Object.keys(objectOf(codes))).toEqual(["110", "329"]);
@@ -95,7 +95,7 @@ describe("the RPC of a virtual WhatsMiner", () => {
 });
 
 describe("a write over RPC", () => {
-  test("works with a token while that lives", async () => {
+  test("works with a token until that expires", async () => {
     const rig = await start();
     const seal = await sealOf(rig);
     expect(await write(rig, seal, { cmd: "power_off", respbefore: "true" })).toMatchObject({ STATUS: "S", Code: 131 });
@@ -108,7 +108,7 @@ describe("a write over RPC", () => {
     expect(rig.model.mining).toBe(true);
   });
 
-  test("with another password is not understood, and in the open not allowed", async () => {
+  test("is not understood with another password, and not allowed unencrypted", async () => {
     const rig = await start();
     expect(await write(rig, await sealOf(rig, "other"), { cmd: "power_off" })).toMatchObject({
       Code: 23,
@@ -126,7 +126,7 @@ describe("a write over RPC", () => {
     expect(await command(rig, { cmd: "get_token" })).toMatchObject({ STATUS: "S", Code: 134 });
   });
 
-  test("is refused where the API is not switched on for writing", async () => {
+  test("is refused where writing over the API is not enabled", async () => {
     const rig = await start({ writable: false });
     expect(await command(rig, { cmd: "get_token" })).toMatchObject({ Code: 45, Msg: "can't access write cmd" });
   });
@@ -144,7 +144,7 @@ describe("a write over RPC", () => {
     expect(JSON.stringify([rig.model.level, rig.model.pools])).toBe(before);
   });
 
-  test("of a limit that is none takes it away", async () => {
+  test("of an invalid limit removes the limit", async () => {
     const rig = await start();
     const full = rig.model.level;
     await write(rig, await sealOf(rig), { cmd: "adjust_power_limit", power_limit: "2000" });
@@ -162,7 +162,7 @@ describe("the frames of a virtual WhatsMiner of v3", () => {
     return { cmd, param, ts, token, account };
   };
 
-  test("say everything of the device, or one section of it", async () => {
+  test("return everything about the device, or one section", async () => {
     const rig = await start({ generation: "v3", errors: [541] });
     const whole = objectOf((await frames(rig, { cmd: "get.device.info" })).msg);
     expect(whole).toMatchObject({
@@ -177,7 +177,7 @@ describe("the frames of a virtual WhatsMiner of v3", () => {
     });
   });
 
-  test("count in TH/s, want to know which section is meant, and have none of pools while the boards are off", async () => {
+  test("use TH/s, need the name of a section, and have no pools while the boards are off", async () => {
     const rig = await start({ generation: "v3" });
     expect(await frames(rig, { cmd: "get.miner.status" })).toMatchObject({ code: -3 });
     const status = objectOf((await frames(rig, { cmd: "get.miner.status", param: "summary+pools+edevs" })).msg);
@@ -190,7 +190,7 @@ describe("the frames of a virtual WhatsMiner of v3", () => {
     expect(Object.keys(off)).toEqual(["summary"]);
   });
 
-  test("take a write that is signed, and no other", async () => {
+  test("accept only signed writes", async () => {
     const rig = await start({ generation: "v3" });
     const { salt } = objectOf((await frames(rig, { cmd: "get.device.info", param: "salt" })).msg);
     const stop = ["set.miner.service", "stop"] as const;
@@ -205,7 +205,7 @@ describe("the frames of a virtual WhatsMiner of v3", () => {
     expect(await frames(rig, percent)).toMatchObject({ code: -1 });
   });
 
-  test("answer several requests on one connection, and no heartbeat", async () => {
+  test("answer several requests on one connection, but not heartbeats", async () => {
     const rig = await start({ generation: "v3" });
     const socket = connect(rig.port, rig.host);
     const request = framed('{"cmd":"get.miner.setting"}');
@@ -218,21 +218,21 @@ describe("the frames of a virtual WhatsMiner of v3", () => {
     expect(text.split('"code":0')).toHaveLength(3);
   });
 
-  test("stand alone where the older API is switched off", async () => {
+  test("are the only API where the older one is disabled", async () => {
     const rig = await start({ generation: "v3", compatible: false });
     expect(await frames(rig, { cmd: "get.miner.setting" })).toMatchObject({ code: 0 });
     await expect(ask(rig, '{"cmd":"summary"}')).rejects.toMatchObject({ code: "ECONNRESET" });
   });
 });
 
-test("the web of a virtual WhatsMiner sends everybody to TLS", async () => {
+test("the web server of a virtual WhatsMiner redirects to TLS", async () => {
   const rig = await start();
   const reply = await fetch(`http://${rig.address}/`, { redirect: "manual" });
   expect(reply.status).toBe(307);
   expect(reply.headers.get("location")).toMatch(/^https:.*\/cgi-bin\/luci$/);
 });
 
-test("a limit, a mode and a throttle make it draw less, and a restart ends the throttle", async () => {
+test("a limit, a mode and a throttle reduce its power, and a restart ends the throttle", async () => {
   const rig = await start({ restartSeconds: 30 });
   await write(rig, await sealOf(rig), { cmd: "set_power_pct", percent: "50" });
   expect(rig.model.powerAt(rig.model.level)).toBeCloseTo(rig.model.powerAt(0.9) / 2, -1);

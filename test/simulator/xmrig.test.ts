@@ -56,7 +56,7 @@ describe("a virtual XMRig", () => {
     expect(reply).toBe(once + once);
   });
 
-  test("so that node's own client stumbles over it", async () => {
+  test("which Node's HTTP client cannot parse", async () => {
     const rig = await start();
     const failure = new Promise((resolve) => {
       const headers = { authorization: "Bearer right-token", "content-type": "application/json" };
@@ -90,7 +90,7 @@ describe("a virtual XMRig", () => {
     expect(rig.model.mining).toBe(true);
   });
 
-  test("restricted, it is read but neither changed nor asked for its configuration", async () => {
+  test("restricted, it allows neither writes nor reading its configuration", async () => {
     const rig = await start({ token: "right-token" });
     expect((await call(rig, "GET", "/2/summary")).status).toBe(200);
     expect((await call(rig, "GET", "/2/config")).status).toBe(403);
@@ -105,7 +105,7 @@ describe("a virtual XMRig", () => {
     expect((await call(await start({ restricted: false }), "GET", "/2/summary", { token: null })).status).toBe(401);
   });
 
-  test("summary and backends say rates in H/s, null until there are any", async () => {
+  test("summary and backends report rates in H/s, null until there are any", async () => {
     const rig = await start({ ...writable, warm: false });
     clock.pass(30);
     expect(await summary(rig)).toMatchObject({

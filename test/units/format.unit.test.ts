@@ -28,7 +28,7 @@ const intl = (locale: string, digits: number): Intl.NumberFormat =>
     maximumFractionDigits: digits,
   });
 
-/** Around the end of the fast path, halves of the last digit, and anything else. */
+/** Values around the end of the fast path, ties of the last digit, and any others. */
 const figures = fc.oneof(
   fc.double({ min: 0, max: 1100, noNaN: true }),
   fc.integer({ min: 0, max: 1_100_000 }).map((thousandths) => thousandths / 1000),
@@ -89,11 +89,11 @@ describe("display strings have the recorded shapes", () => {
     [90_061, "1d 1h 1m"],
   ])("%d seconds are %s", (seconds, text) => expect(american.duration(seconds)).toBe(text));
 
-  test("the currency's own symbol stands in front, whatever the locale does", () => {
+  test("the currency symbol is in front in every locale", () => {
     expect(formatFor({ locale: "de-DE", currency: "EUR" }).money(1234.5)).toBe("€1.234,50");
   });
 
-  test("a symbol that ends in a letter is set off from the number", () => {
+  test("a symbol that ends in a letter is separated from the number", () => {
     expect(formatFor({ locale: "sv-SE", currency: "SEK" }).money(12)).toBe("kr 12,00");
     expect(formatFor({ locale: "en-US", currency: "CHF" }).money(-10.17)).toBe("-CHF 10.17");
     expect(formatFor({ locale: "pt-BR", currency: "BRL" }).money(12)).toBe("R$12,00");
@@ -118,12 +118,12 @@ describe("the unit's prefix", () => {
     [1e24, "1,000.00 ZH/s"],
   ])("of %p is as in %s", (perSecond, text) => expect(american.hashrate(perSecond)).toBe(text));
 
-  test("stands before whatever an algorithm counts", () => {
+  test("precedes the unit of an algorithm", () => {
     expect(american.hashrate(140_000, "Sol/s")).toBe("140.00 kSol/s");
     expect(american.hashrate(4.2, "G/s")).toBe("4.20 G/s");
   });
 
-  test("never leaves four digits before the point while there is a larger unit", () => {
+  test("never leaves four digits before the decimal point while there is a larger unit", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e23, noNaN: true }), (perSecond) => {
         expect(american.hashrate(perSecond)).toMatch(/^\d{1,3}(\.\d\d)? [kMGTPEZ]?H\/s$/);

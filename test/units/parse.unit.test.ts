@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { formatFor } from "../../src/units/format.ts";
 import { parserFor } from "../../src/units/parse.ts";
 
-/** Language tags from all over; Intl says which of them it knows. */
+/** Many language tags, of which Intl supports some. */
 const tags = `af am ar ar-AE ar-DZ ar-EG ar-LB ar-MA ar-SA as ast az be bg bn bn-IN br bs ca ceb chr ckb cs cv cy da de
   de-AT de-CH de-LI dsb ee el en en-150 en-AU en-CA en-CH en-GB en-IE en-IN en-NZ en-SE en-US en-ZA eo es es-AR es-CL
   es-CO es-CR es-ES es-MX es-PE es-US et eu fa fa-AF ff fi fil fo fr fr-BE fr-CA fr-CH fr-FR fr-LU fr-MA fur fy ga gd gl
@@ -16,9 +16,9 @@ const currencies = ["USD", "EUR", "SEK", "CHF", "INR", "JPY", "DKK", "PLN", "XBT
 const units = ["H/s", "Sol/s", "G/s"] as const;
 const prefixes = [1, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18, 1e21];
 
-test("there are some 150 locales to read", () => expect(locales.length).toBeGreaterThan(140));
+test("there are some 150 locales to parse", () => expect(locales.length).toBeGreaterThan(140));
 
-describe("what was formatted is read back", () => {
+describe("formatted strings are parsed back", () => {
   test.each(locales)("in %s", (locale) => {
     const parser = parserFor({ locale });
     const byCurrency = currencies.map((currency) => formatFor({ locale, currency }));
@@ -49,7 +49,7 @@ describe("what was formatted is read back", () => {
     );
   });
 
-  test("temperatures and run times, which are whole numbers everywhere", () => {
+  test("temperatures and durations, which are whole numbers everywhere", () => {
     const format = formatFor({ locale: "sv-SE", currency: "SEK" });
     const parser = parserFor({ locale: "sv-SE" });
     fc.assert(
@@ -60,7 +60,7 @@ describe("what was formatted is read back", () => {
     );
   });
 
-  test("also with the locale's own digits and signs, as Intl writes them", () => {
+  test("also with the locale's own digits and signs, as Intl formats them", () => {
     for (const locale of ["ar-EG", "fa", "mr-IN", "bn", "my", "ne", "sv-SE", "de-CH", "he"]) {
       const intl = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
       const parser = parserFor({ locale });
@@ -70,7 +70,7 @@ describe("what was formatted is read back", () => {
   });
 });
 
-describe("texts of the reference product", () => {
+describe("strings of the foreign product", () => {
   const swedish = parserFor({ locale: "sv-SE" });
   const american = parserFor({ locale: "en-US" });
   const swiss = parserFor({ locale: "de-CH" });
@@ -127,7 +127,7 @@ describe("texts of the reference product", () => {
   test.each(["2,865 W", "2865 W", "2.865 kW"])("power %s", (text) => expect(american.power(text)).toBe(2865));
 });
 
-describe("what is no such string is null", () => {
+describe("any other string is null", () => {
   const parser = parserFor({ locale: "en-US" });
 
   test.each(["", " ", "abc", "73,22", "1,23,456", "200 540.59", "1.2.3", "--1", "1e5", "NaN", "½", "1,234,56"])(
@@ -143,7 +143,7 @@ describe("what is no such string is null", () => {
   test.each(["", "1", "1x", "h", "1m 2h"])("run time %p", (text) => expect(parser.duration(text)).toBeNull());
   test.each(["", "$", "10,17 kr", "$1.2.3"])("money %p", (text) => expect(parser.money(text)).toBeNull());
 
-  test("whatever the text, nothing is thrown and what is read is a finite number", () => {
+  test("no text makes it throw, and every result is a finite number", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
         for (const read of [parser.hashrate, parser.power, parser.duration, parser.money, parser.count]) {
@@ -154,7 +154,7 @@ describe("what is no such string is null", () => {
     );
   });
 
-  test("a number of another locale is not misread, but seen not to fit", () => {
+  test("a number of another locale is refused rather than misread", () => {
     for (const [written, told] of [
       ["sv-SE", "en-US"],
       ["en-US", "sv-SE"],

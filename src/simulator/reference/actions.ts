@@ -6,7 +6,7 @@ import type { Site } from "./site.ts";
 import type { TwinMiner } from "./twin-miner.ts";
 import { seesPool, type TwinUser } from "./users.ts";
 
-/** POST /api/miners/{id}: does what the query says, and returns what is answered. */
+/** POST /api/miners/{id}: executes the action and returns the answer. */
 export function minerAction(site: Site, miner: TwinMiner, query: URLSearchParams, user: TwinUser): string {
   switch (query.get("action")) {
     case "reboot":
@@ -65,7 +65,7 @@ function poolsIn(site: Site, query: URLSearchParams, user: TwinUser): PoolDefini
   return pools;
 }
 
-/** What the managed templates of the layout are about. */
+/** The contents of the managed templates of the layout. */
 function applyTemplate(site: Site, miner: TwinMiner, id: number): string {
   const template = templates.find((each) => each.id === id);
   if (template === undefined) throw notThere("managed template", id);

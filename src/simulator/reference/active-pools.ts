@@ -3,9 +3,9 @@ import type { PoolDefinition } from "./definitions.ts";
 
 /** A pool on a miner. */
 export interface ActivePool {
-  /** Active ID: of this miner, never given again. */
+  /** Active ID: unique on this miner, never reused. */
   readonly id: number;
-  /** As the definition had it when it was added. */
+  /** From the definition when it was added. */
   readonly name: string;
   readonly coinShortName: string;
   readonly pool: Pool;
@@ -32,12 +32,12 @@ export class ActivePools {
     return this.#list.find(({ pool }) => pool.url === url);
   }
 
-  /** The pool of this definition, or a new one that `arrange` takes. */
+  /** The pool of this definition, or a new one for `arrange`. */
   of(definition: PoolDefinition, minerName: string): ActivePool {
     return this.find(definition) ?? this.#made(definition, minerName);
   }
 
-  /** These and no others, the first with the highest priority. */
+  /** Exactly these, the first with the highest priority. */
   arrange(pools: readonly ActivePool[]): void {
     this.#model.change(() => {
       pools.forEach(({ pool }, priority) => {

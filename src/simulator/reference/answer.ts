@@ -12,7 +12,7 @@ interface Answer {
 
 const mostBytes = 1_000_000;
 
-/** Answers requests by the routes; `note` is told of each, as "GET /api/miners", without the key. */
+/** Answers requests by the routes; `note` is called with each, such as "GET /api/miners", without the key. */
 export function answering(
   routes: readonly Route[],
   key: string | undefined,
@@ -71,7 +71,7 @@ function refused({ status, form, message }: Refusal): Answer {
     : { status, type: "application/json", text: JSON.stringify({ message }) };
 }
 
-/** What the web server of a desktop product says of a page that it does not have. */
+/** The answer of a desktop product's web server for a missing page. */
 const noPage: Answer = {
   status: 404,
   type: "text/html",
@@ -90,7 +90,7 @@ function withoutKey({ pathname, searchParams }: URL): string {
   return rest.size === 0 ? pathname : `${pathname}?${rest}`;
 }
 
-/** The parts of a path where the pattern has `*`; null when it is another path. */
+/** The parts of a path where the pattern has `*`; null for another path. */
 function paramsOf(pattern: string, path: string): string[] | null {
   const wanted = pattern.split("/");
   const given = path.split("/");
@@ -120,7 +120,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
     length += bytes.length;
     if (length <= mostBytes) chunks.push(bytes);
   }
-  // Only now: who still sends would not read an answer.
+  // Only now, since a client that is still sending would not read an answer.
   if (length > mostBytes) throw tooLarge();
   return Buffer.concat(chunks);
 }

@@ -12,15 +12,15 @@ export interface TwinCoin {
   profit: number;
 }
 
-/** Money per BTC: invented, and constant, so that tests can count on it. */
+/** Money per BTC: invented and constant, for tests. */
 const rates: Readonly<Record<string, number>> = { USD: 68_412.5, EUR: 63_080, GBP: 53_940, SEK: 718_300 };
 const usdPerBtc = 68_412.5;
 /** Money per kWh. */
 const electricityPrice = 0.04;
-/** Days in a month, as every recorded sample of the reference product has it. */
+/** Days in a month, as in every recorded sample of the foreign product. */
 const daysPerMonth = 30.3;
 
-/** BTC per MH/s and day that the twin starts with. */
+/** The initial BTC per MH/s and day. */
 const profits: Readonly<Record<string, number>> = {
   BTC: 1.48e-12,
   BCH: 1.41e-12,
@@ -30,7 +30,7 @@ const profits: Readonly<Record<string, number>> = {
   XMR: 7.4e-4,
 };
 
-/** Hashes for a unit of difficulty; 0 where revenue does not follow from difficulty. */
+/** Hashes per unit of difficulty; 0 where revenue does not follow from difficulty. */
 const hashesPerDifficulty = { btc32: 2 ** 32, hashes: 1, equihash: 2 ** 13, kaspa: 0, "network-rate": 0 } as const;
 
 export const algorithmOf = (name: string): Algorithm | undefined =>
@@ -48,7 +48,7 @@ export interface Earnings {
   readonly profitPerMonth: number;
 }
 
-/** The coins that are known from the start and those of the user, with what they earn. */
+/** The predefined coins and those of the user, with their profitability. */
 export class TwinCoins {
   /** Money per BTC. */
   readonly rate: number;
@@ -80,7 +80,7 @@ export class TwinCoins {
     };
   }
 
-  /** The three forms of POST /api/coins/{shortname}, and its two rules. Returns what was done. */
+  /** The three forms of POST /api/coins/{shortname}, and its two rules. Returns the message. */
   save(shortName: string, query: URLSearchParams): string {
     const known = this.find(shortName);
     if (known !== undefined) {

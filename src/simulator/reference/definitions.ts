@@ -6,7 +6,7 @@ import { badRequest, notNow, notThere } from "./refusals.ts";
 const text = z.string();
 const id = z.int().min(0);
 
-/** Bodies: what is left out keeps its value, or has the one of an empty form; what is unknown is ignored. */
+/** Bodies: an absent field keeps its value, or has that of an empty form; unknown fields are ignored. */
 const PoolBody = z.object({
   id,
   description: text,
@@ -72,7 +72,7 @@ export const emptyManagedMiner: ManagedMinerDefinition = {
   dualAlgorithm: "Unspecified",
 };
 
-/** What is kept under an id that counts up. */
+/** Items with consecutive ids. */
 export class Collection<T extends { readonly id: number }> {
   readonly #what: string;
   readonly #items = new Map<number, T>();
@@ -114,7 +114,7 @@ export class Collection<T extends { readonly id: number }> {
   }
 }
 
-/** Pools, pool groups, hosts and managed miners as they are defined, and their rules. */
+/** The definitions of pools, pool groups, hosts and managed miners, and their rules. */
 export class Definitions {
   readonly pools: Collection<PoolDefinition>;
   readonly poolGroups: Collection<PoolGroupDefinition>;
@@ -137,7 +137,7 @@ export class Definitions {
     this.#coins = coins;
   }
 
-  /** A single pool, or those of a group in its order. */
+  /** A single pool, or those of a group in order. */
   poolsOf(type: "single" | "group", wanted: number): PoolDefinition[] {
     if (type === "single") return [this.pools.get(wanted)];
     return this.poolGroups.get(wanted).pools.flatMap((each) => this.pools.find(each) ?? []);
@@ -179,7 +179,7 @@ export class Definitions {
 
 const Fields = z.looseObject({ id: id.optional() });
 
-/** What is to be stored: the body's fields over those of the item that it names by its id; 0, or none, is a new one. */
+/** The item to store: the body over the item with its id; without an id, or with 0, a new one. */
 function filled<T extends { readonly id: number }>(
   schema: z.ZodType<T>,
   empty: T,

@@ -1,6 +1,6 @@
 /**
- * Display strings as the recorded replies of the reference product have them. They are made here, and not by the
- * formatter of the service, so that a mistake in that one cannot hide behind the same mistake in the twin.
+ * Display strings as in the recorded replies of the foreign product. They are made here, and not by the
+ * formatter of the service, so that tests do not compare a mistake of that with itself.
  */
 export interface TwinDisplay {
   /** "73,22 TH/s" */
@@ -65,7 +65,7 @@ export function displayFor({ locale, currency, timeZone }: DisplayOptions): Twin
   };
 }
 
-/** Decimal and group sign of a locale; a space is a plain one, as in the recorded replies. */
+/** Decimal and group sign of a locale, with plain spaces as in the recorded replies. */
 function signsOf(locale: string): { readonly point: string; readonly group: string } {
   const parts = new Intl.NumberFormat(locale, { numberingSystem: "latn", minimumFractionDigits: 1 }).formatToParts(1e6);
   const sign = (type: "decimal" | "group") => parts.find((part) => part.type === type)?.value ?? "";

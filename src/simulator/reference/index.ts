@@ -1,4 +1,4 @@
-/** The twin: a server with strictly the documented interface, as the reference product has it. */
+/** The twin: a server with exactly the documented API of the foreign product. */
 
 export type { KindName } from "./kinds.ts";
 export { knownLocale, startTwin, type Twin, type TwinOptions, type TwinRequests } from "./twin.ts";

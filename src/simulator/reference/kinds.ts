@@ -1,6 +1,6 @@
 import { type Hardware, hardware } from "../hardware.ts";
 
-/** What a miner of the twin is: what it is made of and what the server knows of it. */
+/** A kind of miner of the twin: its hardware and what the server reports of it. */
 export interface MinerKind {
   readonly deviceType: "ASIC" | "GPU" | "PGA" | "CPU";
   readonly hardware: Hardware;
@@ -11,9 +11,9 @@ export interface MinerKind {
   /** Id in the catalogue of mining software. */
   readonly software: string;
   readonly port: number;
-  /** Whether its power is measured; else it is a nameplate's. */
+  /** Whether its power is measured; otherwise it is that of the nameplate. */
   readonly measuresPower: boolean;
-  /** Whether the computer it runs on can be rebooted. */
+  /** Whether its host can be rebooted. */
   readonly canReboot: boolean;
 }
 

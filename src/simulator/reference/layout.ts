@@ -2,7 +2,7 @@ import { emptyManagedMiner, emptyPool, type ManagedMinerDefinition, type PoolDef
 import type { KindName } from "./kinds.ts";
 import { kinds } from "./kinds.ts";
 
-/** What the twin starts with. Hosts are invented: nobody answers at them, and nobody is asked. */
+/** The initial state of the twin. Hosts are invented and never contacted. */
 
 export interface TwinGroup {
   readonly id: number;
@@ -56,7 +56,7 @@ export const hosts = [
   { id: 2, description: "Office computer", hostname: "office" },
 ];
 
-/** Of the first host; the others have none. */
+/** The GPUs of the first host; the others have none. */
 export const gpus = Array.from({ length: kinds.gpu.hardware.boards }, (_, index) => ({
   name: kinds.gpu.device,
   id: index,
@@ -91,7 +91,7 @@ export const managedMiners: readonly (ManagedMinerDefinition & { readonly groupI
   },
 ];
 
-/** With fewer miners than this none is managed. */
+/** With fewer miners, none is managed. */
 export const fewestWithManaged = 4;
 
 export const templates = [
@@ -119,7 +119,7 @@ const kindsInTurn: readonly KindName[] = [
 ];
 const groupsInTurn = [1, 1, 1, 1, 2, 2, 2, 3, 3, 0];
 
-export const usualPools: Readonly<Record<KindName, readonly number[]>> = {
+export const initialPools: Readonly<Record<KindName, readonly number[]>> = {
   asic: [1, 2],
   scrypt: [4, 5],
   gpu: [6],
@@ -127,7 +127,7 @@ export const usualPools: Readonly<Record<KindName, readonly number[]>> = {
   pga: [1, 2],
 };
 
-/** The external miner at this place: of the first twenty one is stopped, two are off and one is an FPGA. */
+/** The external miner with this index: of the first twenty, one is stopped, two are off and one is an FPGA. */
 export function placeOf(index: number): {
   readonly kind: KindName;
   readonly groupId: number;

@@ -4,10 +4,10 @@ import { algorithmOf, titleOf } from "./coins.ts";
 import type { Site } from "./site.ts";
 import type { TwinMiner } from "./twin-miner.ts";
 
-/** s between two readings, as the API tells it. */
+/** s between two readings, as in the API. */
 const logInterval = 5;
 
-/** A miner as the document, 2.2 and on, and the recorded replies have it. */
+/** A miner as in the document, 2.2 and on, and in the recorded replies. */
 export function presentMiner(miner: TwinMiner, site: Site) {
   const { format } = site;
   const { model, status, online } = miner;
@@ -50,7 +50,7 @@ export function presentMiner(miner: TwinMiner, site: Site) {
     speedInfo: {
       ...presentSpeed(figures.hashrate, figures.average, figures.work, figures.unit, site),
       line2: online ? `Avg: ${format.hashrate(figures.average, figures.unit)}` : null,
-      // Not grouped, whatever the locale: it is so in the recorded replies.
+      // Never grouped, as in the recorded replies.
       line3: online ? `Power: ${Math.round(figures.power)} W` : null,
     },
     coinInfo: presentCoin(figures, miner, site),
@@ -79,7 +79,7 @@ export function presentMiner(miner: TwinMiner, site: Site) {
   };
 }
 
-/** What totals are made of: H/s, W; all 0 for a miner that is not reached. */
+/** The figures for totals, in H/s and W; all 0 for an unreachable miner. */
 export function figuresOf(miner: TwinMiner, { coins }: Site) {
   const { model, online } = miner;
   const mining = miner.status === "Mining";

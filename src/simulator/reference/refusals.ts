@@ -1,11 +1,11 @@
 /**
- * What is not done, and how the twin says so. The document shows neither statuses nor a format of errors, so they vary
- * by kind, as a product that grew over years has them: a line of text, or an object with a message.
+ * The refusals of the twin. The document shows neither statuses nor a format of errors, so they vary by kind, like
+ * those of a product that grew over years: a line of text, or an object with a message.
  */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
-  /** What is sent: text as it is, or `{ "message": ... }`. */
+  /** The body: a text, or `{ "message": ... }`. */
   readonly form: "text" | "json";
 
   constructor(status: number, form: "text" | "json", message: string) {

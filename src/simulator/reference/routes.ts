@@ -11,23 +11,23 @@ import type { Site } from "./site.ts";
 import { metaData, presentMiners, presentSummary } from "./totals.ts";
 import { type Privilege, seesPool, type TwinUser, userIdOf } from "./users.ts";
 
-/** A request that has come as far as its handler. */
-export interface Asked {
-  /** The parts of the path that stand for something, in their order. */
+/** A request for a handler. */
+export interface Call {
+  /** The parts of the path at `*`, in order. */
   readonly params: readonly string[];
   readonly query: URLSearchParams;
-  /** What the JSON of a body held, where the route takes one. */
+  /** The JSON body, where the route takes one. */
   readonly body: unknown;
   readonly user: TwinUser;
 }
 
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `*` stands for a part that tells which one. */
+  /** `*` stands for a parameter. */
   readonly path: string;
   readonly needs: Privilege;
   readonly takesBody: boolean;
-  readonly reply: (asked: Asked) => unknown;
+  readonly reply: (call: Call) => unknown;
 }
 
 /** The 28 operations of the document, part 4. */
@@ -35,7 +35,7 @@ export function routes(site: Site): Route[] {
   const { definitions, coins, notifications } = site;
   const { pools, poolGroups, hosts, managedMiners } = definitions;
   const minerIds = (user: TwinUser) => new Set(site.minersFor(user).map(({ id }) => id));
-  const poolFor = ({ params, user }: Asked): PoolDefinition => {
+  const poolFor = ({ params, user }: Call): PoolDefinition => {
     const pool = pools.get(number(params[0]));
     if (!seesPool(user, pool.id)) throw notThere("pool", pool.id);
     return pool;
@@ -45,13 +45,13 @@ export function routes(site: Site): Route[] {
     const seen = minerIds(user);
     return managedMiners.all.filter(({ id }) => seen.has(id));
   };
-  /** Those on which a user sees a managed miner. */
+  /** The hosts on which a user sees a managed miner. */
   const hostsFor = (user: TwinUser) => {
     const seen = new Set(managedFor(user).map(({ hostId }) => hostId));
     return hosts.all.filter(({ id }) => user.groups === null || seen.has(id));
   };
-  const hostFor = ({ params, user }: Asked) => oneOf(hostsFor(user), params[0], "host");
-  const shown = (pool: PoolDefinition) => {
+  const hostFor = ({ params, user }: Call) => oneOf(hostsFor(user), params[0], "host");
+  const withCoin = (pool: PoolDefinition) => {
     const coin = coins.find(pool.coinShortName);
     return { ...pool, coinDisplayName: coin === undefined ? "" : titleOf(coin) };
   };
@@ -84,12 +84,12 @@ export function routes(site: Site): Route[] {
     }),
     get("/api/pools", ({ user }) => ({
       canAction: true,
-      list: pools.all.filter(({ id }) => seesPool(user, id)).map(shown),
+      list: pools.all.filter(({ id }) => seesPool(user, id)).map(withCoin),
     })),
-    get("/api/pools/*", (asked) => shown(poolFor(asked))),
-    store("/api/pools", ({ body }) => shown(definitions.savePool(body))),
-    remove("/api/pools/*", (asked) => {
-      const { id, description } = poolFor(asked);
+    get("/api/pools/*", (call) => withCoin(poolFor(call))),
+    store("/api/pools", ({ body }) => withCoin(definitions.savePool(body))),
+    remove("/api/pools/*", (call) => {
+      const { id, description } = poolFor(call);
       definitions.removePool(id);
       return done(`The pool ${description} was removed.`);
     }),
@@ -97,7 +97,7 @@ export function routes(site: Site): Route[] {
     get("/api/hosts", ({ user }) => hostsFor(user)),
     get("/api/hosts/*", hostFor),
     store("/api/hosts", ({ body }) => definitions.saveHost(body)),
-    get("/api/hosts/*/systeminfo", (asked) => ({ gpuStatusList: hostFor(asked).id === 1 ? gpus : [] })),
+    get("/api/hosts/*/systeminfo", (call) => ({ gpuStatusList: hostFor(call).id === 1 ? gpus : [] })),
     get("/api/managedminers", ({ user }) => managedFor(user)),
     get("/api/managedminers/*", ({ params, user }) => oneOf(managedFor(user), params[0], "managed miner")),
     store("/api/managedminers", ({ body }) => {
@@ -133,7 +133,7 @@ export function routes(site: Site): Route[] {
 type Handler = Route["reply"];
 
 const get = (path: string, reply: Handler): Route => ({ method: "GET", path, needs: "view", takesBody: false, reply });
-/** What is asked for stands in the query; a body is not looked at. */
+/** Actions are in the query; a body is ignored. */
 const act = (path: string, reply: Handler): Route => ({
   method: "POST",
   path,

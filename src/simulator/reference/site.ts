@@ -3,7 +3,7 @@ import { algorithmOf, TwinCoins } from "./coins.ts";
 import { Definitions, type ManagedMinerDefinition, type PoolDefinition } from "./definitions.ts";
 import { displayFor, type TwinDisplay } from "./display.ts";
 import { type KindName, kinds } from "./kinds.ts";
-import { fewestWithManaged, hosts, managedMiners, placeOf, poolGroups, pools, usualPools } from "./layout.ts";
+import { fewestWithManaged, hosts, initialPools, managedMiners, placeOf, poolGroups, pools } from "./layout.ts";
 import { TwinNotifications } from "./notifications.ts";
 import { notThere } from "./refusals.ts";
 import { TwinMiner, type TwinMinerOptions } from "./twin-miner.ts";
@@ -18,12 +18,12 @@ export interface SiteOptions {
   readonly clock: () => number;
 }
 
-/** External miners count from here, managed miners from 1. */
+/** The first id of external miners; those of managed miners begin at 1. */
 const firstExternalId = 1_000_000_001;
 
 type Place = Pick<TwinMinerOptions, "groupId" | "state">;
 
-/** All that the twin knows. */
+/** The state of the twin. */
 export class Site {
   readonly format: TwinDisplay;
   readonly coins: TwinCoins;
@@ -53,14 +53,14 @@ export class Site {
     for (const miner of this.miners.filter(({ online }) => !online)) this.#notice(miner, "away", miner.seenAt);
   }
 
-  /** Brought to the clock's time, managed ones first. */
+  /** Up to date, managed ones first. */
   get miners(): TwinMiner[] {
     const all = [...this.#miners.values()].sort((one, other) => one.id - other.id);
     for (const miner of all) miner.settle();
     return all;
   }
 
-  /** Those that a user sees. */
+  /** The miners that a user sees. */
   minersFor(user: TwinUser): TwinMiner[] {
     return this.miners.filter(({ groupId }) => seesGroup(user, groupId));
   }
@@ -72,7 +72,7 @@ export class Site {
     return miner;
   }
 
-  /** Every tenth ASIC or so shows no MAC. */
+  /** About every tenth ASIC reports no MAC. */
   addExternal(kindName: KindName, place: Place): TwinMiner {
     const index = this.#externals;
     this.#externals += 1;
@@ -89,13 +89,13 @@ export class Site {
       host,
       hostname: host,
       macAddress: showsMac ? `02${(index + 1).toString(16).padStart(10, "0")}`.toUpperCase() : "",
-      pools: usualPools[kindName].flatMap((id) => this.definitions.pools.find(id) ?? []),
+      pools: initialPools[kindName].flatMap((id) => this.definitions.pools.find(id) ?? []),
     });
     this.#miners.set(miner.id, miner);
     return miner;
   }
 
-  /** The definition of a managed miner is new or has changed, and so does the miner. */
+  /** Creates or updates a managed miner by its definition. */
   applyManaged(definition: ManagedMinerDefinition): void {
     const miner = this.#miners.get(definition.id);
     if (miner === undefined) this.#addManaged(definition, { groupId: 0, state: "stopped" });

@@ -61,7 +61,7 @@ interface Entry {
   revenue: number;
 }
 
-/** GET /api/summary: the totals are those of miners that are reached. */
+/** GET /api/summary, with the totals of reachable miners. */
 export function presentSummary(site: Site, user: TwinUser) {
   const miners = site.minersFor(user);
   const devices = (type: string): number =>
@@ -90,7 +90,7 @@ export function presentSummary(site: Site, user: TwinUser) {
   };
 }
 
-/** Running miners by what they are of. */
+/** Running miners by algorithm. */
 function entries(running: readonly TwinMiner[], site: Site, nameOf: (miner: TwinMiner) => string) {
   const byName = new Map<string, Entry>();
   for (const miner of running) {

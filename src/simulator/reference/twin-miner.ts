@@ -11,7 +11,7 @@ export interface TwinMinerOptions {
   readonly name: string;
   readonly groupId: number;
   readonly kind: MinerKind;
-  /** As its kind has it when left out; so is the algorithm. */
+  /** By default that of its kind, as is the algorithm. */
   readonly software?: string;
   readonly algorithm?: string;
   readonly host: string;
@@ -21,22 +21,22 @@ export interface TwinMinerOptions {
   readonly seed: number;
   readonly pools: readonly PoolDefinition[];
   readonly state: "mining" | "stopped" | "off";
-  /** s that it has been running for, or away. */
+  /** s since it was started or went away. */
   readonly uptime: number;
   /** Epoch ms. */
   readonly clock: () => number;
-  /** Is told when the miner goes away and when it is back. */
+  /** Called when the miner goes away and when it is back. */
   readonly noticed: (miner: TwinMiner, event: "away" | "back", time: number) => void;
 }
 
-/** s from the order to stop until the process has ended. */
+/** s from the command to stop until the process has ended. */
 const stopSeconds = 2;
 const startSeconds = 15;
 const rebootSeconds = 30;
 
 /**
- * A miner of the twin: the physical model, and what the server tells it to do. It has no timer; what was ordered
- * happens, at its time, when somebody looks the next time.
+ * A miner of the twin: the physical model and the commands of the server. It has no timer; a command takes effect,
+ * as of its time, with the next access.
  */
 export class TwinMiner {
   readonly id: number;
@@ -56,7 +56,7 @@ export class TwinMiner {
   #online: boolean;
   #seenAt: number;
   readonly #pools: ActivePools;
-  /** What has been ordered and has not happened, with its epoch ms; a new order takes its place. */
+  /** The pending command with its epoch ms; a new one replaces it. */
   #due: { readonly at: number; readonly happen: () => void } | null = null;
 
   constructor(options: TwinMinerOptions) {
@@ -90,7 +90,7 @@ export class TwinMiner {
     this.settle();
   }
 
-  /** The physics, as of now. */
+  /** The physics, up to date. */
   get model(): RigModel {
     this.settle();
     return this.#model;
@@ -110,7 +110,7 @@ export class TwinMiner {
     return this.#online;
   }
 
-  /** Epoch ms when it was last reached. */
+  /** Epoch ms of the last contact. */
   get seenAt(): number {
     this.settle();
     return this.#seenAt;
@@ -126,7 +126,7 @@ export class TwinMiner {
     return this.pools.find(({ pool }) => pool === activePool);
   }
 
-  /** Brings everything to the clock's time. */
+  /** Brings everything up to date. */
   settle(): void {
     const now = this.#options.clock();
     if (this.#due !== null && this.#due.at <= now) {
@@ -140,7 +140,7 @@ export class TwinMiner {
     if (this.#online) this.#seenAt = now;
   }
 
-  /** Takes it off the network, without power. */
+  /** Powers it off. */
   switchOff(): void {
     this.settle();
     this.#due = null;
@@ -196,7 +196,7 @@ export class TwinMiner {
     return this.online && this.kind.canReboot;
   }
 
-  /** Share of its rated frequency. */
+  /** Part of its rated frequency. */
   throttle(share: number): void {
     this.#expect(this.online, "cannot be reached");
     this.#model.change((model) => {
@@ -213,7 +213,7 @@ export class TwinMiner {
     this.#pools.arrange([...this.pools, ...this.#activeOf(definitions)]);
   }
 
-  /** Puts these first, in this order, adding what is not there. */
+  /** Puts these first, in this order, adding missing ones. */
   usePools(definitions: readonly PoolDefinition[]): void {
     this.#expect(this.online, "cannot be reached");
     const first = this.#activeOf(definitions);
@@ -221,7 +221,7 @@ export class TwinMiner {
     this.#pools.enable(first, true);
   }
 
-  /** These and no others. */
+  /** Exactly these. */
   setPools(definitions: readonly PoolDefinition[]): void {
     this.#pools.arrange(this.#activeOf(definitions));
   }

@@ -8,54 +8,54 @@ import type { TwinMiner } from "./twin-miner.ts";
 import { type TwinUser, users } from "./users.ts";
 
 export interface TwinOptions {
-  /** Of its display strings; en-US when left out. */
+  /** Locale of its display strings; default en-US. */
   readonly locale?: string;
-  /** USD when left out. */
+  /** Default USD. */
   readonly currency?: string;
-  /** The machine's own when left out. */
+  /** By default that of the machine. */
   readonly timeZone?: string;
-  /** From four on the last two are managed; 40 when left out. */
+  /** From four on the last two are managed; default 40. */
   readonly miners?: number;
-  /** What `?key=` must say; none is asked for when left out. */
+  /** The required `?key=`; by default none. */
   readonly key?: string | undefined;
-  /** 127.0.0.1 when left out. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0, any free one, when left out. */
+  /** Default 0, any free port. */
   readonly port?: number;
-  /** The same seed and clock give the same readings; 1 when left out. */
+  /** The same seed and clock give the same readings; default 1. */
   readonly seed?: number;
-  /** Epoch ms; the machine's clock when left out. */
+  /** Epoch ms; by default the machine's clock. */
   readonly clock?: () => number;
 }
 
-/** What has been asked for. */
+/** The requests so far. */
 export interface TwinRequests {
   count: number;
-  /** The last hundred, as "GET /api/miners?user_id=2"; a key is left out. */
+  /** The last hundred, such as "GET /api/miners?user_id=2", without keys. */
   readonly paths: string[];
 }
 
 /**
- * A server with the documented interface as the reference product has it, and nothing beyond. It shares no code with
- * ours but the catalogues, the number formats and the physics of virtual rigs.
+ * A server with exactly the documented API of the foreign product. With the service it shares only the catalogues,
+ * the number formats and the physics of virtual rigs.
  */
 export interface Twin {
   readonly url: string;
   readonly users: readonly TwinUser[];
   readonly requests: TwinRequests;
-  /** As they are now; each can be switched off and on, and has a `model`. */
+  /** Up to date; each can be switched off and on, and has a `model`. */
   readonly miners: readonly TwinMiner[];
-  /** A further external miner in the group "Hall A"; it mines. */
+  /** Adds an external miner to the group "Hall A", mining. */
   addMiner(kind?: KindName): TwinMiner;
   removeMiner(id: number): void;
   /** Cuts every connection. */
   close(): Promise<void>;
 }
 
-/** Throws `input.invalid` for an unknown locale, `not.possible` when the address cannot be had. */
+/** Throws `input.invalid` for an unknown locale, `not.possible` when the address is not available. */
 export async function startTwin(options: TwinOptions = {}): Promise<Twin> {
   const { locale = "en-US", currency = "USD", timeZone, key, host = "127.0.0.1", port = 0 } = options;
-  if (!knownLocale(locale)) throw invalid("locale", "is no known locale, like en-US or sv-SE");
+  if (!knownLocale(locale)) throw invalid("locale", "is not a known locale; use one such as en-US or sv-SE");
   const { miners = 40, seed = 1, clock = Date.now } = options;
   const site = new Site({ locale, currency, timeZone, miners, seed, clock });
   const requests: TwinRequests = { count: 0, paths: [] };
@@ -78,7 +78,7 @@ export async function startTwin(options: TwinOptions = {}): Promise<Twin> {
   };
 }
 
-/** Whether numbers can be written as this locale does. */
+/** Whether Intl has this locale. */
 export function knownLocale(locale: string): boolean {
   try {
     return Intl.NumberFormat.supportedLocalesOf(locale).length > 0;

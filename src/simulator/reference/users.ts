@@ -2,7 +2,7 @@ import { badRequest, notThere } from "./refusals.ts";
 
 const ranks = ["view", "control", "administrator"] as const;
 
-/** What a call needs of who is named by `user_id`. */
+/** The privilege that a call needs of its user. */
 export type Privilege = (typeof ranks)[number];
 
 export interface TwinUser {
@@ -21,7 +21,7 @@ export const users: readonly TwinUser[] = [
   { id: 3, name: "visitor", privilege: "view", groups: [1], pools: null },
 ];
 
-/** Without a `user_id` all is seen and all is allowed. */
+/** Without a `user_id` everything is visible and allowed. */
 const everything: TwinUser = { id: 0, name: "", privilege: "administrator", groups: null, pools: null };
 
 export function userOf(query: URLSearchParams): TwinUser {

@@ -5,10 +5,10 @@ import { errorsOf, textOf } from "../../../src/link/drivers/whatsminer/errors.ts
 
 describe("an error of a WhatsMiner is told in words", () => {
   test.each([
-    ["110", "intake fan off its speed"],
+    ["110", "intake fan speed off target"],
     ["206", "power supply: input voltage low"],
     ["300", "board 0: temperature sensor not found"],
-    ["350", "board 0: protects itself, too hot"],
+    ["350", "board 0: protection: too hot"],
     ["361", "hash board too hot"],
     ["541", "board 1: chip ids cannot be read"],
     ["2010", "all pools disabled"],

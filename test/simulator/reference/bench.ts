@@ -5,12 +5,12 @@ import { type Miner, MinerDetail, MinerList, minersIn, Summary } from "./shapes.
 
 export const first = 1_000_000_001;
 
-/** A twin with a clock of its own, closed after the test. */
+/** A twin with its own clock, closed after the test. */
 export interface Bench {
   readonly twin: Twin;
   pass(seconds: number): void;
   get<T>(path: string, shape: z.ZodType<T>): Promise<T>;
-  /** The status and what came with it. */
+  /** The status and the body. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   miner(id: number): Promise<Miner>;
   miners(query?: string): Promise<Miner[]>;

@@ -9,7 +9,7 @@ const gpu = first + 2;
 const cpu = first + 6;
 
 describe("a miner", () => {
-  test("that is told to stop has stopped a moment later, finds nothing any more and earns nothing", async () => {
+  test("stops a moment after the command, then finds and earns nothing", async () => {
     const { ask, pass, miner, summary } = await bench();
     const before = await summary();
     expect((await ask("POST", `/api/miners/${first}?action=stop`, { ignored: true })).status).toBe(200);
@@ -34,7 +34,7 @@ describe("a miner", () => {
     expect((await summary()).runningCount).toBe(before.runningCount - 1);
   });
 
-  test("that is stopped is started: first Starting, then Mining, with new counters", async () => {
+  test("starts: first Starting, then Mining, with new counters", async () => {
     const { ask, pass, miner } = await bench();
     expect((await ask("POST", `/api/miners/${stopped}?action=start`)).status).toBe(200);
     expect(await miner(stopped)).toMatchObject({ statusInfo: { statusDisplay: "Starting" }, isRunning: false });
@@ -59,7 +59,7 @@ describe("a miner", () => {
     expect(again.progressInfo.acceptedValue).toBeLessThan(progressInfo.acceptedValue);
   });
 
-  test("is away while it reboots, and both is told by notifications", async () => {
+  test("does not answer while it reboots, and notifications report both changes", async () => {
     const { ask, pass, miner, get } = await bench();
     await ask("POST", "/api/notifications?action=clear_all");
     await ask("POST", `/api/miners/${first}?action=reboot`);
@@ -76,7 +76,7 @@ describe("a miner", () => {
     ]);
   });
 
-  test("that is not reached shows no reading, and counts in the total of miners only", async () => {
+  test("that is unreachable shows no reading, and counts only in the total of miners", async () => {
     const { twin, miner, summary, pass } = await bench();
     const before = await summary();
     twin.miners.find(({ id }) => id === first)?.switchOff();
@@ -159,7 +159,7 @@ describe("the pools of a miner", () => {
   const pools = async ({ miner }: { miner: Awaited<ReturnType<typeof bench>>["miner"] }) =>
     (await miner(first)).poolList.map(({ id, priorityInfo }) => [id, priorityInfo.priority]);
 
-  test("are added, changed to and given new Active IDs, which are never used again", async () => {
+  test("are added, changed to and given new Active IDs, which are never reused", async () => {
     const server = await bench();
     const { ask, miner } = server;
     await ask("POST", `/api/miners/${first}?action=add_pool&pool_id=3&pool_type=single`);
@@ -187,7 +187,7 @@ describe("the pools of a miner", () => {
     ]);
   });
 
-  test("of a group are added all, or none when one of them is there", async () => {
+  test("of a group are all added, or none if one of them exists", async () => {
     const server = await bench();
     const { ask } = server;
     await ask("POST", `/api/miners/${first}/pools/1?action=remove`);
@@ -199,7 +199,7 @@ describe("the pools of a miner", () => {
     expect((await pools(server)).map(([, priority]) => priority)).toEqual([0, 1, 2]);
   });
 
-  test("get the shares from the moment that they are prioritized", async () => {
+  test("get the shares from the moment they are prioritized", async () => {
     const { ask, pass, miner } = await bench();
     await ask("POST", `/api/miners/${first}/pools/2?action=prioritize`);
     const accepted = async () =>
@@ -247,7 +247,7 @@ describe("the pools of a miner", () => {
 });
 
 describe("definitions", () => {
-  test("a pool is added, updated in what is given, and deleted unless a managed miner uses it", async () => {
+  test("a pool is added, updated in the given fields, and deleted unless a managed miner uses it", async () => {
     const { ask, get } = await bench();
     const added = Pool.parse(
       JSON.parse(
@@ -270,7 +270,7 @@ describe("definitions", () => {
     expect((await ask("POST", "/api/pools", { url: "nowhere" })).status).toBe(400);
   });
 
-  test("a host is added with an id of its own and updated", async () => {
+  test("a host is added with its own id and updated", async () => {
     const { ask, get } = await bench();
     const { text } = await ask("POST", "/api/hosts", { description: "D", hostname: "h" });
     expect(Host.parse(JSON.parse(text))).toEqual({ id: 3, description: "D", hostname: "h" });
@@ -279,7 +279,7 @@ describe("definitions", () => {
     expect((await ask("GET", "/api/hosts/3/systeminfo")).text).toBe('{"gpuStatusList":[]}');
   });
 
-  test("a managed miner that is added is a miner too, and can be started; updating it changes that miner", async () => {
+  test("a managed miner that is added becomes a miner and can be started; updating it changes that miner", async () => {
     const { ask, get, miner, pass } = await bench();
     const body = { description: "M", hostId: 1, poolId: 7, softwareType: "XmrigMiner", algorithm: "randomx" };
     const { text } = await ask("POST", "/api/managedminers", body);

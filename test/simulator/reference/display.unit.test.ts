@@ -4,7 +4,7 @@ import { formatFor } from "../../../src/units/format.ts";
 
 const settings = { locale: "sv-SE", currency: "USD", timeZone: "Europe/Stockholm" };
 
-/** As recorded of the reference product. */
+/** As recorded from the foreign product. */
 const recorded: readonly [string, (format: TwinDisplay) => string, string][] = [
   ["a hash rate", ({ hashrate }) => hashrate(73.22e12), "73,22 TH/s"],
   ["no hash rate", ({ hashrate }) => hashrate(0), "0 H/s"],

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The replies as the API document, part 2 and 4, has them, with what its companion on "where the document is silent"
- * says the reference product sends beside. Written down a second time on purpose, and strict: nothing else may appear.
+ * The replies of the API document, parts 2 and 4, with the additions of its companion on "where the document is silent".
+ * Written a second time on purpose, and strict: nothing else may appear.
  */
 const text = z.string();
 const int = z.int();
@@ -245,7 +245,7 @@ const row = (method: Documented["method"], path: string, reply: z.ZodType, body?
 
 const asic = "/api/miners/1000000001";
 
-/** The table of the document, 4: each of the 28 with a call that works, in an order in which all do. */
+/** The table of the document, part 4: each of the 28 operations with a call, in an order in which all succeed. */
 export const documented: readonly Documented[] = [
   row("GET", "/api/miners", MinerList),
   row("GET", asic, MinerDetail),

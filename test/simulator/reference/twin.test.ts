@@ -5,8 +5,8 @@ import { within } from "../../until.ts";
 import { bench, first } from "./bench.ts";
 import { documented, MinerList, minersIn } from "./shapes.ts";
 
-describe("what the twin answers", () => {
-  test("is for each of the 28 operations what is documented, and nothing beyond", async () => {
+describe("an answer of the twin", () => {
+  test("is exactly what is documented, for each of the 28 operations", async () => {
     const { ask } = await bench();
     expect(documented).toHaveLength(28);
     for (const { method, path, body, reply } of documented) {
@@ -17,7 +17,7 @@ describe("what the twin answers", () => {
     }
   });
 
-  test("holds every kind of miner, in groups, nested groups and none", async () => {
+  test("has every kind of miner, in groups, nested groups and none", async () => {
     const { get } = await bench({ miners: 40 });
     const { groupList } = await get("/api/miners", MinerList);
     expect(groupList.map(({ id }) => id)).toEqual([1, 2, 0]);
@@ -40,7 +40,7 @@ describe("what the twin answers", () => {
     expect(count(({ hasAsic, macAddress }) => hasAsic && macAddress === "")).toBeGreaterThan(0);
   });
 
-  test("is the same again with the same seed and clock, and other with another seed", async () => {
+  test("is the same with the same seed and clock, and different with another seed", async () => {
     const [one, same, other] = [await bench(), await bench(), await bench({ seed: 2 })];
     const text = async ({ ask }: typeof one) => (await ask("GET", "/api/miners")).text;
     expect(await text(same)).toBe(await text(one));
@@ -56,7 +56,7 @@ describe("what the twin answers", () => {
     expect(shown.progressInfo.acceptedValue).toBe(model?.shares.accepted);
   });
 
-  test("says the month's money as the day's times 30.3, and the profit as what is left of it", async () => {
+  test("gives the money per month as that per day times 30.3, and the profit as revenue minus cost", async () => {
     const { miner } = await bench();
     const { coinInfo } = await miner(first);
     expect(coinInfo.revenuePerMonth).toBe(`$${(coinInfo.revenuePerDayValue * 30.3).toFixed(2)}`);
@@ -76,13 +76,13 @@ describe("display strings", () => {
     expect(temperature).toMatch(/^\d\d \d\d \d\d °C$/);
     expect(statusInfo.statusLine3).toMatch(/^(1d )?\d+h \d+m$/);
     expect(coinInfo.revenuePerDay).toMatch(/^\$\d+,\d\d$/);
-    // Without groups, whatever the locale: it is so in the recorded replies, and clients read it as an integer.
+    // Never grouped: as in the recorded replies, since clients parse it as an integer.
     expect(progressInfo.acceptedValue).toBeGreaterThan(1_000);
     expect(progressInfo.line1).toBe(`Accepted: ${progressInfo.acceptedValue}`);
     expect((await summary()).exchangeRate).toBe("$68 412,50");
   });
 
-  test("are American when nothing is said, and with another currency have its symbol in front", async () => {
+  test("are American by default, and have the symbol of another currency in front", async () => {
     expect((await (await bench()).summary()).exchangeRate).toBe("$68,412.50");
     expect((await (await bench({ locale: "de-DE", currency: "EUR" })).summary()).exchangeRate).toBe("€63.080,00");
   });
@@ -93,7 +93,7 @@ describe("display strings", () => {
 });
 
 describe("the key", () => {
-  test("stands in the query, anywhere in it, and nowhere else", async () => {
+  test("is accepted anywhere in the query, and nowhere else", async () => {
     const { ask } = await bench({ key: "s&cret" });
     expect((await ask("GET", "/api/summary?key=s%26cret")).status).toBe(200);
     expect((await ask("GET", "/api/summary?user_id=1&key=s%26cret")).status).toBe(200);
@@ -104,7 +104,7 @@ describe("the key", () => {
     expect((await ask("GET", "/api/summary?key=wrong")).status).toBe(401);
   });
 
-  test("is asked for by each of the 28 operations, before anything is done", async () => {
+  test("is required by each of the 28 operations, before anything is done", async () => {
     const { ask } = await bench({ key: "k" });
     const before = (await ask("GET", "/api/miners?key=k")).text;
     for (const { method, path, body } of documented) {
@@ -118,15 +118,15 @@ describe("the key", () => {
     expect((await ask("GET", "/api/summary?key=any", undefined, { authorization: "Basic eDp5" })).status).toBe(200);
   });
 
-  test("does not stand in what the twin keeps of requests", async () => {
+  test("is not in the recorded requests", async () => {
     const { ask, twin } = await bench({ key: "secret" });
     await ask("GET", "/api/summary?key=secret&user_id=1");
     expect(twin.requests).toEqual({ count: 1, paths: ["GET /api/summary?user_id=1"] });
   });
 });
 
-describe("what is not there", () => {
-  test("nothing of ours: such paths are pages that a web server does not have", async () => {
+describe("the twin does not have", () => {
+  test("the paths of Rigbridge extensions", async () => {
     const { ask } = await bench({ key: "k" });
     const ours = ["/health", "/metrics", "/openapi.json", "/docs", "/api/events", "/api/groups", "/api/commands"];
     for (const path of [...ours, "/api", "/", "/api/miners/", `/api/miners/${first}/history`]) {
@@ -135,7 +135,7 @@ describe("what is not there", () => {
     expect(await ask("POST", "/api/discovery", {})).toMatchObject({ status: 404 });
   });
 
-  test("nor are our methods on documented paths", async () => {
+  test("the methods of Rigbridge extensions on documented paths", async () => {
     const { twin, ask } = await bench();
     for (const [method, path] of [
       ["PATCH", `/api/miners/${first}`],
@@ -198,7 +198,7 @@ describe("what is not there", () => {
     expect(await (await fetch(`${twin.url}/api/hosts`)).json()).toHaveLength(2);
   });
 
-  test("a request target that is no path is refused", async () => {
+  test("a request target that is not a path is refused", async () => {
     const { twin } = await bench();
     const { port, hostname } = new URL(twin.url);
     const saying = new Promise<string>((resolve) => {
@@ -216,7 +216,7 @@ describe("what is not there", () => {
   });
 });
 
-test("two twins cannot have one port", async () => {
+test("two twins cannot share a port", async () => {
   const { twin } = await bench();
   await expect(startTwin({ port: Number(new URL(twin.url).port) })).rejects.toMatchObject({ code: "not.possible" });
 });

@@ -17,7 +17,7 @@ describe("user_id", () => {
     }
   });
 
-  test("leaves in lists, totals and single reads what the user may see", async () => {
+  test("limits lists, totals and single reads to what the user may see", async () => {
     const { get, ask, miners, summary } = await bench({ miners: 20 });
     const all = await miners();
     const seen = await miners(`?${visitor}`);
@@ -39,7 +39,7 @@ describe("user_id", () => {
     expect((await ask("GET", `/api/managedminers/2?${visitor}`)).status).toBe(404);
   });
 
-  test("leaves pools and pool groups that the user may see", async () => {
+  test("limits pools and pool groups to those that the user may see", async () => {
     const { get, ask } = await bench();
     const { list } = await get(`/api/pools?${anna}`, z.object({ list: z.array(Pool) }));
     expect(list.map(({ id }) => id)).toEqual([1, 2, 3]);
@@ -50,7 +50,7 @@ describe("user_id", () => {
     ).toBe(404);
   });
 
-  test("leaves the notifications of the miners that the user sees, also to clear", async () => {
+  test("limits notifications to miners that the user sees, also for clearing", async () => {
     const { twin, get, ask } = await bench();
     twin.miners.find(({ id }) => id === first)?.switchOff();
     const names = async (query: string) =>
@@ -62,7 +62,7 @@ describe("user_id", () => {
     expect((await ask("POST", `/api/notifications/2?action=clear&${anna}`)).status).toBe(404);
   });
 
-  test("who may look only changes nothing, and who may control defines nothing", async () => {
+  test("a viewer changes nothing, and a user with control defines nothing", async () => {
     const { ask, miner } = await bench();
     expect((await ask("POST", `/api/miners/${first}?action=restart&${visitor}`)).status).toBe(403);
     expect((await miner(first)).statusInfo.statusDisplay).toBe("Mining");

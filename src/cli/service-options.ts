@@ -1,0 +1,18 @@
+import { Option } from "commander";
+
+/** How a command reaches a running service. */
+export const serviceOptions = (): Option[] => [
+  new Option("--service <url>", "URL of the service").default("http://127.0.0.1:17790").env("RIGBRIDGE_SERVICE"),
+  new Option("--key <key>", "API key of the service").env("RIGBRIDGE_KEY"),
+  new Option("--locale <tag>", "number format of a service that is not Rigbridge, such as sv-SE (default: en-US)"),
+];
+
+/** As `serviceOptions` are parsed. */
+export interface ServiceOptions {
+  readonly service: string;
+  readonly key?: string;
+  readonly locale?: string;
+}
+
+export const secretsHelp =
+  "\nOther users of this machine can see the options of a command;\npass secrets in environment variables instead.";

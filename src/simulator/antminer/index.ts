@@ -1,0 +1,36 @@
+import { dialects } from "../cgminer/dialects.ts";
+import { cgminer } from "../cgminer/index.ts";
+import { objectIn } from "../json.ts";
+import { noHead, type Reply, rpcReply } from "../reply.ts";
+import type { Conversation, RigBody } from "../rig.ts";
+import { type AntminerModel, antminerModels } from "./models.ts";
+import { oldStats, stats } from "./reports.ts";
+import { type AntminerOptions, type AntminerRig, isSilent, settled } from "./state.ts";
+import { answerWeb } from "./web.ts";
+
+/**
+ * Bitmain's firmware: a read-only RPC, and a web interface of CGI pages with a digest login. A change of the
+ * configuration restarts the mining program, which then does not answer for a while.
+ */
+export function antminer(body: RigBody, options: AntminerOptions): Conversation {
+  const kind: AntminerModel = antminerModels[options.model];
+  const config = { mode: 0, fan: null };
+  const rig: AntminerRig = { body, kind, options, config, blinks: false, silentUntil: 0 };
+  const dialect = {
+    ...dialects.bmminer,
+    version: { ...dialects.bmminer.version, Miner: kind.miner, CompileTime: kind.compiled, Type: kind.type },
+  };
+  const bmminer = cgminer(body, { dialect, privileged: false }).rpc ?? (() => null);
+  return {
+    ...(options.speaks === "web" ? {} : { rpc: (request: string) => answerRpc(rig, request, bmminer) }),
+    ...(options.speaks === "rpc" ? {} : { http: (request) => answerWeb(settled(rig), request) }),
+  };
+}
+
+function answerRpc(rig: AntminerRig, request: string, bmminer: (request: string) => Reply | null): Reply | null {
+  if (isSilent(settled(rig))) return { head: noHead, body: "", tail: "", times: 1, close: true };
+  const wanted = objectIn(request);
+  if (wanted?.command === "stats" && wanted.new_api === true && !rig.kind.old)
+    return rpcReply(JSON.stringify(stats(rig)));
+  return wanted?.command === "stats" && rig.kind.old ? rpcReply(oldStats(rig)) : bmminer(request);
+}

@@ -1,0 +1,68 @@
+/** The differences between members of the cgminer family on TCP port 4028. */
+export interface Dialect {
+  /** The first fields of `version`. */
+  readonly version: Readonly<Record<string, string>>;
+  /** Part of every status. */
+  readonly description: string;
+  /** The name of a hashing device. */
+  readonly device: "ASC" | "PGA";
+  /** The shortest average in `summary` and `devs`. */
+  readonly shortWindow: { readonly name: string; readonly seconds: number };
+  /** Accepts joined commands, `a+b`. */
+  readonly joins: boolean;
+  /** The active pool cannot be removed. */
+  readonly keepsActivePool: boolean;
+  /** The form of the answer to `quit` and `restart`. */
+  readonly quit: "text" | "status";
+  /** Commands of cgminer that this dialect does not have. */
+  readonly lacks: ReadonlySet<string>;
+  /** Reports in the form of Bitmain's firmware. */
+  readonly bitmain: boolean;
+}
+
+const ascCommands = ["asc", "asccount", "ascenable", "ascdisable", "ascidentify", "ascset"];
+const pgaCommands = ["pga", "pgacount"];
+
+export const dialects = {
+  cgminer: {
+    version: { CGMiner: "4.11.1", API: "3.7" },
+    description: "cgminer 4.11.1",
+    device: "ASC",
+    shortWindow: { name: "5s", seconds: 5 },
+    joins: true,
+    keepsActivePool: false,
+    quit: "text",
+    lacks: new Set(["pga"]),
+    bitmain: false,
+  },
+  bfgminer: {
+    version: { CGMiner: "bfgminer 5.5.0", Miner: "BFGMiner 5.5.0", API: "3.3" },
+    description: "bfgminer 5.5.0",
+    device: "PGA",
+    shortWindow: { name: "20s", seconds: 20 },
+    joins: true,
+    keepsActivePool: true,
+    quit: "status",
+    lacks: new Set([...ascCommands, "estats", "edevs", "lcd", "hotplug", "usbstats", "lockstats"]),
+    bitmain: false,
+  },
+  bmminer: {
+    version: {
+      BMMiner: "1.0.0",
+      API: "3.1",
+      Miner: "49.0.1.3",
+      CompileTime: "Thu Mar 2 10:11:12 CST 2023",
+      Type: "Antminer S19",
+    },
+    description: "cgminer 1.0.0",
+    device: "ASC",
+    shortWindow: { name: "5s", seconds: 5 },
+    joins: false,
+    keepsActivePool: false,
+    quit: "text",
+    lacks: new Set([...pgaCommands, "lcd", "hotplug", "usbstats", "lockstats", "ascset"]),
+    bitmain: true,
+  },
+} as const satisfies Record<string, Dialect>;
+
+export type DialectName = keyof typeof dialects;
