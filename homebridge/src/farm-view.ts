@@ -18,9 +18,7 @@ export const unresolvedHosts = (
 ): ReadonlySet<unknown> =>
   new Set([...miners.filter(isUnresolved).map(({ hostDescription }) => hostDescription), ...hidden]);
 
-/**
- * Collects changes and reports the farm at most ten times a second; null while the service does not answer.
- */
+/** Collects changes and reports the farm at most ten times a second; null while the service does not answer. */
 export class FarmView implements FarmListener {
   readonly #changed: (farm: Farm | null) => void;
   readonly #miners = new Map<number, Miner>();
@@ -100,7 +98,7 @@ export class FarmView implements FarmListener {
 }
 
 /**
- * The plan of a farm. If planning fails, each rig is planned alone (which takes longer), and those that fail are hidden.
+ * The plan of a farm. If planning fails, each rig is planned alone, which takes longer, and those that fail are hidden.
  * Throws errors that no single rig causes.
  */
 export function planWithoutFailing<T extends object>(

@@ -61,11 +61,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   get #matter(): MatterBridge | null {
     const { matter } = this.#api;
     if (matter !== undefined && this.#api.isMatterEnabled())
-      this.#matterBridge ??= new MatterBridge(matter, {
-        log: this.#log,
-        faults: this.#faults,
-        closing: this.#closing.signal,
-      });
+      this.#matterBridge ??= new MatterBridge(matter, this.#log, this.#faults, this.#closing.signal);
     return this.#matterBridge;
   }
 

@@ -26,16 +26,13 @@ export const isMining = (miner: Miner): boolean => {
   return typeof value === "boolean" ? value : isHashing(miner);
 };
 
-/** What the rig reports is wrong with it, or with its identity. */
-export const hasProblem = (miner: Miner): boolean => properties.problem.read(miner, 0) !== null;
-
 export const isHashing = ({ readings }: Miner): boolean => (readings.hashrate ?? 0) > 0;
 
 /** The room of a rig that is to be shown as a heater. A rig without a room is an outlet. */
 export const roomOf = ({ miner, choices }: VisibleRig): Heating | null =>
   choices.as === "heater" ? miner.heating : null;
 
-/** A heater that waits for its room to cool down is on. One that a person has stopped is off until it is switched on. */
+/** A heater that waits for its room to cool down is on; one that a person stopped is off until switched on. */
 export const isHeaterOn = (miner: Miner, { held }: Heating): boolean => isMining(miner) || !held;
 
 /** Rigs that are switched together. */

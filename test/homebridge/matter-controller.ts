@@ -19,8 +19,8 @@ import { PeerSet } from "@matter/main/protocol";
 import { type HomebridgeOptions, type RunningHomebridge, startHomebridge } from "./homebridge.ts";
 
 /**
- * The loopback interface if it has IPv6, which Matter requires; otherwise undefined. Nothing is discovered by mDNS here:
- * IPv4 multicast is off, and loopback either has no route for IPv6 multicast or does not pass it on.
+ * The loopback interface if it has IPv6, which Matter requires; otherwise undefined. Nothing is discovered by mDNS
+ * here: IPv4 multicast is off, and loopback either has no route for IPv6 multicast or does not pass it on.
  */
 const loopback = Object.entries(networkInterfaces()).find(([, addresses]) =>
   addresses?.some(({ address }) => address === "::1"),

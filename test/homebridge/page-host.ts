@@ -12,8 +12,8 @@ import { within } from "../until.ts";
 
 /**
  * Stands in for homebridge-config-ui-x around a settings page; the real one is too large to install for these tests.
- * What the plugin touches is the same: its process is forked with the same environment and used over IPC; the page is in
- * the same document, under the same Content-Security-Policy, with the real `ui.js`; the host answers `ui.js` by
+ * What the plugin touches is the same: its process is forked with the same environment and used over IPC; the page is
+ * in the same document, under the same Content-Security-Policy, with the real `ui.js`; the host answers `ui.js` by
  * postMessage and, like the real one, merges configurations into those that it has instead of replacing them. What
  * differs: the host's appearance, and that it closes after saving.
  */

@@ -153,7 +153,7 @@ describe("the settings page", () => {
     await inside.getByRole("button", { name: "Add a header" }).click();
     await inside.getByLabel("Header name").fill("Authorization");
     await inside.getByLabel("Header value").fill("Bearer invented");
-    await inside.getByLabel("It has a smart plug").check();
+    await inside.getByLabel("Has a smart plug").check();
     await at("supply.type").locator("select").selectOption("shelly");
     await at("supply.address").locator("input").fill("192.168.1.60");
     await at("supply.cutPower").locator("input").check();

@@ -46,8 +46,8 @@ test("a scene commands all its slow rigs at once, and each is confirmed by its n
   const statuses = await homebridge.controller.writeAll(switches.map((each) => [each, false] as const));
   expect(statuses.every((status) => status === 0)).toBe(true);
   expect(doors.mostAtOnce).toBe(count);
-  // Three answers of a second each: the rig's identity, the switch, and its confirmation, whatever was being read when the
-  // scene began.
+  // Three answers of a second each: the rig's identity, the switch and its confirmation, whatever was being read when
+  // the scene began.
   expect(doors.answered.map((methods) => methods.slice(0, 3).join())).toEqual(Array(count).fill("GET,POST,GET"));
   expect(farm.rigs.every(({ model }) => !model.mining)).toBe(true);
   for (const each of switches) expect((await homebridge.controller.read(each)).value).toBe(0);

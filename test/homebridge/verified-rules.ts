@@ -15,9 +15,9 @@ export interface Plugin {
 }
 
 /**
- * Violations of those rules for verified plugins (homebridge/plugins, "Requirements", and its src/plugin-checks) that can
- * be checked here. Whether it does nothing unless configured is tested in a running Homebridge; whether it has releases,
- * issues and no analytics is checked by people.
+ * Violations of the rules for verified plugins (homebridge/plugins, "Requirements", and its src/plugin-checks), as far as
+ * they can be checked here. That it does nothing unless configured is tested in a running Homebridge; that it has
+ * releases, issues and no analytics is for people to check.
  */
 export function brokenRules({ manifest, schema, gives, registers, imports }: Plugin): string[] {
   const { name, homepage, bugs, keywords, scripts, engines, dependencies, peerDependencies } = manifest;

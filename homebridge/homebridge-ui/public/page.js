@@ -185,7 +185,7 @@ class Page {
     const others = Object.keys(properties).filter((key) => !placed.includes(key));
     const isObject = (key) => properties[key].properties !== undefined;
     return section(
-      "How they are shown",
+      "Appearance in Home",
       ...folds,
       folding(
         this,

@@ -7,8 +7,8 @@ import { isRig, rigsIn } from "./settings.js";
 const main = ["address", "miner", "name", "group"];
 const inHome = ["as", "sensors", "fan", "alarm", "switches"];
 const optional = [
-  ["heating", "It heats a room"],
-  ["supply", "It has a smart plug"],
+  ["heating", "Heats a room"],
+  ["supply", "Has a smart plug"],
 ];
 const login = ["username", "password", "token"];
 const placed = [...main, ...inHome, ...optional.map(([key]) => key), ...login];

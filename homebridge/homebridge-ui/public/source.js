@@ -27,11 +27,11 @@ export function source(page) {
     );
   });
   return section(
-    "Where the rigs are",
+    "Source of the rigs",
     make(
       "fieldset",
       { class: "rb-field" },
-      make("legend", { class: "visually-hidden rb-hidden" }, "Where the rigs are"),
+      make("legend", { class: "visually-hidden rb-hidden" }, "Source of the rigs"),
       ...radios,
     ),
     foundServices(page),

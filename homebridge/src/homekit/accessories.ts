@@ -13,9 +13,7 @@ import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { missingSensors, problemPart, temperaturePart } from "./temperature-sensors.ts";
 import { rigInformation } from "./texts.ts";
 
-/**
- * How each property of a rig, and the control that writes it, appears in HomeKit. Parts of the same service are joined.
- */
+/** How each property of a rig, and the control that writes it, appears in HomeKit. Parts of one service are joined. */
 export const parts = {
   status: alarmPart,
   reason: null,

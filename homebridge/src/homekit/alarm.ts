@@ -1,5 +1,4 @@
-import type { Miner } from "rigbridge";
-import { hasProblem } from "../rig-state.ts";
+import { type Miner, properties } from "rigbridge";
 import type { VisibleRig } from "../visible-farm.ts";
 import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { ownInformation, partName } from "./texts.ts";
@@ -29,10 +28,10 @@ function alarmService(subtype: string, name: string, rigs: readonly VisibleRig[]
 }
 
 /**
- * Whether a rig raises an alarm: it reports a problem, it is not the expected rig, it does not answer although it should
- * be on, or the temperature of the room it heats is no longer known. A rig that was stopped, that is disabled, that may
- * be off or whose power was cut raises none. Unacknowledged warnings do not count: they concern the past, and HomeKit
- * cannot acknowledge them. null before the first read.
+ * Whether a rig raises an alarm: it reports a problem, is not the expected rig, does not answer although it should be on,
+ * or heats a room whose temperature is no longer known. A rig that was stopped, is disabled, may be off or has its power
+ * cut raises none. Unacknowledged warnings do not count: they concern the past, and HomeKit cannot acknowledge them.
+ * null before the first read.
  */
 export function isAlarming({ miner, offlineExpected }: Pick<VisibleRig, "miner" | "offlineExpected">): boolean | null {
   const { isOffline, statusInfo, heating } = miner;
@@ -40,7 +39,8 @@ export function isAlarming({ miner, offlineExpected }: Pick<VisibleRig, "miner" 
   if ((isOffline || isUnread(miner)) && offlineExpected) return false;
   if (isUnread(miner)) return null;
   if (isOffline) return true;
-  return hasProblem(miner) || (heating !== null && heating.room === null && heating.demand !== null);
+  const hasProblem = properties.problem.read(miner, 0) !== null;
+  return hasProblem || (heating !== null && heating.room === null && heating.demand !== null);
 }
 
 /** Not read since the service started. */

@@ -1,4 +1,4 @@
-import type { API, PlatformAccessory } from "homebridge";
+import type { API, Logging, PlatformAccessory } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
 import { type Farm, unresolvedHosts } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
@@ -6,20 +6,15 @@ import type { SendCommand } from "../send-command.ts";
 import type { HomePlan } from "./accessories.ts";
 import { AccessoryBinding } from "./accessory-binding.ts";
 
-export interface HomeLog {
-  info(message: string): void;
-  warn(message: string): void;
-}
-
 /** The plugin's accessories in Homebridge: those it remembers and those the farm has now. */
 export class Home {
   readonly #api: API;
-  readonly #log: HomeLog;
+  readonly #log: Logging;
   readonly #faults: RigFaults;
   readonly #bindings = new Map<string, AccessoryBinding>();
   readonly #logged = new Set<string>();
 
-  constructor(api: API, log: HomeLog, faults: RigFaults) {
+  constructor(api: API, log: Logging, faults: RigFaults) {
     this.#api = api;
     this.#log = log;
     this.#faults = faults;

@@ -8,7 +8,7 @@ import type { AccessoryPlan, CharacteristicPlan, PropertyPart, ServicePlan } fro
 import { ownInformation } from "./texts.ts";
 import { isOn } from "./values.ts";
 
-/** The rig's main service: a heater if it heats a room and is to be one, otherwise an outlet or switch if it can be stopped. */
+/** The main service: a heater if the rig heats a room, else an outlet or switch if it can be stopped. */
 export const miningPart: PropertyPart = (rig) => {
   const { miner, name, choices } = rig;
   const room = roomOf(rig);

@@ -1,6 +1,6 @@
 import { type PropertyKey, properties } from "rigbridge";
 import { sensors } from "../config/schema.ts";
-import { hasProblem, isCurrent, numberOf } from "../rig-state.ts";
+import { isCurrent, numberOf } from "../rig-state.ts";
 import type { VisibleRig } from "../visible-farm.ts";
 import type { CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { partName } from "./texts.ts";
@@ -24,11 +24,12 @@ export const temperaturePart: PropertyPart = (rig, key) => {
   ];
 };
 
-/** Each sensor shows the rig's problem. */
-export const problemPart: PropertyPart = (rig) =>
-  sensors
-    .filter((key) => hasSensor(rig, key))
-    .map((key) => sensorWith(rig, key, { type: "StatusFault", value: Number(hasProblem(rig.miner)) }));
+/** Each sensor shows whether the rig has a problem. */
+export const problemPart: PropertyPart = (rig, key) => {
+  const value = Number(properties[key].read(rig.miner, 0) !== null);
+  const present = sensors.filter((sensor) => hasSensor(rig, sensor));
+  return present.map((sensor) => sensorWith(rig, sensor, { type: "StatusFault", value }));
+};
 
 /**
  * Whether the settings ask for this sensor. It stays while the rig is off or does not report it: removing it would

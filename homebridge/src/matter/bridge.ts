@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { MatterAccessory, MatterAPI } from "homebridge";
+import type { Logging, MatterAccessory, MatterAPI } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
 import { type Farm, unresolvedHosts } from "../farm-view.ts";
-import type { HomeLog } from "../homekit/home.ts";
 import { platformName, pluginName } from "../names.ts";
 import { isCurrent, miningControl } from "../rig-state.ts";
 import type { SendCommand } from "../send-command.ts";
@@ -10,13 +9,6 @@ import { DeviceBinding, type DeviceContext } from "./device-binding.ts";
 import { reportIntervalMs } from "./due.ts";
 import type { DevicePlan } from "./plan.ts";
 import { rememberedPlan } from "./remembered.ts";
-
-export interface MatterBridgeOptions {
-  readonly log: HomeLog;
-  readonly faults: RigFaults;
-  /** Aborted when Homebridge stops its own part of Matter. */
-  readonly closing: AbortSignal;
-}
 
 /** The plugin's Matter devices in Homebridge: those it remembers and those the farm has now. */
 export class MatterBridge {
@@ -26,7 +18,8 @@ export class MatterBridge {
   readonly #closing: AbortSignal;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(matter: MatterAPI, { log, faults, closing }: MatterBridgeOptions) {
+  /** `closing` is aborted when Homebridge stops its own part of Matter. */
+  constructor(matter: MatterAPI, log: Logging, faults: RigFaults, closing: AbortSignal) {
     this.#faults = faults;
     this.#closing = closing;
     this.#context = {

@@ -98,7 +98,7 @@ const temperaturePart: PropertyPart = (rig, key) => {
   ];
 };
 
-/** How each property of a rig, and the control that writes it, appears in Matter. Parts of the same device are joined. */
+/** How each property of a rig, and the control that writes it, appears in Matter. Parts of one device are joined. */
 export const parts = {
   status: null,
   reason: null,
@@ -166,8 +166,8 @@ function rigDevices(rig: VisibleRig): readonly DevicePlan[] {
 }
 
 /**
- * Part of the rig's main device: a heater if it heats a room and is to be one, otherwise an outlet if it can be stopped,
- * otherwise a meter; none until that is known.
+ * Part of the rig's main device: a heater if it heats a room, else an outlet if it can be stopped, else a meter; none
+ * until that is known.
  */
 function rigPart(rig: VisibleRig, clusters: Clusters, commands: DeviceCommands = {}): DevicePlan[] {
   const { miner, name } = rig;

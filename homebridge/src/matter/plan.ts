@@ -24,8 +24,8 @@ export interface DevicePlan {
 export type DeviceType = "OnOffOutlet" | "Thermostat" | "ElectricalSensor" | "TemperatureSensor";
 
 /**
- * Attributes by the name of their cluster, in Matter's units. null = unknown; unknown attributes that do not accept null
- * are left out and keep their value.
+ * Attributes by the name of their cluster, in Matter's units. null = unknown; an unknown attribute that does not accept
+ * null is left out and keeps its value.
  */
 export type Clusters = {
   readonly onOff?: { readonly onOff?: boolean };

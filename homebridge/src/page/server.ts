@@ -27,7 +27,7 @@ class PageServer extends HomebridgePluginUiServer {
     this.ready();
   }
 
-  /** Every failure becomes a sentence for the page, internal errors included: others would be printed with their stack. */
+  /** Every failure becomes a sentence for the page, internal errors too: their stack would be printed otherwise. */
   #answer(path: string, answer: (given: unknown) => unknown): void {
     this.onRequest(path, async (given: unknown) => {
       try {
