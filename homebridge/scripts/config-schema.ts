@@ -6,8 +6,8 @@ import { Settings } from "../src/config/schema.ts";
 import { platformName } from "../src/names.ts";
 
 /**
- * What stands in `config.schema.json`, from which Homebridge makes the form of the settings:
- * `node homebridge/scripts/config-schema.ts --write` writes it, `npm run format` puts it in shape.
+ * The contents of `config.schema.json`, from which Homebridge makes the settings form.
+ * `node homebridge/scripts/config-schema.ts --write` writes the file, `npm run format` formats it.
  */
 export function configSchema(): object {
   const { $schema: _, ...schema } = z.toJSONSchema(Settings, { io: "input", target: "draft-7", override });
@@ -16,12 +16,12 @@ export function configSchema(): object {
     pluginType: "platform",
     singular: false,
     customUi: true,
-    headerDisplay: "Rigs of a service elsewhere, or rigs by their addresses, which the plugin then reads itself.",
+    headerDisplay: "The plugin reads rigs by their addresses, or takes them from an existing service.",
     schema,
   };
 }
 
-/** A form sends back what it does not show, as `platform`; what is no key is found when Homebridge starts. */
+/** A form also sends keys that it does not show, like `platform`; unknown keys are found when Homebridge starts. */
 function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 }

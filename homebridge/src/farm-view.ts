@@ -1,26 +1,33 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import type { Group, ManualAction, Miner } from "rigbridge";
-import type { FarmListener, FarmLists } from "rigbridge/farm";
+import type { FarmListener, FarmLists, RigFaults } from "rigbridge/farm";
 
-/** What is known of the farm now. */
+/** The farm as it is now. */
 export interface Farm {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
   readonly rules: readonly ManualAction[];
-  /** `host:port` of rigs that are there and of which nothing can be shown: what stands for them in Home stays. */
+  /** `host:port` of rigs that exist and cannot be shown: their accessories and devices stay. */
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Takes in what changes and tells, at most ten times a second, that it is another farm; null = the service is lost. */
+/** `host:port` of rigs that may be any accessory or device without a plan: what was shown at their address stays. */
+export const unresolvedHosts = (
+  { miners, hidden }: Farm,
+  isUnresolved: (miner: Miner) => boolean,
+): ReadonlySet<unknown> =>
+  new Set([...miners.filter(isUnresolved).map(({ hostDescription }) => hostDescription), ...hidden]);
+
+/** Collects changes and reports the farm at most ten times a second; null while the service does not answer. */
 export class FarmView implements FarmListener {
   readonly #changed: (farm: Farm | null) => void;
   readonly #miners = new Map<number, Miner>();
   #groups: readonly Group[] = [];
   #rules: readonly ManualAction[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #telling: Promise<void> | undefined;
-  /** The lists were read, and the service has not been lost since. */
-  #isThere = false;
+  #refreshing: Promise<void> | undefined;
+  /** The lists were read, and the service has answered since. */
+  #isRead = false;
 
   constructor(changed: (farm: Farm | null) => void) {
     this.#changed = changed;
@@ -28,25 +35,25 @@ export class FarmView implements FarmListener {
 
   miner(miner: Miner): void {
     this.#miners.set(miner.id, miner);
-    this.#soon();
+    this.#reportSoon();
   }
 
   /**
-   * Only one that is known: who was asked while it was removed may answer later. Resolves when it is told; of many that
-   * come together it is told once.
+   * Takes in how a miner is after a command, unless the miner was removed meanwhile. Resolves once that is reported;
+   * several calls in a row are reported once.
    */
-  again(miner: Miner): Promise<void> {
+  refresh(miner: Miner): Promise<void> {
     if (this.#miners.has(miner.id)) this.#miners.set(miner.id, miner);
-    this.#telling ??= immediate().then(() => {
-      this.#telling = undefined;
-      this.#now();
+    this.#refreshing ??= immediate().then(() => {
+      this.#refreshing = undefined;
+      this.#report();
     });
-    return this.#telling;
+    return this.#refreshing;
   }
 
   removed(id: number): void {
     this.#miners.delete(id);
-    this.#soon();
+    this.#reportSoon();
   }
 
   read({ miners, groups, rules }: FarmLists): void {
@@ -54,13 +61,13 @@ export class FarmView implements FarmListener {
     for (const miner of miners) this.#miners.set(miner.id, miner);
     this.#groups = groups;
     this.#rules = rules;
-    this.#isThere = true;
-    this.#now();
+    this.#isRead = true;
+    this.#report();
   }
 
   lost(): void {
     this.close();
-    this.#isThere = false;
+    this.#isRead = false;
     this.#changed(null);
   }
 
@@ -79,13 +86,40 @@ export class FarmView implements FarmListener {
     this.#timer = undefined;
   }
 
-  #soon(): void {
-    this.#timer ??= setTimeout(() => this.#now(), 100);
+  #reportSoon(): void {
+    this.#timer ??= setTimeout(() => this.#report(), 100);
   }
 
-  #now(): void {
+  #report(): void {
     this.close();
-    if (!this.#isThere) return;
+    if (!this.#isRead) return;
     this.#changed({ miners: [...this.#miners.values()], groups: this.#groups, rules: this.#rules, hidden: new Set() });
+  }
+}
+
+/**
+ * The plan of a farm. If planning fails, each rig is planned alone, which takes longer, and those that fail are hidden.
+ * Throws errors that no single rig causes.
+ */
+export function planWithoutFailing<T extends object>(
+  farm: Farm,
+  faults: RigFaults,
+  plan: (farm: Farm) => T,
+): T & { farm: Farm } {
+  try {
+    return { ...plan(farm), farm };
+  } catch {
+    const alone = { ...farm, groups: [], rules: [] };
+    const sound = farm.miners.filter((miner) =>
+      faults.run(
+        miner.id,
+        () => plan({ ...alone, miners: [miner] }) !== null,
+        () => false,
+      ),
+    );
+    const hidden = new Set(farm.miners.map(({ hostDescription }) => hostDescription));
+    for (const { hostDescription } of sound) hidden.delete(hostDescription);
+    const rest = { ...farm, miners: sound, hidden };
+    return { ...plan(rest), farm: rest };
   }
 }

@@ -1,3 +1,3 @@
-/** As Homebridge knows the plugin and its platform. */
+/** The names of the plugin and its platform in Homebridge. */
 export const pluginName = "homebridge-rigbridge";
 export const platformName = "Rigbridge";

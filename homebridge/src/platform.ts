@@ -11,26 +11,23 @@ import { RigbridgeError } from "rigbridge";
 import { type Logger, logTo, RigFaults, watchFarm } from "rigbridge/farm";
 import { isConfigured, nameOf, readSettings } from "./config/read.ts";
 import type { Settings } from "./config/schema.ts";
-import { type Farm, FarmView } from "./farm-view.ts";
-import { whatAccessories } from "./homekit/accessories.ts";
+import { type Farm, FarmView, planWithoutFailing } from "./farm-view.ts";
+import { planAccessories } from "./homekit/accessories.ts";
 import { Home } from "./homekit/home.ts";
 import { MatterBridge } from "./matter/bridge.ts";
-import { whatDevices } from "./matter/devices.ts";
-import { planned } from "./planned.ts";
+import { planDevices } from "./matter/devices.ts";
+import { type OpenService, openElsewhere, openInside } from "./open-service.ts";
 import { commandSender, type SendCommand } from "./send-command.ts";
-import { openElsewhere } from "./service/elsewhere.ts";
-import { openInside } from "./service/inside.ts";
-import type { Opened } from "./service/opened.ts";
 import { folderIn, StatusFile } from "./status-file.ts";
 
-/** ms between two tries to open the service, the first and the longest. */
-const firstWait = 1_000;
-const longestWait = 60_000;
-const noRigs = "The service has no rigs now, so nothing is shown of them";
-/** ms that the end may take. */
-const patience = 900;
+/** Between two attempts to open the service, the first time and at most. */
+const firstRetryAfterMs = 1_000;
+const maxRetryAfterMs = 60_000;
+/** For closing the service when Homebridge stops. */
+const closeTimeoutMs = 900;
+const noRigs = "The service has no rigs at present, so nothing is shown";
 
-/** What Homebridge runs: shows the rigs of a service, here or elsewhere, for as long as Homebridge runs. */
+/** The platform that Homebridge runs: shows the rigs of a service, inside the plugin or elsewhere. */
 export class RigbridgePlatform implements DynamicPlatformPlugin {
   readonly #api: API;
   readonly #log: Logging;
@@ -39,7 +36,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   readonly #home: Home;
   #matterBridge: MatterBridge | null = null;
   readonly #closing = new AbortController();
-  readonly #ended: Promise<void>;
+  readonly #closed: Promise<void>;
 
   constructor(log: Logging, config: PlatformConfig, api: API) {
     this.#api = api;
@@ -47,7 +44,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     this.#logger = logTo(log);
     this.#faults = new RigFaults(this.#logger);
     this.#home = new Home(api, log, this.#faults);
-    this.#ended = new Promise((resolve) => this.#closing.signal.addEventListener("abort", () => resolve()));
+    this.#closed = new Promise((resolve) => this.#closing.signal.addEventListener("abort", () => resolve()));
     api.on("didFinishLaunching", () => void this.#run(config).catch((error: unknown) => this.#fail(error)));
     api.on("shutdown", () => this.#closing.abort());
   }
@@ -60,15 +57,11 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     this.#matter?.restore(accessory);
   }
 
-  /** null where Homebridge has it off. That is known only once Homebridge has started it. */
+  /** null if Matter is off in Homebridge, which is known only once Homebridge has started it. */
   get #matter(): MatterBridge | null {
     const { matter } = this.#api;
     if (matter !== undefined && this.#api.isMatterEnabled())
-      this.#matterBridge ??= new MatterBridge(matter, {
-        log: this.#log,
-        faults: this.#faults,
-        closing: this.#closing.signal,
-      });
+      this.#matterBridge ??= new MatterBridge(matter, this.#log, this.#faults, this.#closing.signal);
     return this.#matterBridge;
   }
 
@@ -80,64 +73,62 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
       throw error;
     });
     if (!isConfigured(config)) {
-      status.forget();
+      status.remove();
       this.#showNothing();
-      this.#log.info(
-        "Nothing is configured, so nothing is done: name a service or a rig in the settings of the plugin",
-      );
+      this.#log.info("Nothing is configured: add a rig or a service in the plugin's settings");
       return;
     }
-    const opened = await this.#opened(settings, folder, status);
-    if (opened === null) return;
+    const open = await this.#open(settings, folder, status);
+    if (open === null) return;
     try {
-      await Promise.race([this.#show(settings, opened, status), this.#ended]);
+      await Promise.race([this.#show(settings, open, status), this.#closed]);
     } finally {
-      await Promise.race([opened.close(), pause(patience, undefined, { ref: false })]);
+      await Promise.race([open.close(), pause(closeTimeoutMs, undefined, { ref: false })]);
     }
   }
 
-  /** Tries until it is there; null when Homebridge ends before that. */
-  async #opened(settings: Settings, folder: string, status: StatusFile): Promise<Opened | null> {
+  /** Retries until the service is open; null if Homebridge stops before that. */
+  async #open(settings: Settings, folder: string, status: StatusFile): Promise<OpenService | null> {
     const { signal } = this.#closing;
-    let said = "";
-    for (let wait = firstWait; !signal.aborted; wait = Math.min(longestWait, wait * 2)) {
+    let logged = "";
+    for (let wait = firstRetryAfterMs; !signal.aborted; wait = Math.min(maxRetryAfterMs, wait * 2)) {
       try {
         if (settings.service !== undefined)
           return await openElsewhere(settings, settings.service, this.#logger, signal);
         return await openInside(settings, folder, this.#logger);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        if (error.message !== said) this.#log.warn(`${error.message.replace(/\.$/, "")}; it is tried again`);
-        said = error.message;
-        status.failed(said);
+        if (error.message !== logged) this.#log.warn(`${error.message.replace(/\.$/, "")}; retrying`);
+        logged = error.message;
+        status.failed(logged);
       }
       await pause(wait, undefined, { signal }).catch(() => undefined);
     }
     return null;
   }
 
-  async #show(settings: Settings, { service, caller, listed }: Opened, status: StatusFile): Promise<void> {
+  async #show(settings: Settings, { service, caller, find }: OpenService, status: StatusFile): Promise<void> {
     const { signal } = this.#closing;
-    let saidEmpty = false;
+    let wasEmpty = false;
     const view = new FarmView((farm) => {
       try {
-        // One without any rig is starting, or has lost its own: to remove all would take them out of rooms and scenes.
+        // A service without rigs is starting or has lost them: removing all accessories would empty rooms and scenes.
         if (farm === null || farm.miners.length === 0) {
           this.#home.lost();
           this.#matter?.lost();
           status.failed(farm === null ? "The service does not answer" : noRigs);
-          if (farm !== null && !saidEmpty) this.#log.warn(noRigs);
-          saidEmpty = farm !== null;
+          if (farm !== null && !wasEmpty) this.#log.warn(noRigs);
+          wasEmpty = farm !== null;
           return;
         }
-        saidEmpty = false;
-        const plans = planned(farm, this.#faults, (each) => ({
-          home: whatAccessories(each, settings, listed),
-          devices: whatDevices(each, settings, listed),
+        wasEmpty = false;
+        const plan = planWithoutFailing(farm, this.#faults, (each) => ({
+          home: planAccessories(each, settings, find),
+          devices: planDevices(each, settings, find),
         }));
-        this.#home.show(plans.home, plans.farm, sendCommand);
-        this.#matter?.show(plans.devices, plans.farm, sendCommand);
-        status.shown(plans.home);
+        this.#home.show(plan.home, plan.farm, sendCommand);
+        this.#matter?.show(plan.devices, plan.farm, sendCommand);
+        status.shown(plan.home);
       } catch (error) {
         this.#fail(error);
       }
@@ -150,7 +141,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     }
   }
 
-  /** What is remembered goes: its rigs have been taken out of the settings. */
+  /** Removes what Homebridge remembers: its rigs were removed from the settings. */
   #showNothing(): void {
     const farm: Farm = { miners: [], groups: [], rules: [], hidden: new Set() };
     const sendCommand: SendCommand = () => Promise.resolve();
@@ -158,12 +149,11 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
     this.#matter?.show([], farm, sendCommand);
   }
 
-  /** With every mistake where there are several. */
+  /** Logs every mistake of the settings. */
   #fail(error: unknown): void {
     if (!(error instanceof RigbridgeError)) {
-      this.#log.error(
-        `A fault of the plugin: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-      );
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#log.error(`Internal error of the plugin: ${text}`);
       return;
     }
     this.#log.error(error.message);

@@ -1,58 +1,66 @@
-import { type Caller, type Miner, type MiningService, RigbridgeError } from "rigbridge";
+import { type Caller, type Heating, type Miner, type MiningService, RigbridgeError } from "rigbridge";
 import { execute, type Intent, toServiceCall } from "rigbridge/farm";
 import type { FarmView } from "./farm-view.ts";
 
-/** What is wanted, of these miners. */
+/** Intents for each of these miners. */
 export interface CommandRequest {
   readonly miners: readonly number[];
   readonly intents: readonly Intent[];
 }
 
-/** Says it to the rigs; rejects with a RigbridgeError unless all have done it. */
+/** A request to set one property, whatever its front end calls it. */
+export const setRequest = (miners: readonly number[], property: string, value: string | number | boolean) =>
+  ({ miners, intents: [{ kind: "set", property, value: String(value) }] }) as const satisfies CommandRequest;
+
+/** Switches a heater: setting its room's target hands a stopped rig back to the room. */
+export const heaterRequest = ({ id }: Miner, { target }: Heating, on: boolean): CommandRequest =>
+  on ? setRequest([id], "room_target", target) : setRequest([id], "mining", false);
+
+/** Sends a request to the rigs; rejects with a RigbridgeError unless all of them carry it out. */
 export type SendCommand = (request: CommandRequest) => Promise<void>;
 
-/** ms that who flips a switch is let wait: Homebridge itself gives up after 9 s, and complains. */
-const patience = 8_000;
-/** Miners that are told at once. */
+/** Homebridge itself gives up after 9 s, and logs a complaint. */
+const timeoutMs = 8_000;
+/** Miners that a request is sent to at once. */
 const parallel = 64;
 
-/** Tells miners, and takes in how they are then before it says that it was done. */
+/** Each miner's new state is in the view before its command counts as done. */
 export function commandSender(service: MiningService, caller: Caller, view: FarmView): SendCommand {
-  const one = async (id: number, intents: readonly Intent[]): Promise<void> => {
+  const sendTo = async (id: number, intents: readonly Intent[]): Promise<void> => {
     const miner = view.get(id);
-    if (miner === undefined) throw new RigbridgeError("not.found", "This rig is not there any more");
+    if (miner === undefined) throw new RigbridgeError("not.found", "This rig does not exist any more");
     const calls = intents.map((intent) => toServiceCall(miner, intent, () => undefined));
     const { state, taken, message } = await execute(service, caller, id, calls);
     if (state !== "done" && taken === undefined)
-      throw new RigbridgeError("rig.timeout", `${miner.name} takes its time: ${message}`);
+      throw new RigbridgeError("rig.timeout", `${miner.name} has not confirmed yet: ${message}`);
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
-    if (detail !== undefined) await view.again(withoutMetaData(detail));
+    if (detail !== undefined) await view.refresh(withoutMetaData(detail));
   };
   return async ({ miners, intents }) => {
-    if (miners.length === 0) throw new RigbridgeError("control.absent", "There is no rig that can be told that");
+    if (miners.length === 0) throw new RigbridgeError("control.absent", "No rig is available for this command");
     const waiting = [...miners];
     const failures: unknown[] = [];
     const work = async (): Promise<void> => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
-        await one(id, intents).catch((error: unknown) => failures.push(error));
+        await sendTo(id, intents).catch((error: unknown) => failures.push(error));
     };
-    const all = Promise.all(Array.from({ length: Math.min(parallel, miners.length) }, work));
-    await withinTimeout(all);
+    await withinTimeout(Promise.all(Array.from({ length: Math.min(parallel, miners.length) }, work)));
     const [first] = failures;
     if (first === undefined) return;
     const message = first instanceof RigbridgeError ? first.message : String(first);
     const code = first instanceof RigbridgeError ? first.code : "internal";
-    const count = miners.length === 1 ? "" : `${failures.length} of ${miners.length} rigs did not do it; the first: `;
+    const count =
+      miners.length === 1 ? "" : `The command failed on ${failures.length} of ${miners.length} rigs; first: `;
     throw new RigbridgeError(code, `${count}${message}`, { cause: first });
   };
 }
 
-/** Throws `rig.timeout` when it takes too long. It goes on; what comes of it is shown when it is known. */
+/** Throws `rig.timeout` if it takes too long. The command continues, and its result is shown once it is available. */
 export async function withinTimeout(done: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), patience);
+  const timer = setTimeout(() => resolve(false), timeoutMs);
   const inTime = await Promise.race([done.then(() => true), promise]).finally(() => clearTimeout(timer));
-  if (!inTime) throw new RigbridgeError("rig.timeout", `Not done within ${patience / 1000} s; it goes on`);
+  if (!inTime) throw new RigbridgeError("rig.timeout", `Not done within ${timeoutMs / 1000} s; the command continues`);
 }
 
 const withoutMetaData = <T extends Miner & { metaData: unknown }>({ metaData: _, ...miner }: T): Omit<T, "metaData"> =>

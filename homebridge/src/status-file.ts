@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { HomePlan } from "./homekit/accessories.ts";
 
-/** What the plugin last showed in Home, for its settings page: names and reasons, nothing secret. */
+/** What the plugin last showed in Home, for its settings page: names and reasons, no secrets. */
 const Status = z.object({
-  /** Since when it is so; ISO 8601. */
+  /** Since when; ISO 8601. */
   at: z.string(),
-  /** What keeps anything from being shown. */
+  /** Why nothing is shown; null if something is. */
   problem: z.string().nullable(),
   accessories: z.array(
     z.object({
       key: z.string(),
       name: z.string(),
-      /** `host:port` of the rig; null = no rig. */
+      /** `host:port` of the rig; null = not a rig. */
       host: z.string().nullable(),
       /** Its services, as HAP calls them. */
       services: z.array(z.string()),
@@ -24,13 +24,11 @@ const Status = z.object({
 });
 export type Status = z.infer<typeof Status>;
 
-type Said = Omit<Status, "at">;
-
-/** Written whenever something else is shown. What cannot be written is told once and then let be. */
+/** Written whenever something else is shown. A failure is logged once. */
 export class StatusFile {
   readonly #file: string;
   readonly #warn: (message: string) => void;
-  #said = "";
+  #last = "";
   #hasFailed = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -40,7 +38,7 @@ export class StatusFile {
   }
 
   shown({ accessories, notes }: Pick<HomePlan, "accessories" | "notes">): void {
-    this.#say({
+    this.#set({
       problem: null,
       accessories: accessories.map(({ key, name, host, services }) => ({
         key,
@@ -53,31 +51,31 @@ export class StatusFile {
   }
 
   failed(problem: string): void {
-    this.#say({ problem, accessories: [], notes: [] });
+    this.#set({ problem, accessories: [], notes: [] });
   }
 
-  /** What was noted is not so any more, and there is nothing else to note. */
-  forget(): void {
-    this.#said = "";
+  /** Nothing is configured. */
+  remove(): void {
+    this.#last = "";
     this.#writing = this.#writing.then(() =>
       rm(this.#file, { force: true }).catch((error: unknown) => this.#fail(error)),
     );
   }
 
-  /** Resolves when what was said until now stands in the file, or cannot. */
+  /** Resolves once the present status is in the file, or has failed to be written. */
   written(): Promise<void> {
     return this.#writing;
   }
 
-  #say(said: Said): void {
-    const text = JSON.stringify(said);
-    if (text === this.#said) return;
-    this.#said = text;
-    const status: Status = { at: new Date().toISOString(), ...said };
-    this.#writing = this.#writing.then(() => this.#write(status));
+  #set(status: Omit<Status, "at">): void {
+    const text = JSON.stringify(status);
+    if (text === this.#last) return;
+    this.#last = text;
+    const at = new Date().toISOString();
+    this.#writing = this.#writing.then(() => this.#write({ at, ...status }));
   }
 
-  /** Whoever reads finds the former one or this one, whole. */
+  /** Readers find the previous or the new status, never part of one. */
   async #write(status: Status): Promise<void> {
     try {
       await mkdir(join(this.#file, ".."), { recursive: true, mode: 0o700 });
@@ -91,11 +89,11 @@ export class StatusFile {
   #fail(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#warn(`What is shown cannot be noted for the settings page: ${String(error)}`);
+    this.#warn(`The status for the settings page cannot be written: ${String(error)}`);
   }
 }
 
-/** null where the plugin has not run yet, or had nothing to do. */
+/** null if the plugin has not run yet, or nothing was configured. */
 export async function readStatus(folder: string): Promise<Status | null> {
   try {
     return Status.parse(JSON.parse(await readFile(fileIn(folder), "utf8")));
@@ -107,8 +105,8 @@ export async function readStatus(folder: string): Promise<Status | null> {
 const fileIn = (folder: string): string => join(folder, "shown.json");
 
 /**
- * Where a block of the configuration keeps what outlives it, below the folder of Homebridge: one for each, so that each
- * may read rigs itself. A name may hold what no file name can.
+ * The data folder of one block of `config.json`, below Homebridge's folder: one for each block, so that each may read
+ * rigs itself. The name is hashed since it may contain characters that file names cannot.
  */
 export const folderIn = (storagePath: string, name: string): string =>
   join(storagePath, "rigbridge", createHash("sha256").update(name).digest("hex").slice(0, 16));

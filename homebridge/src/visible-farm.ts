@@ -1,22 +1,34 @@
 import type { Group, Miner } from "rigbridge";
-import { choicesFor, type Listed } from "./config/choices.ts";
-import type { RigSettings, Settings } from "./config/schema.ts";
+import type { RigChoices, RigSettings, Settings } from "./config/schema.ts";
 import type { Farm } from "./farm-view.ts";
-import type { VisibleRig } from "./homekit/rig-parts.ts";
 import { homeKitName } from "./homekit/texts.ts";
 
-/** Rigs above which only their groups are shown: a bridge of HomeKit has room for 149 accessories. */
+/** Above this number of rigs only groups are shown: a HomeKit bridge has room for 149 accessories. */
 export const mostRigs = 140;
 
-/** What the settings leave of a farm, for HomeKit and for Matter alike. */
+/** Finds a miner's entry in `rigs` of the settings, by name or address; undefined if it has none. */
+export type FindSettings = (miner: Miner) => RigSettings | undefined;
+
+/** What the settings leave of a farm, for HomeKit and Matter alike. */
 export interface VisibleFarm {
   readonly miners: readonly Miner[];
-  /** Rigs that are not hidden, those too that were not identified yet. */
+  /** Rigs that are not hidden, including those that have not been identified yet. */
   readonly wanted: readonly VisibleRig[];
   readonly tooMany: boolean;
-  /** Those of them that are shown: the identified ones, or none where they are too many. */
+  /** The identified ones of `wanted`; none if there are too many. */
   readonly rigs: readonly VisibleRig[];
   readonly groups: readonly VisibleGroup[];
+}
+
+/** A miner with its settings. */
+export interface VisibleRig {
+  readonly miner: Miner;
+  /** The name of its accessory. */
+  readonly name: string;
+  readonly choices: RigChoices;
+  readonly settings: Settings;
+  /** An offline rig raises no alarm. */
+  readonly offlineExpected: boolean;
 }
 
 /** Rigs that are switched together. */
@@ -27,29 +39,36 @@ export interface VisibleGroup {
   readonly members: readonly Miner[];
 }
 
-export function shownFarm(farm: Farm, settings: Settings, listed: Listed): VisibleFarm {
-  const { miners, groups } = chosenOf(farm, settings.groups.only);
-  const wanted = miners.map((miner) => wantedRig(miner, settings, listed(miner))).filter((each) => each !== null);
-  // Those that were not identified yet count: they would come, and then go again.
+export function visibleFarm(farm: Farm, settings: Settings, find: FindSettings): VisibleFarm {
+  const { miners, groups } = selected(farm, settings.groups.only);
+  const wanted = miners.map((miner) => visibleRig(miner, settings, find(miner))).filter((each) => each !== null);
+  // Unidentified rigs count; otherwise rigs would appear and then disappear.
   const tooMany = wanted.length > mostRigs;
   return {
     miners,
     wanted,
     tooMany,
     rigs: tooMany ? [] : wanted.filter(({ miner }) => miner.uid !== null),
-    groups: shownGroups(miners, groups, settings, tooMany),
+    groups: visibleGroups(miners, groups, settings, tooMany),
   };
 }
 
-/** null = it is not wanted. */
-function wantedRig(miner: Miner, settings: Settings, listed: RigSettings | undefined): VisibleRig | null {
-  const choices = choicesFor(settings, listed);
+/** null = hidden. What the rig's own settings leave out is as for all rigs. */
+function visibleRig(miner: Miner, settings: Settings, own: RigSettings | undefined): VisibleRig | null {
+  const { defaults } = settings;
+  const choices = {
+    as: own?.as ?? defaults.as,
+    sensors: own?.sensors ?? defaults.sensors,
+    fan: own?.fan ?? defaults.fan,
+    alarm: own?.alarm ?? defaults.alarm,
+    switches: own?.switches ?? defaults.switches,
+  };
   if (choices.as === "hidden") return null;
-  const name = homeKitName(listed?.name ?? miner.name, "Rig");
-  return { miner, name, choices, settings, offlineExpected: listed?.offlineExpected ?? false };
+  const name = homeKitName(own?.name ?? miner.name, "Rig");
+  return { miner, name, choices, settings, offlineExpected: own?.offlineExpected ?? false };
 }
 
-function shownGroups(
+function visibleGroups(
   miners: readonly Miner[],
   groups: readonly Group[],
   { groups: { as, all } }: Settings,
@@ -57,24 +76,23 @@ function shownGroups(
 ): VisibleGroup[] {
   const whole = { key: "rigs", name: "All rigs", members: miners };
   const wanted = as === "hidden" ? [] : groups;
-  const shown = wanted.map(({ id, name }): VisibleGroup => {
-    const ids = withInner(id, groups);
+  const visible = wanted.map(({ id, name }): VisibleGroup => {
+    const ids = withSubgroups(id, groups);
     const members = miners.filter(({ groupId }) => ids.has(groupId));
     return { key: `group:${id}`, name: homeKitName(name, "Group"), members };
   });
-  return all || tooMany ? [whole, ...shown] : shown;
+  return all || tooMany ? [whole, ...visible] : visible;
 }
 
-/** Of all that is there, what the settings leave: groups that they name with those inside, and the miners there. */
-function chosenOf({ miners, groups }: Farm, only: readonly string[] | undefined): Pick<Farm, "miners" | "groups"> {
+/** The groups named in the settings with their subgroups, and the miners in them. */
+function selected({ miners, groups }: Farm, only: readonly string[] | undefined): Pick<Farm, "miners" | "groups"> {
   if (only === undefined) return { miners, groups };
   const named = groups.filter(({ name }) => only.includes(name));
-  const ids = new Set(named.flatMap(({ id }) => [...withInner(id, groups)]));
+  const ids = new Set(named.flatMap(({ id }) => [...withSubgroups(id, groups)]));
   return { miners: miners.filter(({ groupId }) => ids.has(groupId)), groups: groups.filter(({ id }) => ids.has(id)) };
 }
 
-/** A group and all inside it. */
-function withInner(id: number, groups: readonly Group[]): ReadonlySet<number> {
+function withSubgroups(id: number, groups: readonly Group[]): ReadonlySet<number> {
   const ids = new Set([id]);
   for (let size = 0; size !== ids.size; ) {
     size = ids.size;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { whatAccessories } from "../../homebridge/src/homekit/accessories.ts";
+import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import type { AccessoryPlan } from "../../homebridge/src/homekit/plan.ts";
 import type { Miner } from "../../src/index.ts";
 import { control, farmOf, miner, off, readings, settings } from "./miners.ts";
 
 const unlisted = () => undefined;
-/** Without what has tests of its own. */
+/** Without the parts that have their own tests. */
 const plain = (given: object = {}) => settings({ alarm: false, eve: false, ...given });
 const plansOf = (miners: readonly Miner[], given: object = {}) =>
-  whatAccessories(farmOf(miners), plain(given), unlisted).accessories;
+  planAccessories(farmOf(miners), plain(given), unlisted).accessories;
 
 const keysOf = (plans: readonly AccessoryPlan[]) => plans.map(({ key }) => key);
 
@@ -36,12 +36,12 @@ describe("an outlet", () => {
       { on: false, inUse: false },
     ],
     [
-      "is told to mine and does not hash yet",
+      "is set to mine and does not hash yet",
       miner({ readings: readings({ mining: true }) }),
       { on: true, inUse: false },
     ],
     [
-      "does not say whether it mines, and hashes",
+      "does not report whether it mines, and hashes",
       miner({ readings: readings({ hashrate: 5 }), controls: [control("mining", { kind: "switch" })] }),
       { on: true, inUse: true },
     ],
@@ -56,10 +56,10 @@ describe("an outlet", () => {
     expect(valuesOf(plansOf([rig])[0])).toEqual({ "Outlet.On": on, "Outlet.OutletInUse": inUse });
   });
 
-  test("is told what it was set to, true or 1 for on", () => {
+  test("sends what it was set to, true or 1 for on", () => {
     const [on] = plansOf([miner({ id: 7 })])[0]?.services[0]?.characteristics ?? [];
     const set = (value: string) => ({ miners: [7], intents: [{ kind: "set", property: "mining", value }] });
-    expect([true, 1, false, 0].map((value) => on?.sendCommand?.(value))).toEqual([
+    expect([true, 1, false, 0].map((value) => on?.requestFor?.(value))).toEqual([
       set("true"),
       set("true"),
       set("false"),
@@ -67,26 +67,26 @@ describe("an outlet", () => {
     ]);
   });
 
-  test("may be a switch, which is not in use", () => {
+  test("may be a switch, which has no in-use state", () => {
     expect(valuesOf(plansOf([miner()], { defaults: { as: "switch" } })[0])).toEqual({ "Switch.On": true });
   });
 
-  test("is not there for a rig that cannot be stopped, and it is said why", () => {
-    const { accessories, notes } = whatAccessories(farmOf([miner({ controls: [] })]), plain(), unlisted);
+  test("does not exist for a rig that cannot be stopped, and a note says why", () => {
+    const { accessories, notes } = planAccessories(farmOf([miner({ controls: [] })]), plain(), unlisted);
     expect(accessories).toEqual([]);
-    expect(notes).toEqual(["Rig 1 is not switched: it cannot be stopped"]);
+    expect(notes).toEqual(["Rig 1 has no switch: it cannot be stopped"]);
   });
 
-  test("is not there for a rig that does not take its password, and that is said too", () => {
+  test("does not exist for a rig that refuses its password, and the note says so", () => {
     const wrong = miner({ controls: [], readings: readings({ notes: ["the password is wrong"] }) });
-    const { accessories, doubtful, notes } = whatAccessories(farmOf([wrong]), plain(), unlisted);
+    const { accessories, doubtful, notes } = planAccessories(farmOf([wrong]), plain(), unlisted);
     expect([accessories, keysOf(doubtful)]).toEqual([[], ["rig:025100000001"]]);
-    expect(notes).toEqual(["Rig 1 is not switched: it cannot be stopped; the password is wrong"]);
+    expect(notes).toEqual(["Rig 1 has no switch: it cannot be stopped; the password is wrong"]);
   });
 
-  test("stays where it is while the rig does not say what it can be told, and is not made then", () => {
+  test("stays, and is not added, while the controls of the rig are unknown", () => {
     const given = { defaults: { switches: ["restart"] } };
-    const { accessories, doubtful, notes } = whatAccessories(farmOf([off({ controls: [] })]), plain(given), unlisted);
+    const { accessories, doubtful, notes } = planAccessories(farmOf([off({ controls: [] })]), plain(given), unlisted);
     expect([accessories, keysOf(doubtful), notes]).toEqual([[], ["rig:025100000001"], []]);
     expect(doubtful[0]?.services.map(({ type, subtype, isDoubtful }) => [type, subtype, isDoubtful])).toEqual([
       ["Outlet", "main", true],
@@ -97,7 +97,7 @@ describe("an outlet", () => {
 });
 
 describe("an accessory", () => {
-  test("is known by the rig's uid, so that another address or name makes it no other", () => {
+  test("is identified by the rig's uid and stays the same with another address or name", () => {
     const [before, after] = [
       miner(),
       miner({ id: 9, uid: miner().uid, name: "Cellar", hostDescription: "10.0.0.9:80" }),
@@ -105,20 +105,20 @@ describe("an accessory", () => {
     expect(plansOf([before])[0]?.key).toBe(plansOf([after])[0]?.key);
   });
 
-  test("has no rig that was never identified, and none that is hidden", () => {
+  test("is not made for rigs that were never identified or that are hidden", () => {
     const unread = off({ uid: null, readings: readings({ notes: ["nothing listens there"] }) });
-    const { accessories, notes } = whatAccessories(farmOf([unread]), plain(), unlisted);
+    const { accessories, notes } = planAccessories(farmOf([unread]), plain(), unlisted);
     expect([accessories, notes]).toEqual([[], ["Rig 1 is not recognised: nothing listens there"]]);
     expect(plansOf([miner()], { defaults: { as: "hidden" } })).toEqual([]);
   });
 
-  test("is called as the settings call the rig, in letters that HomeKit takes", () => {
+  test("has the name from the settings, in characters that HomeKit accepts", () => {
     const listed = () => settings({ rigs: [{ address: "a", name: "🔥 Garage_rig 1!" }] }).rigs[0];
-    const [plan] = whatAccessories(farmOf([miner()]), plain(), listed).accessories;
+    const [plan] = planAccessories(farmOf([miner()]), plain(), listed).accessories;
     expect(plan?.name).toBe("Garage_rig 1");
   });
 
-  test("says what the rig is, in texts that Homebridge takes", () => {
+  test("describes the rig in texts that Homebridge accepts", () => {
     expect(plansOf([miner()])[0]?.information).toEqual({
       manufacturer: "Bitaxe",
       model: "Gamma",
@@ -146,26 +146,26 @@ describe("groups", () => {
     off({ id: 3, groupId: 2 }),
     miner({ id: 4, groupId: 3, controls: [] }),
   ];
-  const plans = (given: object = {}) => whatAccessories(farmOf(rigs, groups), plain(given), unlisted).accessories;
+  const plans = (given: object = {}) => planAccessories(farmOf(rigs, groups), plain(given), unlisted).accessories;
   const group = (key: string, given: object = {}) => plans(given).find((each) => each.key === key);
 
-  test("are on while one of their rigs mines, those of the groups inside too, and tell those that are there", () => {
+  test("are on while a rig in them or their subgroups mines, and command the rigs that answer", () => {
     expect(valuesOf(group("group:1"))).toEqual({ "Outlet.On": true, "Outlet.OutletInUse": true });
     expect(valuesOf(group("group:2"))).toEqual({ "Outlet.On": false, "Outlet.OutletInUse": false });
-    expect(group("group:1")?.services[0]?.characteristics[0]?.sendCommand?.(false).miners).toEqual([1, 2]);
+    expect(group("group:1")?.services[0]?.characteristics[0]?.requestFor?.(false).miners).toEqual([1, 2]);
   });
 
-  test("without a rig that can be stopped are not there", () => {
+  test("without a rig that can be stopped do not exist", () => {
     expect(group("group:3")).toBeUndefined();
   });
 
-  test("whose rigs have not said yet whether they can be stopped stay where they are", () => {
+  test("stay while it is unknown whether their rigs can be stopped", () => {
     const silent = off({ groupId: 3, controls: [], uid: null });
-    const { accessories, doubtful } = whatAccessories(farmOf([silent], groups), plain(), unlisted);
+    const { accessories, doubtful } = planAccessories(farmOf([silent], groups), plain(), unlisted);
     expect([accessories, keysOf(doubtful)]).toEqual([[], ["group:3"]]);
   });
 
-  test("are the only ones shown where the settings name them, with those inside and their rigs", () => {
+  test("named in the settings are the only ones shown, with their subgroups and rigs", () => {
     expect(plans({ groups: { only: ["Rack"] } }).map(({ key }) => key)).toEqual([
       "group:2",
       "rig:025100000002",
@@ -173,7 +173,7 @@ describe("groups", () => {
     ]);
   });
 
-  test("may be hidden, and there may be one for all rigs", () => {
+  test("may be hidden, and there may be one of all rigs", () => {
     const keys = plans({ groups: { as: "hidden", all: true } }).map(({ key }) => key);
     expect(keys).toEqual(["rigs", "rig:025100000001", "rig:025100000002", "rig:025100000003"]);
   });
@@ -183,17 +183,17 @@ describe("a farm of many rigs", () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => miner({ id: index + 1, uid: `uid-${index}` }));
 
-  test("of 140 is shown rig by rig", () => {
+  test("shows each of 140 rigs", () => {
     expect(plansOf(many(140))).toHaveLength(140);
   });
 
-  test("of 141 is shown by its groups and as a whole, with advice on child bridges", () => {
-    const { accessories, notes } = whatAccessories(farmOf(many(141)), plain(), unlisted);
+  test("shows 141 rigs only as groups, with advice on child bridges", () => {
+    const { accessories, notes } = planAccessories(farmOf(many(141)), plain(), unlisted);
     expect(accessories.map(({ key }) => key)).toEqual(["rigs"]);
     expect(notes.join()).toMatch(/141 rigs.*child bridge/);
   });
 
-  test("of 141 is so before all of them have been identified", () => {
+  test("shows 141 rigs as groups before all of them are identified", () => {
     const some = many(141).map((each) => (each.id > 50 ? { ...each, uid: null } : each));
     expect(plansOf(some).map(({ key }) => key)).toEqual(["rigs"]);
   });
@@ -201,8 +201,8 @@ describe("a farm of many rigs", () => {
   test("never has more accessories than a bridge has room for", () => {
     const groups = Array.from({ length: 20 }, (_, index) => ({ id: index + 1, name: `G${index}`, parentId: 0 }));
     const rigs = many(140).map((each, index) => ({ ...each, groupId: (index % 20) + 1 }));
-    const { accessories, notes } = whatAccessories(farmOf(rigs, groups), plain(), unlisted);
+    const { accessories, notes } = planAccessories(farmOf(rigs, groups), plain(), unlisted);
     expect(accessories).toHaveLength(149);
-    expect(notes.join()).toMatch(/these would be 160/);
+    expect(notes.join()).toMatch(/there would be 160/);
   });
 });

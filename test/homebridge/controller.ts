@@ -6,7 +6,7 @@ export const noResponse = -70402;
 export interface SeenCharacteristic {
   /** As the controller addresses it: `aid.iid`. */
   readonly id: string;
-  /** As HAP calls it ("On", "OutletInUse"); a UUID where it is none of HAP's. */
+  /** HAP's name ("on", "outlet-in-use"), or a UUID if it is not one of HAP's. */
   readonly type: string;
   readonly value: unknown;
   readonly perms: readonly string[];
@@ -27,11 +27,11 @@ export interface SeenAccessory {
 
 export interface Read {
   readonly value: unknown;
-  /** 0, or HAP's status of what failed. */
+  /** 0, or HAP's status of the failure. */
   readonly status: number;
 }
 
-/** A controller of HomeKit, as the app of a phone: pairs at first use and remembers it. */
+/** A HomeKit controller, like the Home app: pairs at first use and keeps the pairing. */
 export class HomeController {
   readonly #place: { readonly username: string; readonly port: number };
   readonly #pin: string;
@@ -50,7 +50,7 @@ export class HomeController {
     return accessories.filter(({ aid }) => Number(aid) !== 1).map(seen);
   }
 
-  /** One characteristic, by the accessory's name. Throws when it is not there. */
+  /** One characteristic, by the accessory's name. Throws if it does not exist. */
   async find(name: string, service: string, characteristic: string): Promise<SeenCharacteristic> {
     const all = await this.accessories();
     const found = all
@@ -68,13 +68,13 @@ export class HomeController {
     return { value: only?.value, status: only?.status ?? 0 };
   }
 
-  /** The status; 0 = it was done. */
+  /** The status; 0 = success. */
   async write({ id }: Pick<SeenCharacteristic, "id">, value: boolean | number): Promise<number> {
     const statuses = await this.writeAll([[{ id }, value]]);
     return statuses[0] ?? 0;
   }
 
-  /** Several at once, as a scene does. */
+  /** Several at once, like a scene. */
   async writeAll(writes: readonly (readonly [Pick<SeenCharacteristic, "id">, boolean | number])[]): Promise<number[]> {
     const client = await this.#connected();
     const reply = await client.setCharacteristics(Object.fromEntries(writes.map(([{ id }, value]) => [id, value])));
@@ -84,15 +84,15 @@ export class HomeController {
   }
 
   /**
-   * Hears what changes from now on: `told` is called with each value. Each has a client of its own: two subscriptions
-   * of one client read from each other, and it hangs.
+   * Calls `changed` with each new value from now on. Each subscription has its own client: two subscriptions of one
+   * client consume each other's data and hang.
    */
-  async subscribe({ id }: Pick<SeenCharacteristic, "id">, told: (value: unknown) => void): Promise<void> {
+  async subscribe({ id }: Pick<SeenCharacteristic, "id">, changed: (value: unknown) => void): Promise<void> {
     await this.#connected();
     const client = this.#newClient();
     this.#listening.push(client);
     client.on("event", (event: { characteristics: { aid: number; iid: number; value: unknown }[] }) => {
-      for (const { aid, iid, value } of event.characteristics) if (`${aid}.${iid}` === id) told(value);
+      for (const { aid, iid, value } of event.characteristics) if (`${aid}.${iid}` === id) changed(value);
     });
     await client.subscribeCharacteristics([id]);
   }

@@ -6,7 +6,7 @@ import { startHomebridge } from "./homebridge.ts";
 
 // depends on: src/**, homebridge/**, test/failing-rig.preload.ts
 
-test("a rig that the service inside fails over ends nothing: the other is shown, steered and read on", async () => {
+test("a rig that makes the service inside fail stops nothing else: another rig is shown, controlled and read", async () => {
   const farm = await startFarm({
     rigs: [
       { kind: "axeos", name: failing.hostname, warm: true },

@@ -6,21 +6,21 @@ import { type Farm, startFarm, startTwin } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
 
-/** A farm of one kind of service for the plugin, with a rig that mines and can be stopped. */
+/** A farm behind one kind of service, with a rig that mines and can be stopped. */
 export interface OpenedFarm {
   /** The platform's block of config.json. */
   readonly platform: object;
-  /** The rig that is steered, as its accessory is called. */
+  /** The name of the controlled rig's accessory. */
   readonly name: string;
-  /** A manual rule of the service, and whether this kind runs rules already; null = it has none. */
+  /** A manual rule of the service, and whether this kind of service runs rules; null = it has none. */
   readonly rule: { readonly name: string; readonly runs: boolean } | null;
-  /** Whether it mines, as the rig itself knows. */
+  /** Whether the rig itself mines. */
   mines(): boolean;
-  /** When it began to mine, epoch ms. */
+  /** When the rig started mining, epoch ms. */
   startedAt(): number;
-  /** Lets the rig refuse whatever would change it, where its kind `refuses`. */
+  /** Makes the rig refuse every change, if its kind `refuses`. */
   refuse(): void;
-  /** Takes the rig off the network; it comes back with `on`. */
+  /** Takes the rig off the network until `on`. */
   off(): void;
   on(): Promise<void>;
   close(): Promise<void>;
@@ -36,11 +36,11 @@ export interface FarmKind {
 const log = pino({ level: "silent" });
 const key = "invented-key-of-the-homebridge-tests";
 
-/** The service inside the plugin, another Rigbridge, and the reference product. */
+/** The service inside the plugin, another Rigbridge, and Awesome Miner. */
 export const farmKinds: readonly FarmKind[] = [
   { name: "rigs by address", refuses: true, open: openRigs },
-  { name: "a Rigbridge elsewhere", refuses: true, open: openRigbridge },
-  { name: "the reference product", refuses: false, open: openTwin },
+  { name: "another Rigbridge", refuses: true, open: openRigbridge },
+  { name: "Awesome Miner", refuses: false, open: openTwin },
 ];
 
 async function openSimulator(): Promise<{ farm: Farm; common: Omit<OpenedFarm, "platform" | "close"> }> {

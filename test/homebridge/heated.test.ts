@@ -6,7 +6,7 @@ import { until } from "../until.ts";
 import { noResponse } from "./controller.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
 
-/** A study that two rigs stand in, one of which heats it. */
+/** A study with two rigs, one of which heats it. */
 describe("a room", () => {
   let farm: Farm;
   let thermometer: { readonly server: Server; readonly url: string; celsius: number };
@@ -52,7 +52,7 @@ describe("a room", () => {
   const reads = (name: string, service: string, characteristic: string, value: unknown) => async (): Promise<boolean> =>
     (await homebridge.controller.read(await find(name, service, characteristic))).value === value;
 
-  test("has the temperature that its thermometer says, and a target that is set in HomeKit", async () => {
+  test("has the temperature of its thermometer, and a target that HomeKit can set", async () => {
     await until(reads("Heater", "heater-cooler", "temperature.current", 18), "the heater to show the room temperature");
     const target = await find("Heater", "heater-cooler", "temperature.heating-threshold");
     expect(target).toMatchObject({ value: 21, minValue: 5, maxValue: 35 });
@@ -67,7 +67,7 @@ describe("a room", () => {
     expect(await homebridge.controller.read(mode)).toMatchObject({ value: 1 });
   });
 
-  test("has a heater that is stopped and given back to it", async () => {
+  test("has a heater that can be stopped and returned to the room's control", async () => {
     const active = await find("Heater", "heater-cooler", "active");
     const state = await find("Heater", "heater-cooler", "heater-cooler.state.current");
     expect(await homebridge.controller.write(active, 0)).toBe(0);
@@ -84,7 +84,7 @@ describe("a room", () => {
     expect(await homebridge.controller.read(target)).toMatchObject({ value: 25 });
   });
 
-  test("has fans that are held at a speed, given back, and never switched off", async () => {
+  test("has fans that can be set to a speed, made automatic, and never switched off", async () => {
     await until(reads("Shelf", "fanv2", "fan.state.target", 1), "the fan to show that it is automatic");
     const [speed, mode, active] = [
       await find("Shelf", "fanv2", "rotation.speed"),
@@ -95,13 +95,13 @@ describe("a room", () => {
     expect(rig(1).model.fanSetting).toBe(0.8);
     expect(await homebridge.controller.read(mode)).toMatchObject({ value: 0 });
     const { writes } = rig(1).requests;
-    const told = writes.length;
+    const sent = writes.length;
     expect(await homebridge.controller.write(active, 0)).toBe(0);
     await until(
       async () => (await homebridge.controller.read(active)).value === 1,
       "the fan to show that it is on again",
     );
-    expect([rig(1).model.fanSetting, writes.length]).toEqual([0.8, told]);
+    expect([rig(1).model.fanSetting, writes.length]).toEqual([0.8, sent]);
     expect(await homebridge.controller.write(speed, 0)).toBe(0);
     expect(rig(1).model.fanSetting).toBeNull();
     expect(await homebridge.controller.read(mode)).toMatchObject({ value: 1 });
@@ -116,7 +116,7 @@ describe("a room", () => {
     expect(farm.rigs.map(({ model }) => model.mining)).toEqual([true, true]);
   });
 
-  test("shows no temperature of a rig that is off, and opens the alarm of all", async () => {
+  test("shows no temperature of an offline rig, and opens the alarm of all rigs", async () => {
     const contact = await find("Rig alarm", "sensor.contact", "contact-state");
     const warm = await find("Shelf", "sensor.temperature", "temperature.current");
     expect(warm.maxValue).toBe(200);
@@ -129,7 +129,7 @@ describe("a room", () => {
     await until(async () => (await homebridge.controller.read(contact)).value === 0, "the alarm to close");
   });
 
-  test("makes Homebridge complain of nothing", () => {
+  test("causes no complaints by Homebridge", () => {
     expect(homebridge.lines.filter((line) => /illegal|characteristic|NaN|slow/i.test(line))).toEqual([]);
   });
 });

@@ -16,41 +16,41 @@ const program = join(root, "node_modules/homebridge/bin/homebridge.js");
 const ofWorkspace = join(root, "homebridge");
 
 export interface HomebridgeOptions {
-  /** The platform's block of config.json without `platform`; absent = the plugin is there, and has none. */
+  /** The platform's block of config.json without `platform`; absent = the plugin is installed without one. */
   readonly platform?: object;
   /** Further blocks of the same platform. */
   readonly others?: readonly object[];
-  /** More of the block `bridge`, as `matter`. */
+  /** More keys of the block `bridge`, like `matter`. */
   readonly bridge?: object;
-  /** The program of the Node that it runs on; this one's unless given. */
+  /** The Node.js executable; the present one by default. */
   readonly node?: string;
-  /** Folder of the plugin; the workspace's unless given. */
+  /** The plugin's folder; the workspace's by default. */
   readonly plugin?: string;
-  /** Node's own options, and what stands in the environment beside. */
+  /** Options of Node.js, and additional environment variables. */
   readonly options?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface RunningHomebridge {
-  /** Where it keeps everything. */
+  /** Its storage folder. */
   readonly folder: string;
-  /** Everything it has said. */
+  /** Its whole output. */
   readonly lines: readonly string[];
-  /** A line like this, said since the start or later. Rejects when it ends before, or does not say it in time. */
+  /** The first matching line, past or future. Rejects if it stops before that, or on timeout. */
   until(what: RegExp): Promise<string>;
-  /** Paired and connected, as the app of a phone. Once for each folder. */
+  /** Paired and connected, like the Home app; one per folder. */
   readonly controller: HomeController;
-  /** Ends it as a service manager does; 0 = it ended by itself, within the 5 s that Homebridge gives. */
+  /** Stops it like a service manager; 0 = it stopped within the 5 s that Homebridge allows. */
   stop(): Promise<{ readonly code: number | null }>;
-  /** Ends it and starts it anew with the same folder, paired as it was. */
+  /** Restarts it with the same folder and pairing. */
   restart(options: HomebridgeOptions): Promise<RunningHomebridge>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   close(): Promise<void>;
 }
 
 /**
- * The real Homebridge as a process of its own with the built plugin. It announces itself on loopback only. Resolves
- * once it serves HomeKit; unpaired at first.
+ * The real Homebridge in its own process, with the built plugin. It announces itself on loopback only. Resolves once it
+ * serves HomeKit; initially unpaired.
  */
 export async function startHomebridge(options: HomebridgeOptions): Promise<RunningHomebridge> {
   if (!existsSync(join(options.plugin ?? ofWorkspace, "dist/index.js")))
@@ -90,7 +90,7 @@ async function run(
     child.kill("SIGTERM");
     return { code: await within(log.ended, "Homebridge to end", { details: log.text }) };
   };
-  // Matter says the same of its own port, and earlier.
+  // Matter logs the same for its own port, earlier.
   await log.until(/\(HAP v.* is running on port/);
   return {
     folder,
@@ -148,13 +148,13 @@ function listen(child: ChildProcess) {
     };
     waiting.add(look);
     look();
-    void ended.then(() => reject(new Error(`ended before it said ${what}:\n${text()}`)));
-    return within(promise, `Homebridge to say ${what}`, { details: text }).finally(() => waiting.delete(look));
+    void ended.then(() => reject(new Error(`Homebridge ended before it logged ${what}:\n${text()}`)));
+    return within(promise, `Homebridge to log ${what}`, { details: text }).finally(() => waiting.delete(look));
   };
   return { lines, text, ended, until };
 }
 
-/** One that no outgoing connection is ever given, since Homebridge has to come back to it. */
+/** Outside the range of outgoing connections, since Homebridge uses it again after a restart. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 32_000);
@@ -170,6 +170,6 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** What Homebridge keeps of accessories from one run to the next. */
+/** The accessories that Homebridge keeps between runs. */
 export const rememberedBy = async (folder: string): Promise<string> =>
   readFile(join(folder, "accessories/cachedAccessories"), "utf8");

@@ -27,10 +27,10 @@ function closing<T extends { close(): Promise<void> }>(thing: T): T {
 const names = async ({ controller }: RunningHomebridge): Promise<string[]> =>
   (await controller.accessories()).map(({ name }) => name);
 
-/** Rigs, and nothing beside them. */
+/** Rigs, and nothing else. */
 const plain = { name: "Rigbridge", alarm: false };
 
-/** A Homebridge over a service elsewhere; the test closes it, since it may have started it anew. */
+/** A Homebridge with an existing service; the test closes it, since it may have restarted it. */
 async function withTwin() {
   const host = ownHost();
   const twin = await startTwin({ host, miners: 3 });
@@ -47,7 +47,7 @@ describe("Homebridge with the plugin", () => {
     expect(await names(homebridge)).toEqual([]);
   });
 
-  test("and nothing configured any more removes what it has shown", async () => {
+  test("and nothing configured any more removes its accessories", async () => {
     const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }] }));
     const rigs = farm.rigs.map(({ address }) => ({ address }));
     let homebridge = await startHomebridge({ platform: { ...plain, rigs } });
@@ -58,7 +58,7 @@ describe("Homebridge with the plugin", () => {
     expect(await names(homebridge)).toEqual([]);
   });
 
-  test("and a configuration with mistakes lists all of them, and goes on", async () => {
+  test("and a configuration with mistakes lists all of them, and keeps running", async () => {
     const rigs = [{ address: "127.0.0.1:1/x" }, { adress: "127.0.0.1" }];
     const homebridge = closing(await startHomebridge({ platform: { name: "Rigbridge", rigs } }));
     await homebridge.until(/rigs\[0\]\.address .*path/);
@@ -67,7 +67,7 @@ describe("Homebridge with the plugin", () => {
     expect(await names(homebridge)).toEqual([]);
   });
 
-  test("removes the accessory of a rig that is no longer named, and no other", async () => {
+  test("removes the accessory of a rig that was removed from the settings, and no other", async () => {
     const farm = closing(await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }] }));
     const [kept, gone] = farm.rigs.map(({ address }, index) => ({ address, name: `Rig ${index + 1}` }));
     let homebridge = await startHomebridge({ platform: { ...plain, rigs: [kept, gone] } });
@@ -79,7 +79,7 @@ describe("Homebridge with the plugin", () => {
     expect((await homebridge.controller.find("Rig 1", "outlet", "on")).id).toBe(id);
   });
 
-  test("keeps what it knows, as not responding, while the service is away at its start, and waits for it", async () => {
+  test("keeps its accessories, not responding, while the service is down at its start, and waits for it", async () => {
     const { host, twin, platform, started } = await withTwin();
     let homebridge = started;
     ending.push(() => homebridge.close());
@@ -98,7 +98,7 @@ describe("Homebridge with the plugin", () => {
     expect((await homebridge.stop()).code).toBe(0);
   });
 
-  test("removes nothing while the service has no rigs at all, and says so", async () => {
+  test("removes nothing while the service has no rigs at all, and logs that", async () => {
     const { host, twin, platform, started } = await withTwin();
     let homebridge = started;
     ending.push(() => homebridge.close());
@@ -112,7 +112,7 @@ describe("Homebridge with the plugin", () => {
     expect(after.map(({ aid, name }) => [aid, name])).toEqual(before.map(({ aid, name }) => [aid, name]));
   });
 
-  test("ends by itself while the service does not answer", async () => {
+  test("stops in time while the service does not answer", async () => {
     const server = createServer().listen(0, ownHost());
     await once(server, "listening");
     ending.push(async () => void server.close());
@@ -127,7 +127,7 @@ describe("Homebridge with the plugin", () => {
   });
 });
 
-test("a service elsewhere loads nothing of the service inside, and that no server", async () => {
+test("an existing service loads nothing of the service inside, which loads no server", async () => {
   const run = promisify(execFile);
   const loaded = async (module: string): Promise<string[]> => {
     const { stdout } = await run(process.execPath, [join(import.meta.dirname, "loaded.mjs"), module]);
@@ -136,7 +136,7 @@ test("a service elsewhere loads nothing of the service inside, and that no serve
   const elsewhere = await loaded("index.js");
   expect(elsewhere).toContain("axios");
   expect(elsewhere).not.toContain("kysely");
-  const inside = await loaded("service/inside.js");
+  const inside = await loaded("open-service.js");
   for (const heavy of ["fastify", "mqtt", "aedes", "homebridge", "@fastify/swagger"]) {
     expect(elsewhere).not.toContain(heavy);
     expect(inside).not.toContain(heavy);

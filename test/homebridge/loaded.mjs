@@ -1,6 +1,6 @@
 import { registerHooks } from "node:module";
 
-/** Prints the packages that a module of the built plugin loads, one a line. */
+/** Prints the packages that a module of the built plugin loads, one per line. */
 const packages = new Set();
 registerHooks({
   load(url, context, next) {
@@ -11,5 +11,5 @@ registerHooks({
 });
 const [, , module] = process.argv;
 await import(new URL(`../../homebridge/dist/${module}`, import.meta.url).href);
-if (module.startsWith("service/inside")) await import("rigbridge/service");
+if (module === "open-service.js") await import("rigbridge/service");
 process.stdout.write(`${[...packages].join("\n")}\n`);

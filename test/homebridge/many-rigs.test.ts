@@ -3,7 +3,7 @@ import { startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { startHomebridge } from "./homebridge.ts";
 
-test("of 150 rigs only groups are shown, at no time the rigs themselves, with advice on child bridges", async () => {
+test("150 rigs are shown only as groups, at no time as rigs, with advice on child bridges", async () => {
   const farm = await startFarm({ rigs: Array.from({ length: 150 }, () => ({ kind: "axeos", warm: true }) as const) });
   const rigs = farm.rigs.map(({ address }, index) => ({ address, group: index < 100 ? "Hall" : "Yard" }));
   const homebridge = await startHomebridge({ platform: { name: "Rigbridge", rigs } });
@@ -14,7 +14,7 @@ test("of 150 rigs only groups are shown, at no time the rigs themselves, with ad
       return seen.has("Hall") && seen.has("Yard") && seen.has("All rigs");
     }, "the groups to appear");
     const contact = await homebridge.controller.find("Rig alarm", "sensor.contact", "contact-state");
-    // Closed is said only when every rig has been asked.
+    // It closes only once every rig has been read.
     await until(async () => (await homebridge.controller.read(contact)).value === 0, "the alarm to close");
     for (const { name } of await homebridge.controller.accessories()) seen.add(name);
     expect([...seen].sort()).toEqual(["All rigs", "Hall", "Rig alarm", "Yard"]);

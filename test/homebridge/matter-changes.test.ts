@@ -41,7 +41,7 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     await controller.close();
   });
 
-  test("takes in other settings at the next start: a rig is the device that it was, whatever is added or renamed", async () => {
+  test("applies changed settings at the next start: a rig stays the same device, whatever is added or renamed", async () => {
     const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }, { kind: "axeos" }] });
     ending.push(() => farm.close());
     const [garage, bath, shed] = farm.rigs.map(({ address }) => ({ address, interval: 1 }));
@@ -79,7 +79,7 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     expect(failuresOf(homebridge)).toEqual([]);
   });
 
-  test("puts back what a key that may only look cannot set, and knows no room of a service that is away", async () => {
+  test("restores what a read-only key cannot set, and shows no room temperature while the service is down", async () => {
     const farm = await startFarm({
       rigs: [
         { kind: "axeos", warm: true },
@@ -88,7 +88,7 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     });
     const store = await openStore({ file: ":memory:", now: Date.now });
     const [bath, garage] = farm.rigs.map(({ address }) => ({ address }));
-    const key = "invented-key-that-may-look";
+    const key = "invented-read-only-key";
     const config = Config.parse({
       http: { port: 0, key: "invented-key-of-the-homebridge-tests" },
       poll: { interval: 1 },

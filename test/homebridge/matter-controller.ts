@@ -19,8 +19,8 @@ import { PeerSet } from "@matter/main/protocol";
 import { type HomebridgeOptions, type RunningHomebridge, startHomebridge } from "./homebridge.ts";
 
 /**
- * The loopback interface, where Matter, which is IPv6, can be spoken on it; else undefined. Nothing is found by mDNS
- * here: IPv4 multicast is switched off, and loopback has no route for IPv6 multicast or keeps it to itself.
+ * The loopback interface if it has IPv6, which Matter requires; otherwise undefined. Nothing is discovered by mDNS
+ * here: IPv4 multicast is off, and loopback either has no route for IPv6 multicast or does not pass it on.
  */
 const loopback = Object.entries(networkInterfaces()).find(([, addresses]) =>
   addresses?.some(({ address }) => address === "::1"),
@@ -30,10 +30,10 @@ const ip = "::1";
 export const isMatterPossible = loopback !== undefined;
 if (!isMatterPossible) process.stderr.write("Left out: this machine has no IPv6 on loopback, which Matter needs.\n");
 
-/** A Homebridge with the plugin, that speaks Matter on loopback only, in the controller's home. */
+/** A Homebridge with the plugin, with Matter on loopback only, commissioned by the controller. */
 export async function matterHome(platform: object, controller: MatterController) {
   const port = await freeMatterPort();
-  // Homebridge announces itself at the first of them; 0.0.0.0 is where HAP listens.
+  // Homebridge announces itself on the first; HAP listens on 0.0.0.0.
   const bridge = { bind: [loopback, "0.0.0.0"], matter: { port, disableIpv4: true } };
   const options: HomebridgeOptions = { platform, bridge };
   const homebridge = await startHomebridge(options);
@@ -41,7 +41,7 @@ export async function matterHome(platform: object, controller: MatterController)
   return { options, homebridge, hub };
 }
 
-/** One that no outgoing connection is ever given, since Homebridge has to come back to it. */
+/** Outside the range of outgoing connections, since Homebridge uses it again after a restart. */
 async function freeMatterPort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 32_000);
@@ -57,19 +57,19 @@ async function freeMatterPort(): Promise<number> {
 }
 
 /**
- * What Homebridge did not do of what it was asked. That it could not tell that the list of devices has changed, since
- * the list was just being read, is none of it: it has changed.
+ * What Homebridge failed to do. Failing to notify of a changed list of devices while that list is being read does not
+ * count: the list has changed.
  */
 export const failuresOf = ({ lines }: RunningHomebridge): readonly string[] =>
   lines.filter((line) => /Failed to (?!notify)|not shown in Matter|not removed from Matter/.test(line));
 
 /**
- * A list of devices that changes while the controller is reading it, as it may on a busy machine, is told with the next
- * regular report only, up to a minute later.
+ * A list of devices that changes while the controller is reading it, as may happen on a busy machine, is reported only
+ * in the next regular report, up to a minute later.
  */
 export const nextReport = { timeoutMs: 90_000 };
 
-/** A controller of Matter, as a home's hub. */
+/** A Matter controller, like the hub of a home. */
 export class MatterController {
   readonly #node: ServerNode;
   readonly #folder: string;
@@ -96,17 +96,17 @@ export class MatterController {
     return new MatterController(node, folder);
   }
 
-  /** Takes the bridge of a Homebridge into its home, by the code that Homebridge says. */
+  /** Commissions the bridge of a Homebridge with the pairing code from its log. */
   async commission(homebridge: RunningHomebridge, port: number): Promise<MatterHub> {
     const [, code = ""] = /Pairing Code: ([\d-]+)/.exec(await homebridge.until(/Manual Pairing Code: /)) ?? [];
     const address = { type: "udp", ip, port } as const;
     const isHere = this.#node.env.get(PeerSet).peers.added;
-    const told = isHere.use((peer) => {
+    const observer = isHere.use((peer) => {
       peer.descriptor.operationalAddress = address;
     });
     const peer = await this.#node.peers.forDescriptor({ addresses: [address] });
     await peer.commission({ pairingCode: code.replaceAll("-", "") });
-    told[Symbol.dispose]();
+    observer[Symbol.dispose]();
     return new MatterHub(peer);
   }
 
@@ -116,7 +116,7 @@ export class MatterController {
   }
 }
 
-/** The bridge of a Homebridge, with the devices behind it. */
+/** The bridge of a Homebridge with its devices. */
 export class MatterHub {
   readonly #peer: ClientNode;
 
@@ -124,7 +124,7 @@ export class MatterHub {
     this.#peer = peer;
   }
 
-  /** Without those that the controller is just taking in or letting go. */
+  /** Without those that the controller is adding or removing at the moment. */
   get devices(): readonly MatterDevice[] {
     return [...this.#peer.parts]
       .flatMap((aggregator) => [...aggregator.parts])
@@ -132,7 +132,7 @@ export class MatterHub {
       .map((each) => new MatterDevice(each));
   }
 
-  /** Throws when it is not there. */
+  /** Throws if it does not exist. */
   device(name: string): MatterDevice {
     const found = this.devices.find((each) => each.name === name);
     if (found === undefined) throw new Error(`no device ${name} among ${this.devices.map((each) => each.name)}`);
@@ -143,7 +143,7 @@ export class MatterHub {
     return this.devices.some((each) => each.name === name);
   }
 
-  /** After Homebridge was away: connects anew at once, and hears what has changed. */
+  /** After a restart of Homebridge: reconnects immediately and reads the changes. */
   async reconnect(): Promise<void> {
     await this.#peer.stop();
     await this.#peer.start();
@@ -157,7 +157,7 @@ export class MatterDevice {
     this.#endpoint = endpoint;
   }
 
-  /** By which the controller knows it for ever. */
+  /** The controller's permanent number for it. */
   get number(): number {
     return this.#endpoint.number;
   }
@@ -170,18 +170,18 @@ export class MatterDevice {
     return this.read("bridgedDeviceBasicInformation", "reachable") === true;
   }
 
-  /** As the bridge has told it last; undefined = it has no such attribute. */
+  /** As last reported by the bridge; undefined = it has no such attribute. */
   read(cluster: string, attribute: string): unknown {
     const state: unknown = Reflect.get(this.#endpoint.state, cluster);
     return typeof state === "object" && state !== null ? Reflect.get(state, attribute) : undefined;
   }
 
-  /** The status; 0 = it was done. */
+  /** The status; 0 = success. */
   async switch(to: "on" | "off" | "toggle"): Promise<number> {
     return status(async () => await this.#endpoint.commandsOf(OnOffClient)[to]());
   }
 
-  /** The status; 0 = it was done. */
+  /** The status; 0 = success. */
   async write(cluster: string, attributes: Readonly<Record<string, unknown>>): Promise<number> {
     return status(async () => await this.#endpoint.setStateOf(cluster, attributes));
   }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { turnEvery } from "../../homebridge/src/matter/due.ts";
+import { reportIntervalMs } from "../../homebridge/src/matter/due.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import type { HomebridgeOptions, RunningHomebridge } from "./homebridge.ts";
@@ -55,13 +55,13 @@ import { isMatterPossible, MatterController, type MatterHub, matterHome } from "
     expect(thermostat("systemMode")).toBe(4);
   });
 
-  test("with the temperatures that are wanted beside it", async () => {
+  test("with temperature sensors beside it", async () => {
     const sensor = (name: string) => hub.device(name).read("temperatureMeasurement", "measuredValue");
     await until(() => sensor("Heater room temperature") === 1850, "the sensor to show the room temperature");
     await until(() => Number(sensor("Heater temperature")) > 2000, "the sensor to show the rig's temperature");
   });
 
-  test("whose target is set by the controller, and is still that after a restart", async () => {
+  test("whose target the controller sets, and that survives a restart", async () => {
     expect(await heater().write("thermostat", { occupiedHeatingSetpoint: 2350 })).toBe(0);
     expect(await heater().write("thermostat", { occupiedHeatingSetpoint: 4000 })).not.toBe(0);
     await until(() => thermostat("occupiedHeatingSetpoint") === 2350, "the thermostat to show its new target");
@@ -71,7 +71,7 @@ import { isMatterPossible, MatterController, type MatterHub, matterHome } from "
     expect(thermostat("occupiedHeatingSetpoint")).toBe(2350);
   });
 
-  test("which is stopped and given back to its room, as HomeKit sees too", async () => {
+  test("which can be stopped and returned to its room's control, as HomeKit also shows", async () => {
     const active = await homebridge.controller.find("Heater", "heater-cooler", "active");
     const isActive = async () => (await homebridge.controller.read(active)).value;
     expect(await heater().write("thermostat", { systemMode: 0 })).toBe(0);
@@ -91,11 +91,11 @@ import { isMatterPossible, MatterController, type MatterHub, matterHome } from "
     expect(shed.read("onOff", "onOff")).toBeUndefined();
     const energy = () => JSON.stringify(shed.read("electricalEnergyMeasurement", "cumulativeEnergyImported"), plain);
     const before = energy();
-    await until(() => energy() !== before, "the meter to count more energy", { timeoutMs: 3 * turnEvery });
+    await until(() => energy() !== before, "the meter to count more energy", { timeoutMs: 3 * reportIntervalMs });
     expect(Number(shed.read("electricalPowerMeasurement", "activePower"))).toBeGreaterThan(1_000_000);
   });
 
-  test("and its group without power, which would count twice", () => {
+  test("and its group without power, which would be counted twice", () => {
     expect(hub.device("Upstairs").read("electricalPowerMeasurement", "activePower")).toBeUndefined();
   });
 });

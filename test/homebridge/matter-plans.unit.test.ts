@@ -2,19 +2,18 @@ import { OnOffPlugInUnitDevice } from "@matter/main/devices/on-off-plug-in-unit"
 import fc from "fast-check";
 import type { MatterAccessory } from "homebridge";
 import { describe, expect, test } from "vitest";
-import { whatDevices } from "../../homebridge/src/matter/devices.ts";
+import { failureOf } from "../../homebridge/src/failure.ts";
+import { planDevices } from "../../homebridge/src/matter/devices.ts";
 import { due } from "../../homebridge/src/matter/due.ts";
-import { matterError } from "../../homebridge/src/matter/error.ts";
 import type { DevicePlan } from "../../homebridge/src/matter/plan.ts";
-import { rememberedPlan, withoutNow } from "../../homebridge/src/matter/remembered.ts";
-import { matterText } from "../../homebridge/src/matter/texts.ts";
-import { centidegrees, milliwattHours, milliwatts } from "../../homebridge/src/matter/units.ts";
+import { rememberedPlan, withoutReadings } from "../../homebridge/src/matter/remembered.ts";
+import { centidegrees, matterText, milliwattHours, milliwatts } from "../../homebridge/src/matter/values.ts";
 import { type Heating, type Miner, RigbridgeError } from "../../src/index.ts";
 import { control, farmOf, miner, off, readings, settings } from "./miners.ts";
 
 const unlisted = () => undefined;
 const devicesOf = (miners: readonly Miner[], given: object = {}) =>
-  whatDevices(farmOf(miners), settings(given), unlisted);
+  planDevices(farmOf(miners), settings(given), unlisted);
 const only = (rig: Miner, given: object = {}): DevicePlan => {
   const [device] = devicesOf([rig], given);
   if (device === undefined) throw new Error("there is no device");
@@ -28,7 +27,7 @@ const heater = { defaults: { as: "heater" } };
 describe("a device", () => {
   test.each([
     [
-      "mines, with its power and what that came to",
+      "mines, with its power and energy",
       miner({ readings: readings({ hashrate: 1, power: 15.25, energy: 1234 }) }),
       { reachable: true, on: { onOff: true }, power: 15_250, energy: { energy: 1_234_000 } },
     ],
@@ -38,12 +37,12 @@ describe("a device", () => {
       { reachable: true, on: { onOff: false }, power: 1_000, energy: { energy: 0 } },
     ],
     [
-      "does not say what it draws",
+      "does not report its power",
       miner({ readings: readings({ hashrate: 1 }) }),
       { reachable: true, on: { onOff: true }, power: null, energy: null },
     ],
     [
-      "is off: what was counted stays, and whether it is on is left as it was",
+      "is off: energy stays, and on/off is left as it was",
       off({ readings: readings({ energy: 1234 }) }),
       { reachable: false, on: {}, power: null, energy: { energy: 1_234_000 } },
     ],
@@ -57,31 +56,31 @@ describe("a device", () => {
   });
 
   test.each([
-    ["an outlet, whatever kind of switch is wanted", miner(), { defaults: { as: "switch" } }, "OnOffOutlet", "outlet"],
-    ["a thermostat, where it is a heater with a room", miner({ heating: study }), heater, "Thermostat", "heater"],
-    ["an outlet, where it is a heater without a room", miner(), heater, "OnOffOutlet", "outlet"],
-    ["a meter, where it cannot be stopped", miner({ controls: [] }), {}, "ElectricalSensor", "meter"],
+    ["an outlet, even if set to be a switch", miner(), { defaults: { as: "switch" } }, "OnOffOutlet", "outlet"],
+    ["a thermostat for a heater with a room", miner({ heating: study }), heater, "Thermostat", "heater"],
+    ["an outlet for a heater without a room", miner(), heater, "OnOffOutlet", "outlet"],
+    ["a meter if it cannot be stopped", miner({ controls: [] }), {}, "ElectricalSensor", "meter"],
   ])("is %s", (_, rig, given, type, key) => {
     expect(only(rig, given)).toMatchObject({ type, key: `${key}:025100000001` });
   });
 
-  test("is not there of a rig that is off before anybody knows whether it can be stopped", () => {
+  test("does not exist for an offline rig while it is unknown whether it can be stopped", () => {
     expect(devicesOf([off({ controls: [] })])).toEqual([]);
   });
 
-  test("is known by the rig's uid, so that another address or name makes it no other", () => {
+  test("is identified by the rig's uid and stays the same with another address or name", () => {
     const moved = miner({ id: 9, uid: miner().uid, name: "Cellar", hostDescription: "10.0.0.9:80" });
     expect(only(moved).key).toBe(only(miner()).key);
   });
 
-  test("is there for the rigs and groups that HomeKit shows: not for hidden and unidentified ones", () => {
+  test("exists for the rigs and groups that HomeKit shows, not for hidden and unidentified ones", () => {
     expect(devicesOf([miner({ uid: null })])).toEqual([]);
     expect(devicesOf([miner()], { defaults: { as: "hidden" } })).toEqual([]);
     const many = Array.from({ length: 141 }, (_, index) => miner({ id: index + 1, uid: `uid-${index}` }));
     expect(devicesOf(many).map(({ key }) => key)).toEqual(["rigs"]);
   });
 
-  test("stands beside one for each temperature that is wanted, which says nothing while the rig is off", () => {
+  test("is accompanied by one per temperature sensor, without a value while the rig is off", () => {
     const wanted = { defaults: { sensors: ["temperature", "temperature_out", "room_temperature"] } };
     const sensors = (rig: Miner) =>
       devicesOf([rig], wanted)
@@ -98,7 +97,7 @@ describe("a device", () => {
     ]);
   });
 
-  test("of a temperature is called after the rig, of a long name what is left beside the temperature's", () => {
+  test("of a temperature is named after the rig, with a long name shortened", () => {
     const wanted = { defaults: { sensors: ["temperature", "temperature_out"] } };
     const named = (name: string) => devicesOf([miner({ name })], wanted).map((device) => device.name);
     expect(named("Garage")).toEqual(["Garage", "Garage temperature", "Garage temperature out"]);
@@ -109,7 +108,7 @@ describe("a device", () => {
     ]);
   });
 
-  test("is told what the controller wants", () => {
+  test("turns what a controller does into commands", () => {
     const { commands } = only(miner({ id: 7 }));
     expect(commands.on?.(false)).toEqual({
       miners: [7],
@@ -123,8 +122,8 @@ describe("a heater", () => {
   test.each([
     ["that mines is on", miner({ heating: study }), 4],
     ["that waits for a colder room is on", miner({ ...stopped, heating: study }), 4],
-    ["that somebody has stopped is off", miner({ ...stopped, heating: { ...study, held: true } }), 0],
-    ["that is away is left as it was", off({ heating: study }), undefined],
+    ["that a person has stopped is off", miner({ ...stopped, heating: { ...study, held: true } }), 0],
+    ["that is offline is left as it was", off({ heating: study }), undefined],
   ])("%s", (_, rig, mode) => {
     const { thermostat } = only(rig, heater).clusters;
     expect(thermostat?.systemMode).toBe(mode);
@@ -137,7 +136,7 @@ describe("a heater", () => {
     });
   });
 
-  test("takes a target, is stopped, and is given back to its room by its target", () => {
+  test("can be set, stopped, and returned to its room by its target", () => {
     const { commands } = only(miner({ heating: study }), heater);
     const target = (value: string) => ({ miners: [1], intents: [{ kind: "set", property: "room_target", value }] });
     expect(commands.target?.(23.5)).toEqual(target("23.5"));
@@ -151,16 +150,16 @@ describe("a heater", () => {
   });
 });
 
-test("a group is an outlet without power, on while one of its rigs mines, that tells those that are there", () => {
+test("a group is an outlet without power, on while one of its rigs mines, that commands the rigs that answer", () => {
   const rigs = [miner({ id: 1, groupId: 1 }), miner({ id: 2, groupId: 1, ...stopped }), off({ id: 3, groupId: 1 })];
   const farm = farmOf(rigs, [{ id: 1, name: "Hall", parentId: 0 }]);
-  const [hall] = whatDevices(farm, settings(), unlisted);
+  const [hall] = planDevices(farm, settings(), unlisted);
   expect(hall).toMatchObject({ key: "group:1", type: "OnOffOutlet", name: "Hall", reachable: true });
   expect(hall?.clusters).toEqual({ onOff: { onOff: true } });
   expect(hall?.commands.on?.(true).miners).toEqual([1, 2]);
 });
 
-describe("what a controller is told", () => {
+describe("what is reported to controllers", () => {
   const power = (activePower: number | null) => ({ electricalPowerMeasurement: { activePower } });
   const energy = (wattHours: number | null) => ({
     electricalEnergyMeasurement: {
@@ -168,24 +167,24 @@ describe("what a controller is told", () => {
     },
   });
   test.each([
-    ["at once: on and off", { onOff: { onOff: true } }, { onOff: { onOff: false } }, true],
-    ["at once: power that has moved far", power(1_000_000), power(1_020_000), true],
-    ["at its turn: power that has moved a little", power(1_000_000), power(1_019_999), false],
-    ["at its turn: power of a small rig that has moved by less than 2 W", power(15_000), power(16_999), false],
-    ["at once: power that nobody knows any more", power(15_000), power(null), true],
-    ["at once: power that is known", power(null), power(15_000), true],
-    ["at its turn: energy", energy(1), energy(500), false],
-    ["at once: the first energy", energy(null), energy(1), true],
+    ["immediately: on and off", { onOff: { onOff: true } }, { onOff: { onOff: false } }, true],
+    ["immediately: power that moved far", power(1_000_000), power(1_020_000), true],
+    ["in the regular report: power that moved a little", power(1_000_000), power(1_019_999), false],
+    ["in the regular report: power of a small rig that moved by less than 2 W", power(15_000), power(16_999), false],
+    ["immediately: power that became unknown", power(15_000), power(null), true],
+    ["immediately: power that became known", power(null), power(15_000), true],
+    ["in the regular report: energy", energy(1), energy(500), false],
+    ["immediately: the first energy", energy(null), energy(1), true],
   ])("%s", (_, before, now, atOnce) => {
     expect(due(before, now, false)).toEqual(atOnce ? now : {});
     expect(due(before, now, true)).toEqual(now);
   });
 
-  test("never again: what it knows", () => {
+  test("never twice: the same value", () => {
     expect(due(energy(1), energy(1), true)).toEqual({});
   });
 
-  test("of a cluster: only what has changed", () => {
+  test("of a cluster: only changed attributes", () => {
     const before = { thermostat: { systemMode: 4, occupiedHeatingSetpoint: 2100 } };
     const now = { thermostat: { systemMode: 4, occupiedHeatingSetpoint: 2200 } };
     expect(due(before, now, false)).toEqual({ thermostat: { occupiedHeatingSetpoint: 2200 } });
@@ -210,15 +209,15 @@ describe("a device that Homebridge remembers", () => {
     ["an outlet", miner({ readings: readings({ power: 15, energy: 7 }) })],
     ["a heater", miner({ heating: study, readings: readings({ power: 15 }) })],
     ["a meter", miner({ controls: [] })],
-  ])("is %s without what was true only then", (_, rig) => {
+  ])("is %s without its readings", (_, rig) => {
     const plan = only(rig, heater);
     const remembered = rememberedPlan(written(plan));
-    expect(remembered).toEqual(withoutNow(plan));
+    expect(remembered).toEqual(withoutReadings(plan));
     expect(remembered).toMatchObject({ reachable: false, commands: {} });
     expect(remembered?.clusters.electricalPowerMeasurement?.activePower).toBeNull();
   });
 
-  test("is a temperature that nobody knows any more", () => {
+  test("is an unknown temperature", () => {
     const hot = miner({ readings: readings({ temperature: 60 }) });
     const sensor = devicesOf([hot], { defaults: { sensors: ["temperature"] } }).at(-1);
     expect(sensor && rememberedPlan(written(sensor))).toMatchObject({
@@ -228,13 +227,13 @@ describe("a device that Homebridge remembers", () => {
     });
   });
 
-  test("and is none of ours is none", () => {
+  test("is dropped if the plugin did not make it", () => {
     expect(rememberedPlan(written(only(miner()), { key: "a", type: "Fan" }))).toBeNull();
     expect(rememberedPlan(written(only(miner()), {}))).toBeNull();
   });
 });
 
-test("texts have as many bytes as Matter takes, and whole characters", () => {
+test("texts have at most as many bytes as Matter accepts, and whole characters", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 80 }), fc.integer({ min: 4, max: 64 }), (text, bytes) => {
       const short = matterText(text, bytes);
@@ -267,7 +266,7 @@ test.each([
   ["user.forbidden", "PermissionDenied"],
   ["not.found", "NotFound"],
   ["rig.refused", "Failure"],
-] as const)("%s is told as %s", (code, name) => {
-  const error = matterError(new RigbridgeError(code, "The rig says no"));
-  expect(error).toEqual({ status: name, message: "The rig says no" });
+] as const)("%s is reported as %s", (code, name) => {
+  const error = failureOf(new RigbridgeError(code, "The rig refused"));
+  expect(error).toEqual({ status: name, message: "The rig refused" });
 });

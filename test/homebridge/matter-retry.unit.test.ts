@@ -1,29 +1,29 @@
 import type { MatterAPI } from "homebridge";
 import { expect, test } from "vitest";
 import { DeviceBinding } from "../../homebridge/src/matter/device-binding.ts";
-import { whatDevices } from "../../homebridge/src/matter/devices.ts";
+import { planDevices } from "../../homebridge/src/matter/devices.ts";
 import { until } from "../until.ts";
 import { farmOf, miner, settings } from "./miners.ts";
 
 interface Moments {
-  /** s from which on it takes in what it is told of. */
-  readonly takesFrom: number;
-  /** Also what it was told of before, only later. */
+  /** s from which on it registers devices. */
+  readonly registersFrom: number;
+  /** Including devices that were requested earlier. */
   readonly late?: true;
-  /** s until which it refuses at once, as while it starts. */
+  /** s until which it refuses immediately, as while it starts. */
   readonly startsAt?: number;
 }
 
 const isMatter = (value: object): value is MatterAPI => "registerPlatformAccessories" in value;
 
-/** A device at a Homebridge with a time of its own, which goes on as fast as it is waited for. */
-function open({ takesFrom, late, startsAt = 0 }: Moments) {
+/** A device in a Homebridge with a clock of its own, which advances whenever something waits. */
+function open({ registersFrom, late, startsAt = 0 }: Moments) {
   let seconds = 0;
   const tried: number[] = [];
   const warnings: string[] = [];
   const closing = new AbortController();
-  const state = { isRegistered: false, isTold: false };
-  const isThere = (): boolean => state.isRegistered && seconds >= takesFrom;
+  const state = { isRegistered: false, isReported: false };
+  const isThere = (): boolean => state.isRegistered && seconds >= registersFrom;
   const matter = {
     uuid: { generate: (text: string) => text },
     deviceTypes: {},
@@ -31,17 +31,17 @@ function open({ takesFrom, late, startsAt = 0 }: Moments) {
       tried.push(Math.round(seconds));
       if (seconds < startsAt) throw new Error("it is starting");
       if (isThere()) throw new Error("it is registered already");
-      state.isRegistered ||= late === true || seconds >= takesFrom;
+      state.isRegistered ||= late === true || seconds >= registersFrom;
     },
     getAccessoryState: async () => (isThere() ? {} : undefined),
     updateAccessoryState: async () => {
-      state.isTold = true;
+      state.isReported = true;
     },
   };
-  if (!isMatter(matter)) throw new Error("not as Homebridge has it");
-  const [plan] = whatDevices(farmOf([miner()]), settings(), () => undefined);
+  if (!isMatter(matter)) throw new Error("unlike Homebridge's own");
+  const [plan] = planDevices(farmOf([miner()]), settings(), () => undefined);
   if (plan === undefined) throw new Error("the rig has no device");
-  const through = {
+  const context = {
     matter,
     warn: (message: string) => warnings.push(message),
     inTurn: (work: () => Promise<void>) => work(),
@@ -51,42 +51,40 @@ function open({ takesFrom, late, startsAt = 0 }: Moments) {
     },
     closing: closing.signal,
   };
-  const device = new DeviceBinding(plan, through, false);
+  const device = new DeviceBinding(plan, context, false);
   device.show(plan, async () => undefined);
   return { tried, warnings, closing, state, device, name: plan.name };
 }
 
-test("a device that Homebridge has not taken in within 30 s is tried again until it has, and warned of once", async () => {
-  const { tried, warnings, state, name } = open({ takesFrom: 200 });
-  await until(() => state.isTold, "the device to be shown");
-  // Each try waits 30 s, and then 30, 60, 120 ... more.
+test("a device that Homebridge does not register within 30 s is retried until it does, with one warning", async () => {
+  const { tried, warnings, state, name } = open({ registersFrom: 200 });
+  await until(() => state.isReported, "the device to be shown");
+  // Each attempt takes 30 s, and the next one waits 30, 60, 120 ... s more.
   expect(tried).toEqual([0, 60, 150, 300]);
-  expect(warnings).toEqual([
-    expect.stringMatching(`^${name} is not shown in Matter: .* within 30 s; it is tried again`),
-  ]);
+  expect(warnings).toEqual([expect.stringMatching(`^${name} is not shown in Matter: .* within 30 s; retrying`)]);
 });
 
-test("one that Homebridge refuses while it starts is tried again", async () => {
-  const { tried, state } = open({ takesFrom: 0, startsAt: 50 });
-  await until(() => state.isTold, "the device to be shown");
+test("a device that Homebridge refuses while it starts is retried", async () => {
+  const { tried, state } = open({ registersFrom: 0, startsAt: 50 });
+  await until(() => state.isReported, "the device to be shown");
   expect(tried).toEqual([0, 30, 90]);
 });
 
-test("one that was taken in late is shown without being registered twice", async () => {
-  const { tried, state } = open({ takesFrom: 45, late: true });
-  await until(() => state.isTold, "the device to be shown");
+test("a device that was registered late is shown without being registered twice", async () => {
+  const { tried, state } = open({ registersFrom: 45, late: true });
+  await until(() => state.isReported, "the device to be shown");
   expect(tried).toEqual([0]);
 });
 
-test("one that is never taken in is tried every ten minutes, until Homebridge ends", async () => {
-  const { tried, closing } = open({ takesFrom: Number.POSITIVE_INFINITY });
+test("a device that is never registered is retried every ten minutes until Homebridge stops", async () => {
+  const { tried, closing } = open({ registersFrom: Number.POSITIVE_INFINITY });
   await until(() => closing.signal.aborted, "the end");
   const [before = 0, last = 0] = tried.slice(-2);
   expect(last - before).toBe(630);
 });
 
-test("one that is removed while it waits is not tried again", async () => {
-  const { tried, closing, device } = open({ takesFrom: Number.POSITIVE_INFINITY });
+test("a device that is removed while it waits is not retried", async () => {
+  const { tried, closing, device } = open({ registersFrom: Number.POSITIVE_INFINITY });
   device.remove();
   await new Promise((resolve) => setImmediate(resolve));
   expect(tried).toEqual([0]);

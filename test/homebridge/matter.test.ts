@@ -6,7 +6,7 @@ import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterH
 
 const describeMatter = isMatterPossible ? describe : describe.skip;
 
-/** A Rigbridge counts energy, the reference product does not. */
+/** A Rigbridge counts energy, Awesome Miner does not. */
 const kinds = farmKinds.map((kind) => ({ ...kind, counts: kind.refuses }));
 
 describeMatter("Matter", () => {
@@ -34,7 +34,7 @@ describeMatter("Matter", () => {
     const isOn = () => rig().read("onOff", "onOff");
     const power = () => rig().read("electricalPowerMeasurement", "activePower");
 
-    test("as an outlet that is on, with the power that it draws and what that came to", async () => {
+    test("as an outlet that is on, with its power and energy", async () => {
       await until(() => rig().reachable && isOn() === true, "the outlet to be reachable and on");
       await until(() => Number(power()) > 1_000, "the outlet to show the rig's power");
       const energy = () => rig().read("electricalEnergyMeasurement", "cumulativeEnergyImported");
@@ -43,17 +43,17 @@ describeMatter("Matter", () => {
     });
 
     test("that stops when it is switched off, and starts when it is switched on", async () => {
-      const drawn = Number(power());
+      const before = Number(power());
       expect(await rig().switch("off")).toBe(0);
       await until(() => !farm.mines(), "the rig to stop");
       await until(() => isOn() === false, "the outlet to show that it is off");
-      await until(() => Number(power()) < drawn / 2, "the outlet to show less power");
+      await until(() => Number(power()) < before / 2, "the outlet to show less power");
       expect(await rig().switch("toggle")).toBe(0);
       await until(() => farm.mines(), "the rig to start");
       await until(() => isOn() === true, "the outlet to show that it is on");
     });
 
-    test("that is itself after a restart of Homebridge", async () => {
+    test("that is the same device after a restart of Homebridge", async () => {
       const { number } = rig();
       homebridge = await homebridge.restart(options);
       await hub.reconnect();
@@ -66,7 +66,7 @@ describeMatter("Matter", () => {
     });
 
     if (refuses) {
-      test("that cannot be reached while it is off, without any power, and can be when it is back", async () => {
+      test("that is unreachable and without power while it is off, and reachable again when it is back", async () => {
         farm.off();
         await until(() => !rig().reachable && power() === null, "the outlet to be unreachable and without power");
         expect(await rig().switch("off")).not.toBe(0);
@@ -74,7 +74,7 @@ describeMatter("Matter", () => {
         await until(() => rig().reachable && Number(power()) > 1_000, "the outlet to be reachable with its power");
       });
 
-      test("and says that it did not do what it refused", async () => {
+      test("and reports an error when it refuses a command", async () => {
         farm.refuse();
         expect(await rig().switch("off")).not.toBe(0);
         await homebridge.until(/Garage: .*refuse/i);
@@ -82,7 +82,7 @@ describeMatter("Matter", () => {
       });
     }
 
-    test("until Homebridge ends, which it does by itself", async () => {
+    test("until Homebridge stops, which it does in time", async () => {
       expect((await homebridge.stop()).code).toBe(0);
       expect(failuresOf(homebridge)).toEqual([]);
     });

@@ -28,7 +28,7 @@ const coinInfo = {
   isActualPowerUsage: false,
 };
 
-/** A miner as a service gives it: it mines, and can be stopped. */
+/** A miner as a service returns it: mining, with a control to stop it. */
 export function miner(changes: Partial<Miner> = {}): Miner {
   const { id = 1 } = changes;
   return {
@@ -122,7 +122,7 @@ export const off = (changes: Partial<Miner> = {}): Miner =>
     ...changes,
   });
 
-/** A miner that nobody has asked since the service started. */
+/** A miner that has not been read since the service started. */
 export const notAsked = (changes: Partial<Miner> = {}): Miner =>
   off({
     statusInfo: { statusDisplay: "Starting", statusLine3: null, secondsSinceStart: 0 },
@@ -136,5 +136,5 @@ export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): F
   hidden: new Set(),
 });
 
-/** Settings as they are where nothing else is said. */
+/** Settings with the defaults for everything else. */
 export const settings = (given: object = {}): Settings => Settings.parse(given);

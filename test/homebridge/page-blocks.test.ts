@@ -1,65 +1,59 @@
 import { afterAll, afterEach, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
-import { block, closePages, openPage, saidAt, saved } from "./page-browser.ts";
+import { block, closePages, mistakesAt, openPage, saved } from "./page-browser.ts";
 
 afterEach(closePages);
 afterAll(closeBrowser);
 
-describe("the settings page, where the plugin is set up several times,", () => {
-  testInBrowser("changes only the one that is edited", async () => {
+describe("the settings page with several setups", () => {
+  testInBrowser("changes only the edited one", async () => {
     const first = block({ rigs: [{ address: "192.168.1.9" }], _bridge: { port: 1 } });
     const second = block({ name: "Hall", service: { url: "http://127.0.0.1:9", key: "invented" } });
     const opened = await openPage({ blocks: [first, second] });
     const { inside } = opened;
-    await inside.getByLabel("Set up", { exact: true }).selectOption("1");
+    await inside.getByLabel("Setup", { exact: true }).selectOption("1");
     await inside.getByText("More", { exact: true }).last().click();
     await inside.locator('[data-path="name"] input').fill("Yard");
-    await inside.getByText("Nothing is wrong").waitFor();
+    await inside.getByText("The settings are valid").waitFor();
     expect(await saved(opened)).toMatchObject([first, { ...second, name: "Yard" }]);
-    await inside.getByRole("button", { name: "Remove this one" }).click();
-    await inside.getByLabel("Set up", { exact: true }).waitFor({ state: "detached" });
+    await inside.getByRole("button", { name: "Remove this setup" }).click();
+    await inside.getByLabel("Setup", { exact: true }).waitFor({ state: "detached" });
     expect(await saved(opened)).toEqual([first]);
   });
 
-  testInBrowser(
-    "wants another name for each that is set up, and says that Homebridge wants a child bridge",
-    async () => {
-      const _bridge = { username: "0E:00:00:00:00:01" };
-      const opened = await openPage({ blocks: [block({ _bridge }), block({ name: "Hall" })] });
-      const { inside } = opened;
-      expect(await inside.getByText("needs a child bridge").count()).toBe(0);
-      await inside.getByText("More", { exact: true }).last().click();
-      await inside.locator('[data-path="name"] input').fill("Hall");
-      await saidAt(opened, "name").getByText("is the name of another one too").waitFor();
-      await inside.locator('[data-path="name"] input').fill("Rigbridge 2");
-      await inside.getByText("Nothing is set up").waitFor();
-      await inside.getByRole("button", { name: "Set up another one" }).click();
-      await inside.getByText("needs a child bridge").waitFor();
-      expect(await saved(opened)).toMatchObject([
-        { name: "Rigbridge 2", _bridge },
-        { name: "Hall" },
-        { name: "Rigbridge 3" },
-      ]);
-    },
-  );
+  testInBrowser("requires a different name for each, and says that Homebridge requires a child bridge", async () => {
+    const _bridge = { username: "0E:00:00:00:00:01" };
+    const opened = await openPage({ blocks: [block({ _bridge }), block({ name: "Hall" })] });
+    const { inside } = opened;
+    expect(await inside.getByText("needs a child bridge").count()).toBe(0);
+    await inside.getByText("More", { exact: true }).last().click();
+    await inside.locator('[data-path="name"] input').fill("Hall");
+    await mistakesAt(opened, "name").getByText("is already used by another setup").waitFor();
+    await inside.locator('[data-path="name"] input').fill("Rigbridge 2");
+    await inside.getByText("Nothing is set up").waitFor();
+    await inside.getByRole("button", { name: "Add another setup" }).click();
+    await inside.getByText("needs a child bridge").waitFor();
+    expect(await saved(opened)).toMatchObject([
+      { name: "Rigbridge 2", _bridge },
+      { name: "Hall" },
+      { name: "Rigbridge 3" },
+    ]);
+  });
 
-  testInBrowser(
-    "is not left for another block while there is a mistake, and loses nothing that was just typed",
-    async () => {
-      const blocks = [block({ rigs: [{ address: "192.168.1.9" }] }), block({ name: "Hall" })];
-      const opened = await openPage({ blocks });
-      const { inside } = opened;
-      const chosen = inside.getByLabel("Set up", { exact: true });
-      const address = inside.locator('[data-path="rigs[0].address"] input');
-      await inside.locator(".rb-rig > summary").click();
-      await address.fill("a b");
-      await chosen.selectOption("1");
-      await saidAt(opened, "rigs[0].address").getByText("blank").waitFor();
-      expect(await chosen.inputValue()).toBe("0");
-      await address.fill("192.168.1.10");
-      await chosen.selectOption("1");
-      await inside.locator(".rb-rig").waitFor({ state: "detached" });
-      expect(await saved(opened)).toMatchObject([{ rigs: [{ address: "192.168.1.10" }] }, { name: "Hall" }]);
-    },
-  );
+  testInBrowser("does not switch to another setup while there is a mistake, and loses no recent input", async () => {
+    const blocks = [block({ rigs: [{ address: "192.168.1.9" }] }), block({ name: "Hall" })];
+    const opened = await openPage({ blocks });
+    const { inside } = opened;
+    const chosen = inside.getByLabel("Setup", { exact: true });
+    const address = inside.locator('[data-path="rigs[0].address"] input');
+    await inside.locator(".rb-rig > summary").click();
+    await address.fill("a b");
+    await chosen.selectOption("1");
+    await mistakesAt(opened, "rigs[0].address").getByText("blank").waitFor();
+    expect(await chosen.inputValue()).toBe("0");
+    await address.fill("192.168.1.10");
+    await chosen.selectOption("1");
+    await inside.locator(".rb-rig").waitFor({ state: "detached" });
+    expect(await saved(opened)).toMatchObject([{ rigs: [{ address: "192.168.1.10" }] }, { name: "Hall" }]);
+  });
 });

@@ -8,9 +8,9 @@ export interface OpenedPage {
   readonly page: Page;
   /** The plugin's page within it. */
   readonly inside: FrameLocator;
-  /** Addresses that were asked for. */
+  /** URLs that were requested. */
   readonly requested: readonly string[];
-  /** What the browser found wrong. */
+  /** Errors reported by the browser. */
   readonly faults: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface PageOptions extends HostOptions {
   readonly width?: number;
 }
 
-/** What the present test has opened. */
+/** What the current test has opened. */
 const closers: (() => Promise<void>)[] = [];
 
 export async function closePages(): Promise<void> {
@@ -26,8 +26,7 @@ export async function closePages(): Promise<void> {
 }
 
 /**
- * The settings page in a real Chromium, once it has been checked for the first time; `closePages` ends it. No services
- * are looked for.
+ * The settings page in a real Chromium, after its first check; `closePages` closes it. It searches for no services.
  */
 export async function openPage({ width = 900, answers = {}, ...options }: PageOptions = {}): Promise<OpenedPage> {
   const host = await startPageHost({ ...options, answers: { "/services": [], ...answers } });
@@ -50,7 +49,7 @@ export async function openPage({ width = 900, answers = {}, ...options }: PageOp
 /** A block of config.json. */
 export const block = (more: object = {}) => ({ platform: "Rigbridge", name: "Rigbridge", ...more });
 
-/** Waits until it can be saved, saves, and gives what was. */
+/** Waits until the settings can be saved, saves them and returns what was saved. */
 export async function saved({ page, host, inside }: OpenedPage): Promise<unknown> {
   await inside.locator(".rb-summary:not([aria-busy])").waitFor();
   const before = host.saved.length;
@@ -59,11 +58,12 @@ export async function saved({ page, host, inside }: OpenedPage): Promise<unknown
   return host.saved.at(-1);
 }
 
-/** Paths of all that is said to be wrong, in the order of the page. */
+/** Paths of all mistakes, in the order of the page. */
 export const mistakes = ({ inside }: OpenedPage): Promise<string[]> =>
   inside.locator(".rb-summary li").evaluateAll((items) => items.map((item) => item.getAttribute("data-mistake") ?? ""));
 
 export const isFocused = (element: Element): boolean => element === element.ownerDocument.activeElement;
 
-/** What stands under a field. */
-export const saidAt = ({ inside }: OpenedPage, path: string) => inside.locator(`[data-path="${path}"] > .rb-mistake`);
+/** The mistakes under a field. */
+export const mistakesAt = ({ inside }: OpenedPage, path: string) =>
+  inside.locator(`[data-path="${path}"] > .rb-mistake`);

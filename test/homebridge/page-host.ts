@@ -11,11 +11,11 @@ import { within } from "../until.ts";
 // depends on: homebridge/**, test/homebridge/page-host.html
 
 /**
- * Stands for homebridge-config-ui-x around a settings page, which is too heavy to be installed for its tests. What the
- * plugin touches is as there: its process is forked with the same environment and spoken to over IPC; the page is put
- * into the same document, under the same Content-Security-Policy, with the real `ui.js`; the host answers `ui.js` by
- * postMessage and, as the real one does, lays configurations over those that it has instead of replacing them. What is
- * not as there: the host's looks, and that it closes when something was saved.
+ * Stands in for homebridge-config-ui-x around a settings page; the real one is too large to install for these tests.
+ * What the plugin touches is the same: its process is forked with the same environment and used over IPC; the page is
+ * in the same document, under the same Content-Security-Policy, with the real `ui.js`; the host answers `ui.js` by
+ * postMessage and, like the real one, merges configurations into those that it has instead of replacing them. What
+ * differs: the host's appearance, and that it closes after saving.
  */
 const root = join(import.meta.dirname, "../..");
 const plugin = join(root, "homebridge");
@@ -25,24 +25,24 @@ export interface HostOptions {
   /** The plugin's blocks of config.json. */
   readonly blocks?: readonly object[];
   readonly isDark?: boolean;
-  /** Files of CSS that the host brings, as Bootstrap's. */
+  /** The host's CSS files, like Bootstrap's. */
   readonly styles?: readonly string[];
-  /** What is answered to some requests in place of the plugin's process. */
+  /** Answers to some requests in place of the plugin's process. */
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** Homebridge's folder; one of its own unless given. */
+  /** Homebridge's folder; a temporary one by default. */
   readonly storage?: string;
 }
 
 export interface PageHost {
   readonly url: string;
-  /** What was saved, the newest last. */
+  /** Saved configurations, the newest last. */
   readonly saved: readonly unknown[];
-  /** All that the plugin's process has printed. */
+  /** The whole output of the plugin's process. */
   printed(): string;
   close(): Promise<void>;
 }
 
-/** A host that shows the plugin's settings page, at an address of its own on loopback. */
+/** A host that shows the plugin's settings page, on its own loopback address. */
 export async function startPageHost(options: HostOptions = {}): Promise<PageHost> {
   if (!existsSync(join(plugin, "dist/page/server.js"))) throw new Error("the plugin is not built: tsc -p homebridge");
   const storage = options.storage ?? (await mkdtemp(join(tmpdir(), "rigbridge-page-")));
@@ -54,8 +54,8 @@ export async function startPageHost(options: HostOptions = {}): Promise<PageHost
     child = forked(storage);
     child.on("message", (message) => listener.write(`data: ${JSON.stringify(message)}\n\n`));
     for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding("utf8").on("data", (said: string) => {
-        printed += said;
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        printed += text;
       });
     listener.on("close", () => child?.connected && child.disconnect());
     answerInstead = ({ path, requestId }) => {
@@ -148,7 +148,7 @@ async function hostPage({ blocks = [], isDark = false, styles = [] }: HostOption
   return page.replace("<script>", `<script>window.host = ${JSON.stringify(host)};</script>\n    <script>`);
 }
 
-/** The document that a plugin's page is put into. */
+/** The document that contains a plugin's page. */
 const inDocument = (body: string): string => `<!doctype html>
 <html>
   <head>

@@ -10,9 +10,10 @@ afterEach(async () => {
   ending = [];
 });
 
-const scanning = (tell: (progress: ScanProgress) => void = () => {}) => new RigScan(tell, new AbortController().signal);
+const scanning = (report: (progress: ScanProgress) => void = () => {}) =>
+  new RigScan(report, new AbortController().signal);
 
-test("rigs are found in all networks that are typed, in the order of their addresses", async () => {
+test("rigs are found in all given networks, ordered by address", async () => {
   const farm = await startFarm({
     rigs: [
       { kind: "axeos", host: ownHost() },
@@ -34,13 +35,13 @@ test.each(["8.8.8.0/24", "10.0.0.0/8", "300.1.1.1", "fe80::1"])("%s is not searc
   await expect(scan.run({ networks: "127.0.0.1:1" })).resolves.toMatchObject({ found: [] });
 });
 
-test("a search tells how far it is, keeps another one from beginning, and can be stopped", async () => {
-  const told: ScanProgress[] = [];
-  const scan = scanning((progress) => told.push(progress));
+test("a search reports its progress, prevents a second one, and can be stopped", async () => {
+  const reports: ScanProgress[] = [];
+  const scan = scanning((progress) => reports.push(progress));
   const running = scan.run({ networks: "127.101.0.0/17" });
   await until(
-    () => told.some(({ scanned, total }) => scanned > 0 && total > scanned),
-    "the search to tell how far it is",
+    () => reports.some(({ scanned, total }) => scanned > 0 && total > scanned),
+    "the search to report its progress",
   );
   await expect(scan.run({ networks: "127.0.0.1" })).rejects.toMatchObject({ code: "not.possible" });
   scan.stop();

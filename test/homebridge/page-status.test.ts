@@ -29,18 +29,18 @@ async function rigs(count: number): Promise<{ address: string; name: string; pas
 const shows = (status: Status | null, rig: string): boolean =>
   status?.accessories.some((accessory) => accessory.name === rig) === true;
 
-test("a running plugin notes for its settings page what is in Home, and nothing secret", async () => {
+test("a running plugin stores what is in Home for its settings page, without secrets", async () => {
   const [rig] = await rigs(1);
   let homebridge = await startHomebridge({ platform: { name, rigs: [rig] } });
   ending.push(() => homebridge.close());
   const status = () => readStatus(folderIn(homebridge.folder, name));
   await until(async () => shows(await status(), "Garage 0"), "the status file to name the rig");
-  const said = await status();
-  expect(said).toMatchObject({ problem: null });
-  const garage = said?.accessories.find((accessory) => accessory.name === "Garage 0");
+  const stored = await status();
+  expect(stored).toMatchObject({ problem: null });
+  const garage = stored?.accessories.find((accessory) => accessory.name === "Garage 0");
   expect(garage).toMatchObject({ host: rig?.address });
   expect(garage?.services).toContain("Outlet");
-  expect(JSON.stringify(said)).not.toContain("invented-secret");
+  expect(JSON.stringify(stored)).not.toContain("invented-secret");
 
   homebridge = await homebridge.restart({ platform: { name, rigs: [{ adress: rig?.address }] } });
   await until(async () => (await status())?.problem !== null, "the status file to name the mistakes");
@@ -51,7 +51,7 @@ test("a running plugin notes for its settings page what is in Home, and nothing 
   await until(async () => (await status()) === null, "the status file to be removed");
 });
 
-test("set up twice, each on a bridge of its own, it reads two sets of rigs by itself", async () => {
+test("two setups, each on its own bridge, read two sets of rigs", async () => {
   const [one, other] = await rigs(2);
   const _bridge = { username: "0E:5A:00:00:00:01", bind: ["127.0.0.1"] };
   const homebridge = await startHomebridge({ platform: { name, rigs: [one], _bridge }, others: [{ rigs: [other] }] });
@@ -66,6 +66,6 @@ test("set up twice, each on a bridge of its own, it reads two sets of rigs by it
   );
 });
 
-test("what cannot be read back counts as nothing noted", async () => {
+test("an unreadable status counts as none", async () => {
   expect(await readStatus("/nowhere")).toBeNull();
 });

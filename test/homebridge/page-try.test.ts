@@ -6,7 +6,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { openStore } from "../../src/store/index.ts";
 
-const keys = { owner: "invented-key-of-the-owner", control: "invented-key-to-steer", view: "invented-key-to-look" };
+const keys = { owner: "invented-key-of-the-owner", control: "invented-key-to-control", view: "invented-key-to-view" };
 
 let server: HttpServer;
 let close: () => Promise<void>;
@@ -16,8 +16,8 @@ beforeAll(async () => {
   const config = Config.parse({
     http: { port: 0, key: keys.owner },
     users: [
-      { name: "Steers", key: keys.control, privilege: "control" },
-      { name: "Looks", key: keys.view, privilege: "view" },
+      { name: "Controls", key: keys.control, privilege: "control" },
+      { name: "Views", key: keys.view, privilege: "view" },
     ],
   });
   const service = await startService({ config, store, log });
@@ -36,15 +36,15 @@ const tried = (key: string | undefined) =>
 
 test.each([
   ["the owner's", keys.owner, true],
-  ["one that may steer", keys.control, true],
-  ["one that may only look", keys.view, false],
-])("a key is tried for what it lets be told: %s", async (_, key, maySteer) => {
-  await expect(tried(key)).resolves.toMatchObject({ text: "0 rigs, 0 groups, 0 manual rules", maySteer });
+  ["one that may control", keys.control, true],
+  ["one that may only view", keys.view, false],
+])("a key is tested for whether it permits commands: %s", async (_, key, mayControl) => {
+  await expect(tried(key)).resolves.toMatchObject({ text: "0 rigs, 0 groups, 0 manual rules", mayControl });
 });
 
-test("where a key is wanted and none is given, that is said in the words of the page", async () => {
+test("a missing key is reported in the words of the page", async () => {
   await expect(tried(undefined)).rejects.toMatchObject({
     code: "key.missing",
-    message: "The service wants an API key",
+    message: "The service requires an API key; enter it above",
   });
 });

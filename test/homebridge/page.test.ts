@@ -10,7 +10,16 @@ import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { farmKinds } from "./farms.ts";
 import { miner } from "./miners.ts";
-import { block, closePages, isFocused, mistakes, type OpenedPage, openPage, saidAt, saved } from "./page-browser.ts";
+import {
+  block,
+  closePages,
+  isFocused,
+  mistakes,
+  mistakesAt,
+  type OpenedPage,
+  openPage,
+  saved,
+} from "./page-browser.ts";
 
 let ending: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -32,12 +41,12 @@ describe("the settings page", () => {
     await inside.getByRole("button", { name: "Search" }).click();
     await inside.getByText("1 rig found at 1 address").waitFor();
     await inside.getByRole("button", { name: /^Add .*Bitaxe/ }).click();
-    await inside.getByText("Nothing is wrong").waitFor();
+    await inside.getByText("The settings are valid").waitFor();
     expect(await saved(opened)).toMatchObject([block({ rigs: [{ address }] })]);
     await inside.getByText("1 rig found at 1 address, all of them added").waitFor();
   });
 
-  testInBrowser("lets rigs be added while it is still searching, one after the other by keyboard", async () => {
+  testInBrowser("allows adding rigs by keyboard while it is still searching", async () => {
     const farm = await startFarm({ rigs: [1, 2].map(() => ({ kind: "axeos", host: ownHost() })) });
     ending.push(() => farm.close());
     const opened = await openPage();
@@ -71,7 +80,7 @@ describe("the settings page", () => {
     await inside.getByText(/is not private|not all private/).waitFor();
   });
 
-  testInBrowser("shows every mistake at its field, all at once, and saves nothing until there is none", async () => {
+  testInBrowser("shows all mistakes at their fields, and saves nothing until there are none", async () => {
     const rigs = [
       {
         address: "192.168.1.9/x",
@@ -82,8 +91,8 @@ describe("the settings page", () => {
     const opened = await openPage({ blocks: [block({ rigs })] });
     const { inside, page } = opened;
     expect(await mistakes(opened)).toEqual(["rigs[0].address", "rigs[0].heating.target", "rigs[1].adress"]);
-    expect(await saidAt(opened, "rigs[0].heating.target").textContent()).toBe("must be at most 35");
-    expect(await saidAt(opened, "rigs[0].address").textContent()).toMatch(/has a path/);
+    expect(await mistakesAt(opened, "rigs[0].heating.target").textContent()).toBe("must be at most 35");
+    expect(await mistakesAt(opened, "rigs[0].address").textContent()).toMatch(/has a path/);
     expect(await page.locator("#save").isDisabled()).toBe(true);
 
     await inside.getByRole("button", { name: /Target: must be at most 35/ }).click();
@@ -95,63 +104,63 @@ describe("the settings page", () => {
     await inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
     await inside.locator(".rb-rig").nth(1).locator("summary").first().click();
     await inside.getByRole("button", { name: "Remove rigs[1].adress" }).click();
-    await inside.getByText("Nothing is wrong").waitFor();
+    await inside.getByText("The settings are valid").waitFor();
     expect(await saved(opened)).toMatchObject([
       { rigs: [{ address: "192.168.1.9", heating: { target: 21 } }, { address: "192.168.1.11" }] },
     ]);
     expect(JSON.stringify(opened.host.saved)).not.toContain("adress");
   });
 
-  testInBrowser("shows settings that are none at all, and lets them be taken away or written over", async () => {
+  testInBrowser("shows invalid settings, which can be removed or replaced", async () => {
     const rigs = await openPage({ blocks: [block({ rigs: ["192.168.1.8", { address: "192.168.1.9" }] })] });
     expect(await mistakes(rigs)).toEqual(["rigs[0]"]);
     await rigs.inside.getByRole("button", { name: "Remove rigs[0]" }).click();
-    await rigs.inside.getByText("Nothing is wrong").waitFor();
+    await rigs.inside.getByText("The settings are valid").waitFor();
     expect(await saved(rigs)).toMatchObject([{ rigs: [{ address: "192.168.1.9" }] }]);
 
     const list = await openPage({ blocks: [block({ rigs: "192.168.1.8" })] });
     await list.inside.getByRole("button", { name: "Remove rigs" }).click();
     await list.inside.getByRole("button", { name: "Add a rig" }).click();
     await list.inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
-    await list.inside.getByText("Nothing is wrong").waitFor();
+    await list.inside.getByText("The settings are valid").waitFor();
     expect(await saved(list)).toMatchObject([{ rigs: [{ address: "192.168.1.9" }] }]);
 
     const service = await openPage({ blocks: [block({ service: "http://127.0.0.1:9" })] });
     await service.inside.locator('[data-path="service.url"] input').fill("http://127.0.0.1:9");
-    await service.inside.getByText("Nothing is wrong").waitFor();
+    await service.inside.getByText("The settings are valid").waitFor();
     expect(await saved(service)).toMatchObject([{ service: { url: "http://127.0.0.1:9" } }]);
   });
 
-  testInBrowser("points at the rig that is meant where another one is still blank", async () => {
+  testInBrowser("points at the right rig while another one is still empty", async () => {
     const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
     const { inside } = opened;
     await inside.getByRole("button", { name: "Add a rig" }).click();
     await inside.getByRole("button", { name: "Add a rig" }).click();
     await inside.locator('[data-path="rigs[2].address"] input').fill("192.168.1.9");
-    await saidAt(opened, "rigs[2].address").getByText("is also the address of rigs[0]").waitFor();
+    await mistakesAt(opened, "rigs[2].address").getByText("is also the address of rigs[0]").waitFor();
   });
 
-  testInBrowser("sets a rig up: heater with a room, plug, sensors, and what only it has", async () => {
+  testInBrowser("sets up a rig: heater with a room, plug, sensors and settings of its own", async () => {
     const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
     const { inside } = opened;
     await inside.locator(".rb-rig > summary").click();
     const at = (key: string) => inside.locator(`[data-path="rigs[0].${key}"]`);
     await at("as").locator("select").selectOption("heater");
-    await saidAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await mistakesAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
     await at("heating.name").locator("input").fill("Bath");
     await at("heating.target").locator("input").fill("21,5");
     await at("heating.roomTemperature.url").locator("input").fill("http://192.168.1.2/t");
     await inside.getByRole("button", { name: "Add a header" }).click();
-    await inside.getByLabel("Name of the header").fill("Authorization");
-    await inside.getByLabel("Value of the header").fill("Bearer invented");
-    await inside.getByLabel("It has a plug").check();
+    await inside.getByLabel("Header name").fill("Authorization");
+    await inside.getByLabel("Header value").fill("Bearer invented");
+    await inside.getByLabel("Has a smart plug").check();
     await at("supply.type").locator("select").selectOption("shelly");
     await at("supply.address").locator("input").fill("192.168.1.60");
     await at("supply.cutPower").locator("input").check();
-    await at("sensors").getByLabel("As all rigs").uncheck();
+    await at("sensors").getByLabel("Same as all rigs").uncheck();
     await at("sensors").getByLabel("Hottest part").check();
     await at("alarm").locator("select").selectOption("true");
-    await inside.getByText("Nothing is wrong").waitFor();
+    await inside.getByText("The settings are valid").waitFor();
     expect(await saved(opened)).toEqual([
       block({
         rigs: [
@@ -172,51 +181,48 @@ describe("the settings page", () => {
     ]);
   });
 
-  testInBrowser("keeps open what was opened a moment before it was drawn anew", async () => {
+  testInBrowser("keeps open what was opened just before a redraw", async () => {
     const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
     await opened.inside.locator(".rb-rig").evaluate((rig) => {
       rig.querySelector("summary")?.click();
       const select = rig.querySelector<HTMLSelectElement>('[data-path="rigs[0].as"] select');
-      if (select === null) throw new Error("there is no choice of what it is shown as");
+      if (select === null) throw new Error("there is no choice of how it is shown");
       select.value = "heater";
       select.dispatchEvent(new Event("change"));
     });
-    await saidAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await mistakesAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
   });
 
-  testInBrowser("offers services first that were found, and takes one over", async () => {
+  testInBrowser("offers services that were found, and uses one", async () => {
     const services = [{ url: "http://127.0.0.1:17790", name: "pi", version: "1.2.3", kind: "rigbridge" }];
     const opened = await openPage({ answers: { "/services": services } });
     const { inside } = opened;
     await inside.getByText("Rigbridge 1.2.3 on pi").waitFor();
     await inside.getByRole("button", { name: "Use http://127.0.0.1:17790" }).click();
-    await inside.getByText("Nothing is wrong").waitFor();
+    await inside.getByText("The settings are valid").waitFor();
     expect(await saved(opened)).toEqual([block({ service: { url: "http://127.0.0.1:17790" } })]);
   });
 
-  testInBrowser(
-    "leaves nothing of the service when it is told to read the rigs itself, and the other way",
-    async () => {
-      // It is Homebridge's, whatever stands in it.
-      const _bridge = { port: 1, name: "", env: {} };
-      const opened = await openPage({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge })] });
-      const { inside } = opened;
-      await inside.getByLabel("Rigs by their addresses").check();
-      await inside.getByRole("button", { name: "Add a rig" }).click();
-      await inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
-      await inside.getByText("Nothing is wrong").waitFor();
-      expect(await saved(opened)).toEqual([block({ _bridge, rigs: [{ address: "192.168.1.9" }] })]);
-      await inside.getByLabel("A service elsewhere").check();
-      await inside.getByText("Nothing is wrong").waitFor();
-      expect(await saved(opened)).toEqual([block({ _bridge, service: { url: "http://127.0.0.1:9" } })]);
-    },
-  );
+  testInBrowser("removes the service when switched to reading rigs, and the other way round", async () => {
+    // It belongs to Homebridge, whatever it contains.
+    const _bridge = { port: 1, name: "", env: {} };
+    const opened = await openPage({ blocks: [block({ service: { url: "http://127.0.0.1:9" }, _bridge })] });
+    const { inside } = opened;
+    await inside.getByLabel("Rigs by address").check();
+    await inside.getByRole("button", { name: "Add a rig" }).click();
+    await inside.locator('[data-path="rigs[0].address"] input').fill("192.168.1.9");
+    await inside.getByText("The settings are valid").waitFor();
+    expect(await saved(opened)).toEqual([block({ _bridge, rigs: [{ address: "192.168.1.9" }] })]);
+    await inside.getByLabel("An existing service").check();
+    await inside.getByText("The settings are valid").waitFor();
+    expect(await saved(opened)).toEqual([block({ _bridge, service: { url: "http://127.0.0.1:9" } })]);
+  });
 
-  testInBrowser("says at a rig why it is not switched, and what it is in Home, as the plugin noted it", async () => {
+  testInBrowser("shows at a rig why it has no switch, and what it is in Home", async () => {
     const storage = await mkdtemp(join(tmpdir(), "rigbridge-page-"));
     ending.push(() => rm(storage, { recursive: true, force: true }));
     const warnings: string[] = [];
-    const note = "Attic 2 is not switched: it cannot be stopped";
+    const note = "Attic 2 has no switch: it cannot be stopped";
     const status = new StatusFile(folderIn(storage, "Rigbridge"), (message) => warnings.push(message));
     const plan = { key: `rig:${miner().uid}`, name: "Attic 2", host: "192.168.1.9:80" };
     const information = { manufacturer: "M", model: "M", serial: "S", firmware: "0" };
@@ -228,7 +234,7 @@ describe("the settings page", () => {
       { address: "192.168.1.8", name: "Attic" },
       { address: "192.168.1.9", name: "Attic 2" },
     ];
-    // The name is the usual one.
+    // Without a name, the default one applies.
     const { inside } = await openPage({ storage, blocks: [{ platform: "Rigbridge", rigs }] });
     const second = inside.locator(".rb-rig").nth(1);
     expect(await inside.locator(".rb-shown").allTextContents()).toEqual(["", "in Home: temperature sensor, fan"]);
@@ -238,7 +244,7 @@ describe("the settings page", () => {
     expect(warnings).toEqual([]);
   });
 
-  testInBrowser("has a field for every setting that there is", async () => {
+  testInBrowser("has a field for every setting", async () => {
     const { schema } = JSON.parse(
       readFileSync(join(import.meta.dirname, "../../homebridge/config.schema.json"), "utf8"),
     );
@@ -260,7 +266,7 @@ interface SchemaNode {
   readonly items?: SchemaNode;
 }
 
-/** `rigs[0].address` of each setting that holds no others. */
+/** `rigs[0].address` of each setting that contains no others. */
 function leaves({ properties, items }: SchemaNode, path: string): string[] {
   if (properties !== undefined)
     return Object.entries(properties).flatMap(([key, node]) => leaves(node, path === "" ? key : `${path}.${key}`));
@@ -270,13 +276,13 @@ function leaves({ properties, items }: SchemaNode, path: string): string[] {
 describe("the test of a service", () => {
   const elsewhere = farmKinds.filter(({ name }) => name !== "rigs by address");
   for (const kind of elsewhere)
-    testInBrowser(`says what ${kind.name} has, and what is wrong with its key, which nobody prints`, async () => {
+    testInBrowser(`shows what ${kind.name} has and what is wrong with its key, without printing the key`, async () => {
       const farm = await kind.open();
       ending.push(() => farm.close());
       const opened = await openPage({ blocks: [farm.platform] });
       const { inside, host } = opened;
       await inside.getByRole("button", { name: "Test", exact: true }).click();
-      await inside.getByText(/^It answers: \d+ rig/).waitFor();
+      await inside.getByText(/^The service answers: \d+ rig/).waitFor();
       const wrong = "invented-wrong-key";
       const field = inside.locator('[data-path="service.key"] input');
       expect(await field.getAttribute("type")).toBe("password");
@@ -294,7 +300,7 @@ describe.each([
   { width: 320, isDark: true },
   { width: 1200, isDark: true },
 ])("the settings page, $width pixels wide, dark: $isDark", (looks) => {
-  testInBrowser("fits, names every control, is used by keyboard and asks for nothing from elsewhere", async () => {
+  testInBrowser("fits, labels every control, works by keyboard and loads nothing from other hosts", async () => {
     const rigs = [{ address: "192.168.1.9", supply: { type: "shelly", address: "192.168.1.60" } }];
     const opened = await openPage({ ...looks, blocks: [block({ rigs })] });
     const { inside, page, host, requested, faults } = opened;

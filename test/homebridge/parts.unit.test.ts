@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { whatAccessories } from "../../homebridge/src/homekit/accessories.ts";
+import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import { isAlarming } from "../../homebridge/src/homekit/alarm.ts";
 import type { CharacteristicPlan, ServicePlan } from "../../homebridge/src/homekit/plan.ts";
 import type { Miner } from "../../src/index.ts";
@@ -7,7 +7,7 @@ import { control, farmOf, miner, notAsked, off, readings, settings } from "./min
 
 const unlisted = () => undefined;
 const accessoriesOf = (miners: readonly Miner[], given: object = {}) =>
-  whatAccessories(farmOf(miners), settings({ alarm: false, eve: false, ...given }), unlisted).accessories;
+  planAccessories(farmOf(miners), settings({ alarm: false, eve: false, ...given }), unlisted).accessories;
 
 /** The services of the accessory of one rig that are of a type. */
 const services = (rig: Miner, type: string, given: object = {}): readonly ServicePlan[] =>
@@ -41,17 +41,17 @@ describe("a heater", () => {
     ["mines", {}, { ...heats, Active: 1, CurrentHeaterCoolerState: 2 }],
     ["is stopped, since its room is warm", stopped, { ...heats, Active: 1, CurrentHeaterCoolerState: 1 }],
     [
-      "somebody has stopped",
+      "a person has stopped",
       { ...stopped, heating: { ...den, held: true } },
       { ...heats, Active: 0, CurrentHeaterCoolerState: 0 },
     ],
     [
-      "somebody has started, and does not hash yet",
+      "a person has started, and does not hash yet",
       { readings: readings({ mining: true }), heating: { ...den, held: true } },
       { ...heats, Active: 1, CurrentHeaterCoolerState: 1 },
     ],
     [
-      "has a room of which nobody knows the temperature",
+      "has a room whose temperature is unknown",
       { heating: { ...den, room: null } },
       { ...heats, Active: 1, CurrentHeaterCoolerState: 2, CurrentTemperature: null },
     ],
@@ -60,29 +60,29 @@ describe("a heater", () => {
     expect(shown(changes)).toEqual(expected);
   });
 
-  test("is stopped when it is switched off, and given back to its room when it is switched on", () => {
+  test("stops when switched off, and is regulated by its room again when switched on", () => {
     const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
     const active = characteristic(service, "Active");
-    expect([active?.sendCommand?.(0), active?.sendCommand?.(1)]).toEqual([
+    expect([active?.requestFor?.(0), active?.requestFor?.(1)]).toEqual([
       set("mining", "false"),
       set("room_target", "21"),
     ]);
   });
 
-  test("takes the target of its room in halves of a degree, and only heats", () => {
+  test("accepts its room's target in steps of half a degree, and only heats", () => {
     const [service] = services(miner({ heating: den }), "HeaterCooler", heater);
     const threshold = characteristic(service, "HeatingThresholdTemperature");
     expect(threshold?.props).toEqual({ minValue: 5, maxValue: 35, minStep: 0.5 });
-    expect(threshold?.sendCommand?.(22.5)).toEqual(set("room_target", "22.5"));
+    expect(threshold?.requestFor?.(22.5)).toEqual(set("room_target", "22.5"));
     expect(characteristic(service, "TargetHeaterCoolerState")).toMatchObject({ props: { validValues: [1] } });
-    expect(characteristic(service, "TargetHeaterCoolerState")?.sendCommand?.(1)).toEqual(nothing);
+    expect(characteristic(service, "TargetHeaterCoolerState")?.requestFor?.(1)).toEqual(nothing);
   });
 
-  test("without a room is an outlet, and it is said why", () => {
+  test("without a room is an outlet, and a note says why", () => {
     expect(services(miner(), "HeaterCooler", heater)).toEqual([]);
     expect(services(miner(), "Outlet", heater)).toHaveLength(1);
-    const { notes } = whatAccessories(farmOf([miner()]), settings(heater), unlisted);
-    expect(notes).toEqual(["Rig 1 is no heater: it heats no room of the service"]);
+    const { notes } = planAccessories(farmOf([miner()]), settings(heater), unlisted);
+    expect(notes).toEqual(["Rig 1 is not shown as a heater: it heats no room of the service"]);
   });
 });
 
@@ -91,11 +91,11 @@ describe("temperature sensors", () => {
   const hot = miner({ readings: readings({ hashrate: 1, temperature: 112.5 }), heating: den });
   const shown = (rig: Miner) => services(rig, "TemperatureSensor", all).map((each) => [each.name, values(each)]);
 
-  test("are there only where they are wanted", () => {
+  test("exist only if the settings ask for them", () => {
     expect(services(hot, "TemperatureSensor")).toEqual([]);
   });
 
-  test("tell what the rig tells, beyond what HAP takes by itself, and are inactive where it tells nothing", () => {
+  test("show what the rig reports, beyond HAP's own range, and are inactive if it reports nothing", () => {
     const fine = { StatusFault: 0 };
     expect(shown(hot)).toEqual([
       ["Rig 1 temperature", { CurrentTemperature: 112.5, StatusActive: true, ...fine }],
@@ -103,12 +103,12 @@ describe("temperature sensors", () => {
       ["Rig 1 room temperature", { CurrentTemperature: 20.4, StatusActive: true, ...fine }],
     ]);
     expect(characteristic(services(hot, "TemperatureSensor", all)[0], "CurrentTemperature")?.props?.maxValue).toBe(200);
-    expect(whatAccessories(farmOf([hot]), settings(all), unlisted).notes).toEqual([
-      "Rig 1 does not tell its temperature in",
+    expect(planAccessories(farmOf([hot]), settings(all), unlisted).notes).toEqual([
+      "Rig 1 does not report its temperature in",
     ]);
   });
 
-  test("of a rig that is off stay, and show no old number; its room has one still", () => {
+  test("of an offline rig stay without an old value; its room still has one", () => {
     expect(shown(off({ heating: den })).map(([, each]) => each)).toMatchObject([
       { CurrentTemperature: null, StatusActive: false },
       { CurrentTemperature: null, StatusActive: false },
@@ -125,7 +125,7 @@ describe("temperature sensors", () => {
     ]);
   });
 
-  test("show no temperature that cannot be", () => {
+  test("show no impossible temperature", () => {
     const absurd = miner({ readings: readings({ hashrate: 1, temperature: 6000 }) });
     expect(shown(absurd)[0]?.[1]).toMatchObject({ CurrentTemperature: null, StatusActive: false });
   });
@@ -142,33 +142,37 @@ describe("a fan", () => {
   const only = (rig: Miner, given: object = {}) => services(rig, "Fanv2", given)[0];
 
   test.each([
-    ["follows the temperature", fan("auto"), { Active: 1, TargetFanState: 1, RotationSpeed: 47 }],
+    ["is automatic", fan("auto"), { Active: 1, TargetFanState: 1, RotationSpeed: 47 }],
     ["is held at a speed", fan(60), { Active: 1, TargetFanState: 0, RotationSpeed: 60 }],
-    ["does not say whether it is held", fan(null), { Active: 1, RotationSpeed: 47 }],
+    ["does not report whether it is automatic", fan(null), { Active: 1, RotationSpeed: 47 }],
     [
-      "does not say how fast it turns",
+      "does not report its speed",
       fan("auto", {}, { fans: [{ rpm: 3000, percent: null }] }),
       { Active: 1, TargetFanState: 1 },
     ],
-    ["stands", fan("auto", {}, { fans: [{ rpm: 0, percent: 0 }] }), { Active: 0, TargetFanState: 1, RotationSpeed: 0 }],
+    [
+      "stands still",
+      fan("auto", {}, { fans: [{ rpm: 0, percent: 0 }] }),
+      { Active: 0, TargetFanState: 1, RotationSpeed: 0 },
+    ],
     [
       "has no power",
       fan(null, {}, { hashrate: null, mining: false, fans: [{ rpm: null, percent: null }] }),
       { Active: 0, TargetFanState: 1, RotationSpeed: 0 },
     ],
-    ["takes no automatic", fan(60, { options: null }), { Active: 1, RotationSpeed: 60 }],
+    ["cannot be automatic", fan(60, { options: null }), { Active: 1, RotationSpeed: 60 }],
   ])("that %s", (_, rig, expected) => {
     expect(values(only(rig))).toEqual(expected);
   });
 
-  test("of a rig that is off is unknown", () => {
+  test("of an offline rig is unknown", () => {
     const { controls } = fan(null);
     expect(values(only(off({ controls })))).toEqual({ Active: null, TargetFanState: null, RotationSpeed: null });
   });
 
-  test("is switched neither on nor off, so that no scene lets a rig burn", () => {
+  test("cannot be switched on or off, so that no scene overheats a rig", () => {
     const active = characteristic(only(fan(60)), "Active");
-    expect([active?.sendCommand?.(0), active?.sendCommand?.(1)]).toEqual([nothing, nothing]);
+    expect([active?.requestFor?.(0), active?.requestFor?.(1)]).toEqual([nothing, nothing]);
     expect(active?.springsBack).toBe(true);
   });
 
@@ -178,19 +182,19 @@ describe("a fan", () => {
     [10, fan(60, { min: 25 }), "25"],
     [58, fan(60, { step: 5 }), "60"],
     [0, fan(60, { options: null, min: 20 }), "20"],
-  ])("set to %d %% is held at what it takes, and at 0 given back to the rig", (value, rig, expected) => {
-    expect(characteristic(only(rig), "RotationSpeed")?.sendCommand?.(value)).toEqual(set("fan", expected));
+  ])("set to %d %% gets the nearest accepted speed, and 0 makes it automatic", (value, rig, expected) => {
+    expect(characteristic(only(rig), "RotationSpeed")?.requestFor?.(value)).toEqual(set("fan", expected));
   });
 
   test.each([
     [1, fan(60), "auto"],
     [0, fan("auto"), "47"],
     [0, fan("auto", {}, { fans: [] }), "100"],
-  ])("told to follow (1) or be held (0): %d", (value, rig, expected) => {
-    expect(characteristic(only(rig), "TargetFanState")?.sendCommand?.(value)).toEqual(set("fan", expected));
+  ])("set to automatic (1) or manual (0): %d", (value, rig, expected) => {
+    expect(characteristic(only(rig), "TargetFanState")?.requestFor?.(value)).toEqual(set("fan", expected));
   });
 
-  test("is not there where it cannot be set, or nobody wants it", () => {
+  test("does not exist if it cannot be set, or is off in the settings", () => {
     expect(only(miner())).toBeUndefined();
     expect(only(fan(60), { defaults: { fan: false } })).toBeUndefined();
   });
@@ -208,7 +212,7 @@ describe("an alarm", () => {
     ["mines", miner(), false, false],
     ["was stopped", miner(stopped), false, false],
     [
-      "was cut from its power, and says so",
+      "has its power cut, and says so",
       miner({ ...stopped, readings: readings({ mining: false, notes: ["cut"] }) }),
       false,
       false,
@@ -216,22 +220,17 @@ describe("an alarm", () => {
     ["idles", miner({ ...status("Idle"), readings: readings({ hashrate: 0, mining: true }) }), false, false],
     ["is disabled", off(status("Disabled")), false, false],
     ["has missed one read", miner({ readings: { ...readings({ hashrate: 1 }), stale: true } }), false, false],
-    ["says that something is wrong", sick, false, true],
-    ["says that something is wrong, and may be off", sick, true, true],
-    ["is not what it should be", off({ ...status("Error"), isOffline: false }), false, true],
+    ["reports a problem", sick, false, true],
+    ["reports a problem, and may be off", sick, true, true],
+    ["is not the expected rig", off({ ...status("Error"), isOffline: false }), false, true],
     ["is off", missed, false, true],
     ["is off, and may be", missed, true, false],
     ["restarts", off({ ...status("Starting"), isOffline: false, readings: readings({ stale: true }) }), false, false],
-    ["was not asked yet", unread, false, null],
-    ["was not asked yet, and may be off", unread, true, false],
+    ["was not read yet", unread, false, null],
+    ["was not read yet, and may be off", unread, true, false],
     ["heats a room", miner({ heating: den }), false, false],
-    [
-      "heats a room of which nobody has heard yet",
-      miner({ heating: { ...den, room: null, demand: null } }),
-      false,
-      false,
-    ],
-    ["heats a room of which nobody knows any more", miner({ heating: { ...den, room: null, demand: 0 } }), false, true],
+    ["heats a room that was not measured yet", miner({ heating: { ...den, room: null, demand: null } }), false, false],
+    ["heats a room whose temperature is lost", miner({ heating: { ...den, room: null, demand: 0 } }), false, true],
   ])("of a rig that %s", (_, rig, offlineExpected, expected) => {
     expect(isAlarming({ miner: rig, offlineExpected })).toBe(expected);
   });
@@ -239,20 +238,20 @@ describe("an alarm", () => {
   const farm = (rigs: readonly Miner[], given: object = {}) =>
     values(accessoriesOf(rigs, { alarm: true, ...given }).find(({ key }) => key === "alarm")?.services[0]);
 
-  test("of all rigs is open while one of them has one, and unknown while one was not asked yet", () => {
+  test("of all rigs is open while one rig raises it, and unknown while one was not read yet", () => {
     expect(farm([miner(), miner({ id: 2 })])).toEqual({ ContactSensorState: 0 });
     expect(farm([miner(), { ...sick, id: 2 }])).toEqual({ ContactSensorState: 1 });
     expect(farm([unread, { ...sick, id: 2 }])).toEqual({ ContactSensorState: 1 });
     expect(farm([unread, miner({ id: 2 })])).toEqual({ ContactSensorState: null });
   });
 
-  test("of all rigs does not count those that are hidden", () => {
+  test("of all rigs ignores hidden rigs", () => {
     const hidden = () => settings({ rigs: [{ address: "a", as: "hidden" }] }).rigs[0];
-    const { accessories } = whatAccessories(farmOf([sick]), settings(), hidden);
+    const { accessories } = planAccessories(farmOf([sick]), settings(), hidden);
     expect(accessories).toEqual([]);
   });
 
-  test("of a rig is there where it is wanted", () => {
+  test("of a single rig exists if the settings ask for it", () => {
     expect(services(sick, "ContactSensor")).toEqual([]);
     const [own] = services(sick, "ContactSensor", { defaults: { alarm: true } });
     expect([own?.name, values(own)]).toEqual(["Rig 1 alarm", { ContactSensorState: 1 }]);
@@ -263,31 +262,31 @@ describe("momentary switches", () => {
   const able = miner({ controls: [control("restart", { kind: "trigger" }), control("reboot", { kind: "trigger" })] });
   const both = { defaults: { switches: ["restart", "reboot"] } };
 
-  test("of a rig are there where they are wanted and the rig takes them", () => {
+  test("of a rig exist if the settings ask for them and the rig has them", () => {
     expect(services(able, "Switch")).toEqual([]);
     expect(services(able, "Switch", both).map(({ name }) => name)).toEqual(["Rig 1 restart mining", "Rig 1 reboot"]);
     expect(services(miner(), "Switch", both)).toEqual([]);
   });
 
-  test("tell the rig when they are switched on, nothing when off, and go back", () => {
+  test("command the rig when switched on, do nothing when switched off, and spring back", () => {
     const on = characteristic(services(able, "Switch", both)[1], "On");
     expect(on).toMatchObject({ value: false, springsBack: true });
-    expect([on?.sendCommand?.(true), on?.sendCommand?.(false)]).toEqual([set("reboot", "true"), nothing]);
+    expect([on?.requestFor?.(true), on?.requestFor?.(false)]).toEqual([set("reboot", "true"), nothing]);
     const unknown = services(off({ controls: able.controls }), "Switch", both)[0];
     expect(values(unknown)).toEqual({ On: null });
   });
 
-  test("run the manual rules that are named, through a rig that answers", () => {
+  test("run the manual rules of the settings through a rig that answers", () => {
     const farm = { ...farmOf([off(), miner({ id: 2 })]), rules: [{ id: 4, name: "Restart all" }] };
     const wanted = settings({ alarm: false, eve: false, rules: ["Restart all", "Nap"] });
-    const { accessories, notes } = whatAccessories(farm, wanted, unlisted);
+    const { accessories, notes } = planAccessories(farm, wanted, unlisted);
     const rule = accessories.find(({ key }) => key === "rule:4");
     expect(rule?.name).toBe("Restart all");
-    expect(characteristic(rule?.services[0], "On")?.sendCommand?.(true)).toEqual({
+    expect(characteristic(rule?.services[0], "On")?.requestFor?.(true)).toEqual({
       miners: [2],
       intents: [{ kind: "action", action: { action: "rule", rule_id: 4 } }],
     });
-    expect(notes).toEqual(['There is no manual rule "Nap" to show']);
+    expect(notes).toEqual(['The service has no manual rule "Nap"']);
     expect(accessoriesOf([miner()]).map(({ key }) => key)).toEqual(["rig:025100000001"]);
   });
 });
@@ -297,13 +296,13 @@ describe("what Eve shows", () => {
     miner({ id, groupId: 1, readings: { ...readings({ hashrate: 1, power }), energy } });
   const eve = (miners: readonly Miner[], key: string, given: object = {}) => {
     const farm = farmOf(miners, [{ id: 1, name: "Hall", parentId: 0 }]);
-    const { accessories } = whatAccessories(farm, settings({ alarm: false, ...given }), unlisted);
+    const { accessories } = planAccessories(farm, settings({ alarm: false, ...given }), unlisted);
     const own = accessories.find((each) => each.key === key)?.services.filter(({ type }) => typeof type !== "string");
     return own?.map(values);
   };
   const rig = "rig:025100000001";
 
-  test("is watts and kWh of a rig; of one that is off only what was counted", () => {
+  test("is watts and kWh of a rig; of an offline rig only the counted energy", () => {
     expect(eve([drawing(1, 17.5, 1250)], rig)).toEqual([{ Consumption: 17.5, "Total Consumption": 1.25 }]);
     const away = off({ readings: { ...readings(), energy: 1250 } });
     expect(eve([drawing(1, 17.123456, 0)], rig)).toEqual([{ Consumption: 17.123, "Total Consumption": 0 }]);
@@ -317,7 +316,7 @@ describe("what Eve shows", () => {
     ]);
   });
 
-  test("may be left out, and is never all that an accessory has", () => {
+  test("may be left out, and is never an accessory's only service", () => {
     expect(eve([drawing(1, 17.5, 1250)], rig, { eve: false })).toEqual([]);
     const unable = { ...drawing(1, 17.5, 1250), controls: [] };
     expect(eve([unable], rig)).toBeUndefined();

@@ -1,12 +1,12 @@
 import { Characteristic } from "@homebridge/hap-nodejs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { whatAccessories } from "../../homebridge/src/homekit/accessories.ts";
+import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import type { CharacteristicPlan } from "../../homebridge/src/homekit/plan.ts";
 import { type Miner, minerStatuses } from "../../src/index.ts";
 import { control, farmOf, miner, readings, settings } from "./miners.ts";
 
-/** Also what no rig should say. */
+/** Including values that no rig should report. */
 const figure = fc.oneof(fc.double(), fc.integer({ min: -500, max: 500 }), fc.constant(null));
 const text = fc.string({ unit: "binary", maxLength: 80 });
 const fan = fc
@@ -70,11 +70,11 @@ const wanted = fc.constantFrom("outlet", "switch", "heater").map((as) =>
   }),
 );
 
-test("whatever a rig says, HomeKit is given no NaN, nothing out of range, and nothing of another kind", () => {
+test("whatever a rig reports, HomeKit gets no NaN, no value out of range and none of another type", () => {
   fc.assert(
     fc.property(fc.array(rig, { maxLength: 4 }), wanted, (miners, given) => {
       const farm = { ...farmOf(miners), rules: [{ id: 1, name: "Restart all" }] };
-      const { accessories } = whatAccessories(farm, given, () => undefined);
+      const { accessories } = planAccessories(farm, given, () => undefined);
       for (const { services } of accessories)
         for (const { characteristics } of services) for (const each of characteristics) expect(fault(each)).toBeNull();
     }),
@@ -82,20 +82,20 @@ test("whatever a rig says, HomeKit is given no NaN, nothing out of range, and no
   );
 });
 
-test("whatever is written to it, a rig is told words and numbers that it takes", () => {
+test("whatever a controller writes, rigs get valid words and numbers", () => {
   const written = fc.oneof(fc.boolean(), fc.double({ min: 0, max: 100, noNaN: true }));
   fc.assert(
     fc.property(rig, wanted, written, (miner, given, value) => {
-      const { accessories } = whatAccessories(farmOf([miner]), given, () => undefined);
+      const { accessories } = planAccessories(farmOf([miner]), given, () => undefined);
       const plans = accessories.flatMap(({ services }) => services.flatMap(({ characteristics }) => characteristics));
-      for (const { sendCommand } of plans)
-        for (const order of sendCommand?.(value).intents ?? [])
-          expect(JSON.stringify(order)).not.toMatch(/NaN|Infinity|null/);
+      for (const { requestFor } of plans)
+        for (const intent of requestFor?.(value).intents ?? [])
+          expect(JSON.stringify(intent)).not.toMatch(/NaN|Infinity|null/);
     }),
   );
 });
 
-/** What HAP would say against a value that is known; null = nothing. */
+/** What HAP would reject about a value; null = nothing. */
 function fault({ type, value, props }: CharacteristicPlan): string | null {
   if (value === null) return null;
   if (typeof type !== "string") return Number.isFinite(value) ? null : `${type.name} is ${String(value)}`;

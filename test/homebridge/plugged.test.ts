@@ -4,7 +4,7 @@ import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";
 
-describe("a rig that cannot be stopped and has a plug that may cut its power", () => {
+describe("a rig that cannot be stopped, with a plug that may cut its power", () => {
   let farm: Farm;
   let plug: VirtualPlug;
   let homebridge: RunningHomebridge;
@@ -26,7 +26,7 @@ describe("a rig that cannot be stopped and has a plug that may cut its power", (
   });
   const on = () => homebridge.controller.find("Attic", "outlet", "on");
 
-  test("is switched off within the time that HomeKit waits, and on", async () => {
+  test("is switched off within the time that HomeKit allows, and on again", async () => {
     await until(
       async () => (await homebridge.controller.read(await on())).value === 1,
       "the outlet to show that it is on",
@@ -36,9 +36,9 @@ describe("a rig that cannot be stopped and has a plug that may cut its power", (
     expect([await homebridge.controller.write(await on(), true), plug.on]).toEqual([0, true]);
   });
 
-  test("is no outlet any more when its plug is taken out of the settings, and the log says why", async () => {
+  test("is not an outlet any more when its plug is removed from the settings, and the log says why", async () => {
     homebridge = await homebridge.restart({ platform: { name: "Rigbridge", alarm: false, rigs: rigs() } });
-    await homebridge.until(/Attic is not switched: it cannot be stopped/);
+    await homebridge.until(/Attic has no switch: it cannot be stopped/);
     await until(async () => (await homebridge.controller.accessories()).length === 0, "the outlet to disappear");
   });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     "Homebridge to show every rig and the alarm",
   );
   for (const rig of farm.rigs) rig.fault = { name: "delay", ms: 1_000 };
-  // Each has been read once since it is slow.
+  // Each has been read once since it became slow.
   doors.watch();
   await until(() => doors.answered.every((methods) => methods.length > 0), "every slow rig to be read once");
 });
@@ -35,7 +35,7 @@ afterAll(async () => {
   await farm.close();
 });
 
-test("a scene tells all its slow rigs at once, and each is confirmed by the next thing that the rig says", async () => {
+test("a scene commands all its slow rigs at once, and each is confirmed by its next answer", async () => {
   const accessories = await homebridge.controller.accessories();
   const outlets = accessories.flatMap(({ services }) =>
     services.filter(({ type }) => type === "outlet").flatMap(({ characteristics }) => characteristics),
@@ -46,17 +46,17 @@ test("a scene tells all its slow rigs at once, and each is confirmed by the next
   const statuses = await homebridge.controller.writeAll(switches.map((each) => [each, false] as const));
   expect(statuses.every((status) => status === 0)).toBe(true);
   expect(doors.mostAtOnce).toBe(count);
-  // Three answers of a second each are waited for: which rig it is, the switch, and that it did; whatever was asked when
+  // Three answers of a second each: the rig's identity, the switch and its confirmation, whatever was being read when
   // the scene began.
   expect(doors.answered.map((methods) => methods.slice(0, 3).join())).toEqual(Array(count).fill("GET,POST,GET"));
   expect(farm.rigs.every(({ model }) => !model.mining)).toBe(true);
   for (const each of switches) expect((await homebridge.controller.read(each)).value).toBe(0);
 });
 
-/** Doors before rigs: who wants to change something waits until so many do, whoever only looks goes through. */
+/** Proxies in front of rigs: writes wait until that many have arrived, reads pass through. */
 class Doors {
   readonly #wanted: number;
-  /** For each rig what has been asked and answered since `watch`, in the order of the answers. */
+  /** For each rig the methods answered since `watch`, in the order of the answers. */
   answered: string[][] = [];
   readonly #servers: Server[] = [];
   readonly #waiting = new Set<() => void>();

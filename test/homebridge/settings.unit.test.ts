@@ -17,13 +17,13 @@ const mistakesOf = async (written: object): Promise<string[]> => {
   }
 };
 
-test("config.schema.json is as the settings are; if not: node homebridge/scripts/config-schema.ts --write", () => {
+test("config.schema.json is up to date; if not: node homebridge/scripts/config-schema.ts --write", () => {
   const file = join(import.meta.dirname, "../../homebridge/config.schema.json");
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(configSchema());
 });
 
 describe("settings", () => {
-  test("without a service and without rigs are none, whatever else the form has left there", () => {
+  test("without a service and without rigs configure nothing, whatever else the form left there", () => {
     expect(isConfigured({ platform: "Rigbridge", name: "Rigbridge" })).toBe(false);
     expect(isConfigured({ platform: "Rigbridge", rigs: [], service: { url: "" }, defaults: { as: "switch" } })).toBe(
       false,
@@ -32,7 +32,7 @@ describe("settings", () => {
     expect(isConfigured({ service: { url: "http://127.0.0.1:17790" } })).toBe(true);
   });
 
-  test("that name nothing for what cannot be read are mistakes, and not none", async () => {
+  test("of the wrong kind are mistakes", async () => {
     expect(await mistakesOf({ rigs: { address: "192.168.1.9" }, servise: { url: "http://192.168.1.2" } })).toEqual([
       "rigs must be a list, is a mapping of keys",
       'servise is not a known key; did you mean "service"?',
@@ -41,7 +41,7 @@ describe("settings", () => {
     expect(await mistakesOf({ groups: { only: [] } })).toEqual(["groups.only needs at least 1 of them"]);
   });
 
-  test("take what the form left empty as not said, and what is Homebridge's own", async () => {
+  test("may have empty values left by the form, and Homebridge's own keys", async () => {
     const bridge = { username: "0E:00:00:00:00:01", port: 1 };
     const written = {
       rigs: [{ address: "192.168.1.9", name: "", password: null, heating: { name: "" } }],
@@ -52,7 +52,7 @@ describe("settings", () => {
     expect(settings).toMatchObject({ name: "Rigbridge", alarm: true, defaults: { as: "outlet", sensors: [] } });
   });
 
-  test("call rigs by their places, also behind one that was left empty", async () => {
+  test("keep the indexes of rigs that follow an empty one", async () => {
     const rig = (address: string) => ({ address, name: "" });
     expect((await readSettings({ rigs: [rig("192.168.1.9"), rig(""), { name: null }] })).rigs).toHaveLength(1);
     expect(await mistakesOf({ rigs: [rig(""), { adress: "192.168.1.9" }] })).toEqual([
@@ -62,7 +62,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("with mistakes are refused with all of them, each where it stands", async () => {
+  test("with mistakes are refused with all of them, each at its path", async () => {
     const mistakes = await mistakesOf({
       alarms: true,
       rigs: [
@@ -80,7 +80,7 @@ describe("settings", () => {
       "rigs[4].heating.target must be at most 35",
       'alarms is not a known key; did you mean "alarm"?',
       "rigs[1].address is missing",
-      "rigs[3].heating is missing; a heater needs a room with a temperature",
+      "rigs[3].heating is missing; a heater needs a room with a temperature sensor",
       expect.stringMatching(/^rigs\[4\]\.heating\.roomTemperature\.url must be a web address/),
       expect.stringMatching(/^rigs\[0\]\.address .*has a path/),
       "rigs[5].address is also the address of rigs[3]",
@@ -100,17 +100,17 @@ describe("settings", () => {
     ]);
   });
 
-  test("for a service elsewhere name its miners, and say nothing that only the service can do", async () => {
+  test("for an existing service name its miners, without keys of rigs that the plugin reads", async () => {
     const service = { url: "http://192.168.1.2:17790" };
     const garage = { miner: "Garage", as: "switch", offlineExpected: true };
     expect(await mistakesOf({ service, rigs: [garage] })).toEqual([]);
-    expect(await mistakesOf({ service, rigs: [garage, garage] })).toEqual(["rigs[1].miner is that of rigs[0] too"]);
+    expect(await mistakesOf({ service, rigs: [garage, garage] })).toEqual(["rigs[1].miner is already used by rigs[0]"]);
     expect(await mistakesOf({ service, rigs: [{ address: "192.168.1.9" }] })).toEqual([
-      "rigs[0].address is for rigs that the plugin reads itself; the service has its own",
-      "rigs[0].miner is missing; it is the name or uid that the miner has there",
+      "rigs[0].address is only for rigs that the plugin reads itself; set it in the service instead",
+      "rigs[0].miner is missing; enter the name or uid of the miner in the service",
     ]);
     expect(await mistakesOf({ rigs: [{ address: "192.168.1.9", miner: "Garage" }] })).toEqual([
-      "rigs[0].miner is for a service elsewhere; a rig that the plugin reads has an address",
+      "rigs[0].miner is only for an existing service; enter the address of the rig instead",
     ]);
   });
 

@@ -12,7 +12,7 @@ const meter = "00000001-0000-1777-8000-775D67EC4377";
 describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
   let farm: OpenedFarm;
   let homebridge: RunningHomebridge;
-  /** With all the parts that a rig may have beside its outlet. */
+  /** With all the parts that a rig may have besides its outlet. */
   let platform: object;
   beforeAll(async () => {
     farm = await open();
@@ -41,19 +41,19 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
     expect(await homebridge.controller.read(await inUse())).toMatchObject({ value: 1, status: 0 });
   });
 
-  test("switched off stops the rig, switched on starts it, and who listens is told of both", async () => {
-    const told: unknown[] = [];
-    await homebridge.controller.subscribe(await inUse(), (value) => told.push(value));
+  test("switched off stops the rig, switched on starts it, and both notify subscribers", async () => {
+    const values: unknown[] = [];
+    await homebridge.controller.subscribe(await inUse(), (value) => values.push(value));
     expect(await homebridge.controller.write(await on(), false)).toBe(0);
     await until(() => !farm.mines(), "the rig to stop");
     await until(isRead(false), "the outlet to show that it is off");
-    await until(() => told.some((value) => !value), "the notification that the outlet is not in use");
+    await until(() => values.some((value) => !value), "the notification that the outlet is not in use");
     expect(await homebridge.controller.write(await on(), true)).toBe(0);
     await until(() => farm.mines(), "the rig to start");
     await until(isRead(true), "the outlet to show that it is on");
   });
 
-  test("tells Eve what the rig draws", async () => {
+  test("shows the rig's power in Eve", async () => {
     const watts = await find(meter, consumption);
     expect(watts.perms).toEqual(expect.arrayContaining(["pr", "ev"]));
     expect(Number((await homebridge.controller.read(watts)).value)).toBeGreaterThan(0);
@@ -61,17 +61,17 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
 
   test("has a switch that restarts the rig, and springs back", async () => {
     const button = await find("switch", "on");
-    const told: unknown[] = [];
-    await homebridge.controller.subscribe(button, (value) => told.push(value));
+    const values: unknown[] = [];
+    await homebridge.controller.subscribe(button, (value) => values.push(value));
     const before = farm.startedAt();
     expect(await homebridge.controller.write(button, true)).toBe(0);
     await until(() => farm.startedAt() > before, "the rig to restart");
-    await until(() => told.some((value) => !value), "the notification that the switch is off");
+    await until(() => values.some((value) => !value), "the notification that the switch is off");
     await until(async () => (await homebridge.controller.read(button)).value === 0, "the switch to spring back");
   });
 
   if (name !== "rigs by address")
-    test("has a switch for a manual rule, which is not said to be run when it was not", async () => {
+    test("has a switch for a manual rule, which reports an error when the rule did not run", async () => {
       const button = await homebridge.controller.find(farm.rule?.name ?? "", "switch", "on");
       expect(await homebridge.controller.write(button, true)).toBe(farm.rule?.runs ? 0 : notNow);
       await until(
@@ -80,16 +80,16 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
       );
     });
 
-  test("has an alarm that opens when the rig cannot be reached, and closes when it is back", async () => {
+  test("has an alarm that opens when the rig is unreachable, and closes when it is back", async () => {
     const contact = await find("sensor.contact", "contact-state");
     await until(async () => (await homebridge.controller.read(contact)).value === 0, "the alarm to close");
-    const told: unknown[] = [];
-    await homebridge.controller.subscribe(contact, (value) => told.push(value));
+    const values: unknown[] = [];
+    await homebridge.controller.subscribe(contact, (value) => values.push(value));
     farm.off();
-    // For 30 s the restart of the test before may be why it is silent.
-    await until(() => told.includes(1), "the notification that the alarm has opened", { timeoutMs: 90_000 });
+    // For 30 s the previous test's restart may be why it does not answer.
+    await until(() => values.includes(1), "the notification that the alarm has opened", { timeoutMs: 90_000 });
     await farm.on();
-    await until(() => told.includes(0), "the notification that the alarm has closed");
+    await until(() => values.includes(0), "the notification that the alarm has closed");
   });
 
   test("keeps its identity when Homebridge is restarted", async () => {
@@ -102,7 +102,7 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
     expect((await on()).id).toBe(before.id);
   });
 
-  test("reads as No Response when the rig is off, and answers again when it is back", async () => {
+  test("shows No Response while the rig is off, and responds again when it is back", async () => {
     farm.off();
     await until(
       async () => (await homebridge.controller.read(await on())).status === noResponse,
@@ -113,7 +113,7 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
     await until(async () => (await homebridge.controller.read(await on())).status === 0, "the outlet to respond again");
   });
 
-  test("stays itself when Homebridge is restarted while the rig is off", async () => {
+  test("keeps its identity when Homebridge is restarted while the rig is off", async () => {
     const before = await on();
     farm.off();
     await until(
@@ -121,7 +121,7 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
       "the outlet to show No Response",
     );
     homebridge = await homebridge.restart({ platform: { ...farm.platform, defaults: { sensors: ["temperature"] } } });
-    // A sensor is shown as soon as the service has told of the rig.
+    // A sensor appears as soon as the service has reported the rig.
     await until(
       async () =>
         homebridge.controller.find(farm.name, "sensor.temperature", "status-active").then(
@@ -137,7 +137,7 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
   });
 
   if (refuses)
-    test("says that a rig did not do it when it refused", async () => {
+    test("reports an error when the rig refuses a command", async () => {
       farm.refuse();
       expect(await homebridge.controller.write(await on(), false)).not.toBe(0);
       expect(await homebridge.controller.read(await on())).toMatchObject({ value: 1, status: 0 });
@@ -145,7 +145,7 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
       await homebridge.until(/Garage: .*refuse/i);
     });
 
-  test("ends by itself, before Homebridge has to end it, and is remembered", async () => {
+  test("stops before Homebridge has to kill it, and is remembered", async () => {
     expect((await homebridge.stop()).code).toBe(0);
     expect(await rememberedBy(homebridge.folder)).toContain('"key":"rig:');
   });

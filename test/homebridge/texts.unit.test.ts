@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { homeKitName, informationText, partName, versionIn } from "../../homebridge/src/homekit/texts.ts";
 
-/** The rule that HAP-NodeJS checks names with, written anew from HomeKit's guidelines. */
-const takesName = /^[\p{L}\p{N}][\p{L}\p{N}\p{Zs}’'&!._:;()/,-]*[\p{L}\p{N}]$/u;
+/** The rule by which HAP-NodeJS checks names, written from HomeKit's guidelines. */
+const validName = /^[\p{L}\p{N}][\p{L}\p{N}\p{Zs}’'&!._:;()/,-]*[\p{L}\p{N}]$/u;
 
-test("whatever a rig is called becomes a name that HomeKit takes", () => {
+test("any name of a rig becomes one that HomeKit accepts", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
       const name = homeKitName(text, "Rig");
-      expect(name).toMatch(takesName);
+      expect(name).toMatch(validName);
       expect(name.length).toBeLessThanOrEqual(64);
       const part = partName(name, "restart mining");
-      expect(part).toMatch(takesName);
+      expect(part).toMatch(validName);
       expect(part).toMatch(/ restart mining$/);
       expect(part.length).toBeLessThanOrEqual(64);
     }),
@@ -33,7 +33,7 @@ test.each([
   expect(homeKitName(text, "Rig")).toBe(name);
 });
 
-test("information has two characters at least and 64 at most", () => {
+test("information has 2 to 64 characters", () => {
   expect(informationText("x", "Mining rig")).toBe("Mining rig");
   expect(informationText("S9", "Mining rig")).toBe("S9");
   expect(informationText("x".repeat(100), "Mining rig")).toHaveLength(64);

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** A package as those who verify plugins of Homebridge look at it. */
+/** A package as seen by the reviewers of Homebridge plugins. */
 export interface Plugin {
   readonly manifest: Readonly<Record<string, unknown>>;
   /** `config.schema.json`, as text. */
   readonly schema: string;
-  /** What the module gives by default, and what it registers when it is called. */
+  /** The type of the default export, and what it registers when called. */
   readonly gives: string;
   readonly registers: { readonly plugin: string; readonly platform: string } | null;
   /** Modules that its code loads. */
@@ -15,9 +15,9 @@ export interface Plugin {
 }
 
 /**
- * The rules of the programme of verified plugins (homebridge/plugins, "Requirements", and its src/plugin-checks) that can
- * be checked here; what is broken of them, in words. That it does nothing unless configured is for a running Homebridge
- * to show; that it has releases, issues and no analytics, for people.
+ * Violations of the rules for verified plugins (homebridge/plugins, "Requirements", and its src/plugin-checks), as far as
+ * they can be checked here. That it does nothing unless configured is tested in a running Homebridge; that it has
+ * releases, issues and no analytics is for people to check.
  */
 export function brokenRules({ manifest, schema, gives, registers, imports }: Plugin): string[] {
   const { name, homepage, bugs, keywords, scripts, engines, dependencies, peerDependencies } = manifest;
@@ -26,9 +26,9 @@ export function brokenRules({ manifest, schema, gives, registers, imports }: Plu
   const installed = [dependencies, peerDependencies, optionalDependencies].flatMap((each) => keysOf(each));
   const { pluginAlias, pluginType, schema: form } = parsed(schema) ?? {};
   const rules: readonly (readonly [boolean, string])[] = [
-    [/^((@[\w-]+(\.[\w-]+)*)\/)?(homebridge-[\w-]+)$/.test(String(name)), "the name is none of a plugin"],
-    [isHttps(homepage), "homepage is no https address"],
-    [isHttps(at(bugs, "url")), "bugs.url is no https address"],
+    [/^((@[\w-]+(\.[\w-]+)*)\/)?(homebridge-[\w-]+)$/.test(String(name)), "the name is not that of a plugin"],
+    [isHttps(homepage), "homepage is not an https URL"],
+    [isHttps(at(bugs, "url")), "bugs.url is not an https URL"],
     [words.includes("homebridge-plugin"), "the keyword homebridge-plugin is missing"],
     [words.length > 1, "there is no other keyword"],
     ...["preinstall", "install", "postinstall"].map(
@@ -40,9 +40,9 @@ export function brokenRules({ manifest, schema, gives, registers, imports }: Plu
       [!installed.includes(each), `it installs ${each}`] as const,
       [!imports.includes(each), `it loads ${each}, which may be installed elsewhere`] as const,
     ]),
-    [gives === "function", "its default export is no function"],
-    [parsed(schema) !== null, "config.schema.json is no JSON"],
-    [typeof pluginAlias === "string", "pluginAlias is no text"],
+    [gives === "function", "its default export is not a function"],
+    [parsed(schema) !== null, "config.schema.json is not JSON"],
+    [typeof pluginAlias === "string", "pluginAlias is not a string"],
     [pluginType === "platform", "pluginType is not platform"],
     [at(at(form, "properties"), "name") !== undefined, "schema.properties.name is missing"],
     [registers?.platform === pluginAlias, "it registers another platform than its schema is for"],
@@ -51,7 +51,7 @@ export function brokenRules({ manifest, schema, gives, registers, imports }: Plu
   return rules.flatMap(([holds, otherwise]) => (holds ? [] : [otherwise]));
 }
 
-/** One of each line that is supported. */
+/** One of each supported release line. */
 const ltsNodes = ["22.13.0", "22.22.0", "24.11.0", "26.1.0"];
 
 const require = createRequire(import.meta.url);
@@ -61,7 +61,7 @@ const homebridgeVersion = (): string => {
   return String(at(JSON.parse(readFileSync(file, "utf8")), "version"));
 };
 
-/** Whether a range of versions, as npm reads it, has a version. */
+/** Whether an npm version range includes a version. */
 function fits(range: unknown, version: string): boolean {
   const satisfies: unknown = require("semver/functions/satisfies");
   return typeof satisfies === "function" && typeof range === "string" && satisfies(version, range) === true;

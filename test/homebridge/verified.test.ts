@@ -20,7 +20,7 @@ const filesIn = (top: string): string[] =>
 
 const Manifest = z.looseObject({ main: z.string(), scripts: z.record(z.string(), z.string()).optional() });
 
-/** Loads the plugin as Homebridge does, and says what it is given and what is registered. */
+/** Loads the plugin like Homebridge, and prints its default export's type and what it registers. */
 const loader = `
   const { default: given } = await import(process.argv[1]);
   let registers = null;
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 describe("the plugin", () => {
-  test("keeps every rule of the verified programme that can be checked here", () => {
+  test("keeps every rule for verified plugins that can be checked here", () => {
     expect(brokenRules(plugin)).toEqual([]);
     expect(plugin.imports).toContain("rigbridge");
   });
@@ -64,14 +64,14 @@ describe("the plugin", () => {
   });
   const cases: readonly (readonly [string, (given: Plugin) => Plugin])[] = [
     [
-      "the name is none of a plugin",
+      "the name is not that of a plugin",
       (given) => ({
         ...withManifest({ name: "rigbridge" })(given),
         registers: { plugin: "rigbridge", platform: "Rigbridge" },
       }),
     ],
-    ["homepage is no https address", withManifest({ homepage: "http://example.org" })],
-    ["bugs.url is no https address", withManifest({ bugs: { url: undefined } })],
+    ["homepage is not an https URL", withManifest({ homepage: "http://example.org" })],
+    ["bugs.url is not an https URL", withManifest({ bugs: { url: undefined } })],
     ["the keyword homebridge-plugin is missing", withManifest({ keywords: ["mining", "heating"] })],
     ["there is no other keyword", withManifest({ keywords: ["homebridge-plugin"] })],
     ["it runs preinstall", withManifest({ scripts: { preinstall: "true" } })],
@@ -89,9 +89,9 @@ describe("the plugin", () => {
       withManifest({ optionalDependencies: { "@homebridge/hap-nodejs": "^2.0.0" } }),
     ],
     ["it loads homebridge, which may be installed elsewhere", (given) => ({ ...given, imports: ["homebridge"] })],
-    ["its default export is no function", (given) => ({ ...given, gives: "object" })],
+    ["its default export is not a function", (given) => ({ ...given, gives: "object" })],
     [
-      "pluginAlias is no text",
+      "pluginAlias is not a string",
       (given) => ({ ...withSchema(({ pluginAlias: _, ...rest }) => rest)(given), registers: null }),
     ],
     ["pluginType is not platform", withSchema((schema) => ({ ...schema, pluginType: "accessory" }))],
@@ -102,14 +102,14 @@ describe("the plugin", () => {
     ],
     ["it registers as another plugin", withManifest({ name: "homebridge-other" })],
   ];
-  test.each(cases)("would be found out: %s", (broken, change) => {
+  test.each(cases)("would be detected: %s", (broken, change) => {
     const found = brokenRules(change(plugin));
     expect(found).toContain(broken);
     expect(found.filter((each) => each !== broken && !each.startsWith("it registers"))).toEqual([]);
   });
 
-  test("would be found out: config.schema.json is no JSON", () => {
-    expect(brokenRules({ ...plugin, schema: "{" })).toContain("config.schema.json is no JSON");
+  test("would be detected: config.schema.json is not JSON", () => {
+    expect(brokenRules({ ...plugin, schema: "{" })).toContain("config.schema.json is not JSON");
   });
 });
 
@@ -117,8 +117,8 @@ describe("the package", () => {
   let packed: string[];
   beforeAll(async () => {
     const Packed = z.tuple([z.object({ files: z.array(z.object({ path: z.string() })) })]);
-    const said = await must("npm", ["pack", "--json", "--dry-run", "--silent"], folder);
-    const [{ files }] = Packed.parse(JSON.parse(said.slice(said.indexOf("["))));
+    const output = await must("npm", ["pack", "--json", "--dry-run", "--silent"], folder);
+    const [{ files }] = Packed.parse(JSON.parse(output.slice(output.indexOf("["))));
     packed = files.map(({ path }) => path);
   });
 
@@ -137,7 +137,7 @@ describe("the package", () => {
     expect(others).toEqual([]);
   });
 
-  test("has whatever its settings page loads, and that loads nothing from elsewhere", () => {
+  test("contains everything that its settings page loads, which loads nothing from other hosts", () => {
     const pages = filesIn("homebridge-ui/public");
     const loaded = pages.flatMap((file) => [
       ...read(file).matchAll(/(?:src|href)="([^"]+)"|from "([^"]+)"|url\(([^)]+)\)/g),
@@ -156,7 +156,7 @@ describe("the package", () => {
   });
 });
 
-test("the settings that the README shows are right", async () => {
+test("the settings in the README are valid", async () => {
   const blocks = read("README.md").match(/^ {4}\{\n(?: {4}.*\n)+/gm) ?? [];
   expect(blocks).toHaveLength(3);
   for (const block of blocks) {

@@ -1,4 +1,4 @@
-/** An element with attributes, where `onclick` and its like are listeners and undefined is left out. */
+/** An element with attributes. Functions like `onclick` become listeners; undefined and false are left out. */
 export function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -13,7 +13,7 @@ export function make(name, attributes = {}, ...children) {
 export const button = (text, onclick, { kind = "rb-button", ...attributes } = {}) =>
   make("button", { type: "button", class: `btn ${kind}`, onclick, ...attributes }, text);
 
-/** A part of the page under a heading. */
+/** A section of the page with a heading. */
 export function section(title, ...children) {
   const id = `rb-section-${title.toLowerCase().replace(/\W+/g, "-")}`;
   return make(
@@ -24,7 +24,7 @@ export function section(title, ...children) {
   );
 }
 
-/** A part that opens and closes; the page remembers which are open by `key`. */
+/** A collapsible section; the page remembers by `key` which ones are open. */
 export const folding = (page, key, title, attributes, ...children) =>
   make(
     "details",
@@ -33,7 +33,7 @@ export const folding = (page, key, title, attributes, ...children) =>
     ...children,
   );
 
-/** Which parts stand open. Read before they are drawn anew, since a browser says only later that one was opened. */
+/** Remembers which sections are open. Read before a redraw, since the browser's toggle event comes too late. */
 export function rememberOpen(page) {
   for (const { open, dataset } of page.root.querySelectorAll("details[data-fold]")) {
     if (open) page.open.add(dataset.fold);

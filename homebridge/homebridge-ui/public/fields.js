@@ -1,9 +1,9 @@
 import { button, make } from "./elements.js";
 import { schemaAt, setValue, textOf, valueAt } from "./settings.js";
 
-/** Fields for what the schema of the settings describes: its titles, descriptions, choices and types. */
+/** Form fields generated from the settings' schema: titles, descriptions, choices and types. */
 
-/** A field for what stands at a path; `suggestions` are offered while something is typed. */
+/** The field for the setting at a path; `suggestions` are offered while typing. */
 export function field(page, path, suggestions = []) {
   const schema = schemaAt(page.schema, path);
   const common = page.schema.properties.defaults.properties[path.at(-1)];
@@ -29,13 +29,13 @@ export function field(page, path, suggestions = []) {
   return typed(about);
 }
 
-/** Fields for all that an object has, under its title. */
+/** The fields of an object, under its title. */
 export function group(page, path) {
   const schema = schemaAt(page.schema, path);
   return box(path, make("legend", { class: "h6" }, titleOf(schema, path)), fieldsOf(page, path));
 }
 
-/** An object that may be there or not. */
+/** An optional object, with a checkbox that adds it. */
 export function optionalGroup(page, path, question) {
   const id = `${idOf(path)}-there`;
   const isThere = valueAt(page.settings, path) !== undefined;
@@ -72,14 +72,14 @@ export const idOf = (path) => `rb-${textOf(path).replace(/\W+/g, "-")}`;
 
 export const titleOf = (schema, path) => schema.title ?? spaced(String(path.at(-1)));
 
-/** Names that say too little of themselves. */
+/** Names that do not explain themselves. */
 const words = {
   temperature: "Hottest part",
-  temperature_in: "Air or liquid coming in",
-  temperature_out: "Air or liquid going out",
+  temperature_in: "Incoming air or liquid",
+  temperature_out: "Outgoing air or liquid",
 };
 
-/** `cutPower` as people write it. */
+/** `cutPower` as "Cut power". */
 export const spaced = (name) => {
   if (Object.hasOwn(words, name)) return words[name];
   const text = name
@@ -99,7 +99,7 @@ const inWords = (value) => {
   return spaced(String(value)).toLowerCase();
 };
 
-/** Where what is wrong with a field is said. */
+/** The place for a field's mistakes. */
 const mistakeAt = (id) => make("div", { id: `${id}-mistake`, class: "rb-mistake" });
 
 const helpOf = ({ schema, id }) =>
@@ -107,7 +107,7 @@ const helpOf = ({ schema, id }) =>
     ? null
     : make("div", { id: `${id}-help`, class: "form-text rb-quiet" }, schema.description);
 
-/** What a screen reader reads with a control. */
+/** The ids of the texts that a screen reader reads with a control. */
 const described = ({ schema, id }) => (schema.description === undefined ? `${id}-mistake` : `${id}-help ${id}-mistake`);
 
 function put({ page, path }, value) {
@@ -143,7 +143,7 @@ const inGroup = (about, ...controls) =>
 
 const secrets = ["password", "token", "key"];
 
-/** Text or a number; what is no number stays as it is, so that it is said what is wrong with it. */
+/** Text or a number. Text in a number field is kept, so that the plugin reports it as a mistake. */
 function typed(about) {
   const { page, path, schema, id, suggestions } = about;
   const isNumber = schema.type === "number" || schema.type === "integer";
@@ -199,11 +199,11 @@ const yesAndNo = [
   [false, "No"],
 ];
 
-/** One of several; a rig may leave it to what is said for all rigs. */
+/** One of several choices; a rig may use the setting for all rigs. */
 function choice(about, choices) {
   const { page, path, schema, id, common } = about;
   const present = valueAt(page.settings, path) ?? schema.default;
-  const empty = common === undefined ? "Choose" : `As all rigs (${inWords(common)})`;
+  const empty = common === undefined ? "Choose" : `Same as all rigs (${inWords(common)})`;
   const options = [
     ...(schema.default === undefined ? [make("option", { value: "" }, empty)] : []),
     ...choices.map(([value, text]) => make("option", { value: String(value), selected: value === present }, text)),
@@ -222,24 +222,24 @@ function choice(about, choices) {
     },
     ...options,
   );
-  // What stands there and is no choice is neither hidden nor changed.
+  // A value that is not among the choices is neither hidden nor changed.
   if (present !== undefined && !choices.some(([value]) => value === present))
     select.append(make("option", { value: "", selected: true, disabled: true }, String(present)));
   return labelled(about, select);
 }
 
-/** Some of several. */
+/** Any number of several choices. */
 function ticks(about) {
   const { page, path, schema, id, common } = about;
   const present = () => valueAt(page.settings, path);
-  const isLeft = common !== undefined && present() === undefined;
+  const isShared = common !== undefined && present() === undefined;
   const boxes = schema.items.enum.map((value) => {
     const input = make("input", {
       type: "checkbox",
       class: "form-check-input",
       id: `${id}-${value}`,
       checked: (present() ?? common ?? schema.default ?? []).includes(value),
-      disabled: isLeft,
+      disabled: isShared,
       onchange: ({ target: { checked } }) => {
         const others = (present() ?? []).filter((each) => each !== value);
         put(about, checked ? [...others, value] : others);
@@ -248,23 +248,23 @@ function ticks(about) {
     return checkLine(input, spaced(value));
   });
   if (common === undefined) return inGroup(about, ...boxes);
-  const left = make("input", {
+  const shared = make("input", {
     type: "checkbox",
     class: "form-check-input",
     id: `${id}-common`,
-    checked: isLeft,
+    checked: isShared,
     onchange: ({ target: { checked } }) => {
       put(about, checked ? undefined : [...common]);
       page.redraw();
     },
   });
-  return inGroup(about, checkLine(left, `As all rigs (${inWords(common)})`), ...(isLeft ? [] : boxes));
+  return inGroup(about, checkLine(shared, `Same as all rigs (${inWords(common)})`), ...(isShared ? [] : boxes));
 }
 
 const checkLine = (input, text) =>
   make("div", { class: "form-check" }, input, make("label", { class: "form-check-label", for: input.id }, text));
 
-/** Texts, one a line. */
+/** Texts, one per line. */
 function lines(about) {
   const { page, path, schema, id, suggestions } = about;
   const list = make("div", { class: "rb-lines" });
@@ -290,7 +290,7 @@ function lines(about) {
       "div",
       { class: "rb-line" },
       input,
-      button("Remove", remove, { "aria-label": `Remove ${value || "this one"}` }),
+      button("Remove", remove, { "aria-label": `Remove ${value || "this line"}` }),
     );
     list.append(line);
     return input;
@@ -300,7 +300,7 @@ function lines(about) {
   return inGroup(about, list, suggestions.length > 0 ? suggested(`${id}-list`, suggestions) : null, more);
 }
 
-/** Names with secret values, as the headers of a request are. */
+/** Names with secret values, like request headers. */
 function pairs(about) {
   const { page, path } = about;
   const list = make("div", { class: "rb-lines" });
@@ -311,12 +311,12 @@ function pairs(about) {
   };
   const add = (name, value) => {
     const common = { class: "form-control", autocomplete: "off", oninput: keep };
-    const input = make("input", { ...common, type: "text", "aria-label": "Name of the header", value: name });
+    const input = make("input", { ...common, type: "text", "aria-label": "Header name", value: name });
     const secret = make("input", {
       ...common,
       type: "password",
       autocomplete: "new-password",
-      "aria-label": "Value of the header",
+      "aria-label": "Header value",
       value,
     });
     const remove = () => {

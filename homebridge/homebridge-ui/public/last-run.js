@@ -1,21 +1,21 @@
 import { folding, make, section } from "./elements.js";
 
-/** So many notes stand open on the page. */
-const fewNotes = 5;
+/** More notes than this are collapsed. */
+const maxOpenNotes = 5;
 
-/** What was in Home when the plugin last ran, or why nothing was. */
+/** What was in Home when the plugin last ran, or why nothing was shown. */
 export function lastRun(page) {
   if (page.status === null) return [];
   const { at, problem, accessories, notes } = page.status;
   const count = `${accessories.length} accessor${accessories.length === 1 ? "y" : "ies"}`;
   const list = make("ul", { class: "small" }, ...notes.map((note) => make("li", {}, note)));
-  const isLong = notes.length > fewNotes;
-  const shown = isLong ? folding(page, "notes", `${notes.length} notes`, { class: "rb-fold" }, list) : list;
+  const isLong = notes.length > maxOpenNotes;
+  const content = isLong ? folding(page, "notes", `${notes.length} notes`, { class: "rb-fold" }, list) : list;
   return [
     section(
       "In Home now",
       make("p", {}, problem ?? count, make("span", { class: "rb-quiet" }, ` since ${new Date(at).toLocaleString()}`)),
-      notes.length === 0 ? null : shown,
+      notes.length === 0 ? null : content,
     ),
   ];
 }

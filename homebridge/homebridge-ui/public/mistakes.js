@@ -3,7 +3,7 @@ import { titleOf } from "./fields.js";
 import { rigTitle } from "./rigs.js";
 import { partsOf, rigsIn, schemaAt, setValue, textOf, valueAt } from "./settings.js";
 
-/** Shows each mistake where it stands, and all of them at the end. `mistakes` are `{path, message}`. */
+/** Shows each mistake (`{path, message}`) at its field, and all of them at the end of the page. */
 export function showMistakes(page, mistakes) {
   for (const place of page.root.querySelectorAll(".rb-mistake")) place.replaceChildren();
   for (const control of page.root.querySelectorAll("[aria-invalid]")) {
@@ -21,7 +21,7 @@ export function showMistakes(page, mistakes) {
 
 export const counted = (count) => `${count} mistake${count === 1 ? "" : "s"}`;
 
-/** As they stand on the page; last what stands nowhere on it. */
+/** In the order of the page; mistakes without a place on it come last. */
 function byPlace({ element: one }, { element: other }) {
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   const { DOCUMENT_POSITION_FOLLOWING: following, DOCUMENT_POSITION_PRECEDING: preceding } = Node;
@@ -29,7 +29,7 @@ function byPlace({ element: one }, { element: other }) {
   return Number((place & preceding) !== 0) - Number((place & following) !== 0);
 }
 
-/** The field of a path, or what is around it. */
+/** The field of a path, or the nearest element around it. */
 function placeOf(page, { path }) {
   const parts = partsOf(path);
   for (let length = parts.length; length > 0; length -= 1) {
@@ -49,7 +49,7 @@ function showAt(page, { element, isField, path, message }) {
   control.classList.add("is-invalid");
 }
 
-/** What no field is for can only be taken away. */
+/** A setting that has no field can only be removed. */
 function removal(page, path) {
   const parts = partsOf(path);
   if (valueAt(page.settings, parts) === undefined) return null;
@@ -66,8 +66,8 @@ function showAll(page, placed) {
   if (placed.length === 0) {
     summary.replaceChildren(
       page.isConfigured
-        ? "Nothing is wrong with this."
-        : "Nothing is set up: name a rig or a service. Until then the plugin does nothing.",
+        ? "The settings are valid."
+        : "Nothing is set up. Add a rig or a service; until then the plugin does nothing.",
     );
     return;
   }
@@ -78,16 +78,16 @@ function showAll(page, placed) {
       (element?.querySelector("input, select, button") ?? element)?.focus();
     };
     const text = `${named(page, path)} ${message}`;
-    const shown = element === null ? [text, removal(page, path)] : [button(text, go, { kind: "rb-link" })];
-    return make("li", { "data-mistake": path, "data-field": isField ? path : undefined }, ...shown);
+    const content = element === null ? [text, removal(page, path)] : [button(text, go, { kind: "rb-link" })];
+    return make("li", { "data-mistake": path, "data-field": isField ? path : undefined }, ...content);
   });
   summary.replaceChildren(
-    make("p", {}, `${counted(placed.length)}. Nothing is saved until there are none.`),
+    make("p", {}, `${counted(placed.length)}. Correct them to save the settings.`),
     make("ul", {}, ...lines),
   );
 }
 
-/** A path in the words of the page: `Garage, Heating, Target:`. */
+/** A path in the page's words: `Garage, Heating, Target:`. */
 function named(page, path) {
   const parts = partsOf(path);
   const [first, index] = parts;

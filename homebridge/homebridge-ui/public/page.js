@@ -8,32 +8,32 @@ import { source } from "./source.js";
 
 const { homebridge } = window;
 
-/** ms after the last key before what was typed is checked. */
-const settle = 250;
+/** After the last key press, before the settings are checked. */
+const checkDelayMs = 250;
 
-/** What is kept of a block is kept under its name. */
+/** The plugin keeps a block's data under its name. */
 const nameOf = ({ name }) => name ?? "Rigbridge";
 
-/** Homebridge has one of a platform on each bridge; after one on its own bridge it reads no further. */
+/** Homebridge runs one block of a platform per bridge, and ignores those after one without a child bridge. */
 const bridgeless =
-  "Each of these needs a child bridge: Homebridge leaves out what comes after one without. " +
-  "Save, then give them theirs in the menu of the plugin.";
+  "Each of these needs a child bridge: Homebridge ignores those that follow one without. " +
+  "Save, then set up the child bridges in the plugin's menu.";
 
-/** The settings page: what is typed goes to Homebridge once the plugin finds nothing wrong with it, and not before. */
+/** The settings page. Input is passed to Homebridge only once the plugin finds no mistakes in it. */
 class Page {
   root = document.getElementById("rigbridge");
   summary = make("div", { class: "rb-summary", role: "status" });
   schema;
-  /** As Homebridge has them. */
+  /** As Homebridge stores them. */
   blocks = [];
   index = 0;
-  /** The block that is edited. */
+  /** The block being edited. */
   settings = {};
   mode = "inside";
   isConfigured = false;
-  /** null until it has been checked. */
+  /** null before the first check. */
   mistakes = null;
-  /** What was switched off, or belongs to the other mode, so that it comes back. */
+  /** Settings that were switched off or belong to the other mode, so that they can be restored. */
   putAside = new Map();
   open = new Set();
   services = null;
@@ -70,7 +70,7 @@ class Page {
     this.draw();
   }
 
-  /** Begins to edit one of the blocks. */
+  /** Starts editing one of the blocks. */
   async edit(index) {
     this.index = index;
     this.settings = structuredClone(this.blocks[index] ?? { name: "Rigbridge" });
@@ -79,7 +79,7 @@ class Page {
     this.tried = null;
     this.mistakes = null;
     this.summary.replaceChildren();
-    // Where nothing is set up, what once was is not "now".
+    // The status of a block that was removed is out of date.
     const isSetUp = this.blocks[index] !== undefined;
     this.status = isSetUp ? await this.request("/status", { name: this.settings.name }).catch(() => null) : null;
     for (const part of this.root.querySelectorAll("details")) part.open = false;
@@ -91,7 +91,7 @@ class Page {
     return homebridge.request(path, body);
   }
 
-  /** What tells a rig from others while the page is open. */
+  /** Identifies a rig while the page is open. */
   keyOf(rig) {
     if (!this.#keys.has(rig)) {
       this.#lastKey += 1;
@@ -105,16 +105,16 @@ class Page {
     this.summary.setAttribute("aria-busy", "true");
     this.#checks += 1;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#check(true), settle);
+    this.#timer = setTimeout(() => void this.#check(true), checkDelayMs);
   }
 
-  /** For what changes which fields there are. */
+  /** For changes that add or remove fields. */
   redraw() {
     this.draw();
     this.changed();
   }
 
-  /** A heater needs a room. */
+  /** Choosing a heater adds its room. */
   chosen(path, value) {
     const rig = path[0] === "rigs" ? this.settings.rigs[path[1]] : undefined;
     if (path[2] === "as" && value === "heater" && this.mode === "inside") rig.heating ??= {};
@@ -166,7 +166,7 @@ class Page {
     if (this.mistakes !== null) showMistakes(this, this.mistakes);
   }
 
-  /** All that is neither the source nor a rig, as the schema has it. */
+  /** All settings other than the source and the rigs, in the schema's order. */
   #rest() {
     const { properties } = this.schema;
     const suggestions = { rules: this.tried?.rules ?? [], groups: this.tried?.groups ?? [] };
@@ -185,7 +185,7 @@ class Page {
     const others = Object.keys(properties).filter((key) => !placed.includes(key));
     const isObject = (key) => properties[key].properties !== undefined;
     return section(
-      "How they are shown",
+      "Appearance in Home",
       ...folds,
       folding(
         this,
@@ -201,19 +201,19 @@ class Page {
         make(
           "div",
           { class: "rb-line" },
-          button("Set up another one", () => void this.#another()),
-          this.blocks.length > 1 ? button("Remove this one", () => void this.#remove()) : null,
+          button("Add another setup", () => void this.#another()),
+          this.blocks.length > 1 ? button("Remove this setup", () => void this.#remove()) : null,
         ),
         make(
           "div",
           { class: "form-text rb-quiet" },
-          "with a child bridge of its own each: for more than 140 rigs, or for another service",
+          "Each setup has its own child bridge: for more than 140 rigs, or for another service.",
         ),
       ),
     );
   }
 
-  /** Where the plugin is set up several times. */
+  /** The choice between several setups. */
   #blockChoice() {
     if (this.blocks.length < 2) return [];
     const isBridged = this.blocks.slice(0, -1).every(({ _bridge }) => _bridge !== undefined);
@@ -230,12 +230,12 @@ class Page {
       ...options,
     );
     return [
-      make("div", { class: "rb-field" }, make("label", { class: "form-label", for: "rb-block" }, "Set up"), select),
+      make("div", { class: "rb-field" }, make("label", { class: "form-label", for: "rb-block" }, "Setup"), select),
       ...(isBridged ? [] : [make("p", { class: "rb-note" }, bridgeless)]),
     ];
   }
 
-  /** Whether what was typed is with Homebridge; what is wrong with it is shown. */
+  /** Whether the input has been passed to Homebridge; its mistakes are shown otherwise. */
   async #isKept() {
     clearTimeout(this.#timer);
     await this.#check(true);
@@ -256,17 +256,17 @@ class Page {
     while (names.includes(`Rigbridge ${number}`)) number += 1;
     const block = { platform: this.blocks[0]?.platform ?? "Rigbridge", name: `Rigbridge ${number}` };
     const blocks = this.blocks.length === 0 ? [cleaned(this.settings).config] : this.blocks;
-    await this.#hand([...blocks, block]);
+    await this.#pass([...blocks, block]);
     await this.edit(this.blocks.length - 1);
   }
 
   async #remove() {
     clearTimeout(this.#timer);
-    await this.#hand(this.blocks.filter((_, index) => index !== this.index));
+    await this.#pass(this.blocks.filter((_, index) => index !== this.index));
     await this.edit(0);
   }
 
-  /** Asks the plugin what it would say of this, and hands it to Homebridge when that is nothing. */
+  /** Has the plugin check the settings, and passes them to Homebridge if there are no mistakes. */
   async #check(isChanged) {
     this.#checks += 1;
     const number = this.#checks;
@@ -277,15 +277,18 @@ class Page {
     try {
       answer = await this.request("/check", config);
     } catch (error) {
-      answer = { isConfigured: true, mistakes: [{ path: "", message: `It cannot be checked: ${error.message}` }] };
+      answer = {
+        isConfigured: true,
+        mistakes: [{ path: "", message: `The settings cannot be checked: ${error.message}` }],
+      };
     }
     if (number !== this.#checks) return;
     this.summary.removeAttribute("aria-busy");
     const found = isNamed ? answer.mistakes : [];
     const isOther = (block, index) => index !== this.index && nameOf(block) === nameOf(config);
-    const twice = this.blocks.some(isOther) ? [{ path: "name", message: "is the name of another one too" }] : [];
+    const duplicates = this.blocks.some(isOther) ? [{ path: "name", message: "is already used by another setup" }] : [];
     this.isConfigured = answer.isConfigured;
-    this.mistakes = [...unnamed, ...found, ...twice].map(({ path, message }) => ({
+    this.mistakes = [...unnamed, ...found, ...duplicates].map(({ path, message }) => ({
       path: onPage(path),
       message: onPage(message),
     }));
@@ -294,12 +297,12 @@ class Page {
       homebridge.disableSaveButton();
       return;
     }
-    if (isChanged) await this.#hand(this.blocks.length === 0 ? [config] : this.blocks.with(this.index, config));
+    if (isChanged) await this.#pass(this.blocks.length === 0 ? [config] : this.blocks.with(this.index, config));
     if (number === this.#checks) homebridge.enableSaveButton();
   }
 
-  /** Homebridge lays what it is given over what it has, so what is to go has to be named. */
-  async #hand(blocks) {
+  /** Homebridge merges what it is given into what it has, so removed keys are passed as undefined. */
+  async #pass(blocks) {
     const whole = blocks.map((block, index) => {
       const gone = Object.keys(this.blocks[index] ?? {}).map((key) => [key, undefined]);
       return { ...Object.fromEntries(gone), ...block };

@@ -3,22 +3,22 @@ import { field, idOf, optionalGroup, spaced } from "./fields.js";
 import { plain, scan } from "./scan.js";
 import { isRig, rigsIn } from "./settings.js";
 
-/** Where a rig's settings stand; what is in no list stands under "More". */
+/** The sections of a rig's settings; those in no list are under "More". */
 const main = ["address", "miner", "name", "group"];
 const inHome = ["as", "sensors", "fan", "alarm", "switches"];
 const optional = [
-  ["heating", "It heats a room"],
-  ["supply", "It has a plug that can be switched"],
+  ["heating", "Heats a room"],
+  ["supply", "Has a smart plug"],
 ];
 const login = ["username", "password", "token"];
 const placed = [...main, ...inHome, ...optional.map(([key]) => key), ...login];
 
 export function rigs(page) {
   const isInside = page.mode === "inside";
-  // What is no rig has no card; what is wrong with it is said below the others.
+  // An entry that is not a rig has no card; its mistakes are shown below the others.
   const cards = rigsIn(page.settings).map((rig, index) => (isRig(rig) ? card(page, rig, index) : null));
   const isList = Array.isArray(page.settings.rigs ?? []);
-  const add = button(isInside ? "Add a rig" : "Add settings of a rig", () => page.addRigs([{}]), {
+  const add = button(isInside ? "Add a rig" : "Add settings for a rig", () => page.addRigs([{}]), {
     id: "rb-add-rig",
     kind: "btn-primary",
   });
@@ -27,7 +27,7 @@ export function rigs(page) {
     : make(
         "p",
         { class: "rb-quiet" },
-        'All rigs of the service are shown as "All rigs" below says; add those here that are to be shown otherwise.',
+        'The rigs of the service are shown as set under "All rigs" below. Add rigs here to show them differently.',
       );
   return section(
     "Rigs",
@@ -84,13 +84,13 @@ function suggestionsFor(page, key) {
   return [];
 }
 
-/** What it was in Home when the plugin last ran. */
+/** Its accessory when the plugin last ran. */
 const accessoryOf = ({ status }, { address, miner, name }) =>
   status?.accessories.find(
-    ({ key, host, name: shown }) =>
+    ({ key, host, name: title }) =>
       (address !== undefined && host !== null && plain(host) === plain(address)) ||
       (address !== undefined && host?.startsWith(`${plain(address)}:`)) ||
-      (miner !== undefined && (key === `rig:${miner}` || shown === (name ?? miner))),
+      (miner !== undefined && (key === `rig:${miner}` || title === (name ?? miner))),
   );
 
 function shownAs(page, rig) {
@@ -99,7 +99,7 @@ function shownAs(page, rig) {
   return make("span", { class: "rb-shown rb-quiet" }, words.length === 0 ? "" : `in Home: ${words.join(", ")}`);
 }
 
-/** Why it is not shown, or not as it is wanted. A note begins with the name of its rig, and some begin with others'. */
+/** Why it is not shown as set. A note starts with its rig's name, which may itself start with another rig's name. */
 function reasons(page, rig) {
   const begins = (note) => (name) => note.startsWith(`${name} `);
   const names = namesOf(page, rig);

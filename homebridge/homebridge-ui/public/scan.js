@@ -1,7 +1,7 @@
 import { button, make } from "./elements.js";
 import { rigsIn } from "./settings.js";
 
-/** The search for rigs: where, how far it is, and what was found. */
+/** The search for rigs: networks, progress and results. */
 export function scan(page) {
   const { search } = page;
   const input = make("input", {
@@ -17,7 +17,7 @@ export function scan(page) {
     },
     onkeydown: (event) => {
       if (event.key !== "Enter" || search.isRunning) return;
-      // The same key would press the button that is focused next.
+      // The same key press would activate the button that is focused next.
       event.preventDefault();
       void run(page);
     },
@@ -35,7 +35,7 @@ export function scan(page) {
     start.hidden = search.isRunning;
     stop.hidden = !search.isRunning;
     state.replaceChildren(...progress(page));
-    // What is about to be clicked stays while only the count goes on.
+    // A button about to be clicked stays in place while only the count changes.
     const fresh = search.found.filter(({ address }) => !isListed(page, address));
     const addresses = fresh.map(({ address }) => address).join();
     if (addresses === drawn) return;
@@ -56,7 +56,7 @@ export function scan(page) {
       make(
         "div",
         { id: "rb-networks-help", class: "form-text rb-quiet" },
-        "like 192.168.1.0/24, 192.168.1.10-192.168.1.80, or 192.168.1.7:8080 for an XMRig; private networks only",
+        "like 192.168.1.0/24, 192.168.1.10-192.168.1.80, or 192.168.1.7:8080 for XMRig; private networks only",
       ),
     ),
     state,
@@ -86,7 +86,7 @@ function progress(page) {
   if (search.error !== null) lines.push(make("p", { class: "rb-wrong", role: "alert" }, search.error));
   if (search.isRunning) {
     const max = search.total || 1;
-    lines.push(make("progress", { max, value: search.scanned, "aria-label": "Addresses looked at" }));
+    lines.push(make("progress", { max, value: search.scanned, "aria-label": "Addresses scanned" }));
     lines.push(make("span", { class: "small" }, ` ${search.scanned} of ${search.total} addresses`));
   }
   if (search.isDone) lines.push(make("p", { role: "status" }, outcome(page)));
@@ -94,7 +94,7 @@ function progress(page) {
   return lines;
 }
 
-/** What was found and is not among the rigs yet. */
+/** Rigs that were found and are not in the list yet. */
 function offers(page, fresh) {
   if (fresh.length === 0) return [];
   const all = button(`Add all ${fresh.length}`, () => page.addRigs(fresh), { id: "rb-add-all", kind: "btn-primary" });
@@ -106,10 +106,10 @@ function offers(page, fresh) {
 
 function outcome(page) {
   const { found, scanned, wasStopped } = page.search;
-  const rigs = found.length === 0 ? "No rig" : `${found.length} rig${found.length === 1 ? "" : "s"}`;
+  const rigs = found.length === 0 ? "No rigs" : `${found.length} rig${found.length === 1 ? "" : "s"}`;
   const listed = found.filter(({ address }) => isListed(page, address)).length;
   const added = listed === 0 ? "" : listed === found.length ? ", all of them added" : `, ${listed} of them added`;
-  const advice = found.length === 0 ? ". A rig that is off, or in another network, is not found" : added;
+  const advice = found.length === 0 ? ". Rigs that are off or in another network are not found" : added;
   return `${rigs} found at ${scanned} address${scanned === 1 ? "" : "es"}${wasStopped ? ", stopped before the end" : ""}${advice}.`;
 }
 
@@ -129,7 +129,7 @@ function offer(page, rig) {
   );
 }
 
-/** Addresses are typed in several ways. */
+/** The same for all ways of writing an address. */
 export const plain = (address) =>
   String(address ?? "")
     .replace(/^http:\/\//, "")

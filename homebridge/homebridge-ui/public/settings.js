@@ -1,4 +1,4 @@
-/** Settings as the plugin reads them: places in them, and what is left of them when nothing blank is kept. */
+/** Settings as the plugin reads them: paths in them, and removing empty values. */
 
 /** `rigs[0].address` of ["rigs", 0, "address"]. */
 export const textOf = (path) =>
@@ -12,7 +12,7 @@ export const partsOf = (text) =>
 
 export const valueAt = (value, path) => path.reduce((inside, step) => inside?.[step], value);
 
-/** Sets what stands at a path, in place of what cannot be around it; undefined removes it. */
+/** Sets the value at a path, replacing values of the wrong kind around it; undefined removes it. */
 export function setValue(settings, path, value) {
   const [last] = path.slice(-1);
   let inside = settings;
@@ -30,37 +30,34 @@ const isLike = (value, other) => isObject(value) && Array.isArray(value) === Arr
 
 const isObject = (value) => typeof value === "object" && value !== null;
 
-/** The rigs of settings, with what stands there and is none. */
+/** The list of rigs, including entries that are not rigs. */
 export const rigsIn = ({ rigs }) => (Array.isArray(rigs) ? rigs : []);
 
 export const isRig = (value) => isLike(value, {});
 
-/** The node of a JSON schema that describes what stands at a path. */
+/** The part of a JSON schema that describes a path. */
 export const schemaAt = (schema, path) =>
   path.reduce((node, step) => (typeof step === "number" ? node?.items : node?.properties?.[step]), schema);
 
-/**
- * Without blanks, and without rigs of which nothing is filled in; and where on the page stands what the plugin then
- * calls by a path.
- */
+/** The settings without empty values and empty rigs, and a translation of their paths to those of the page. */
 export function cleaned(block) {
-  const rigs = rigsIn(block).map((rig, place) => ({ rig: withoutBlanks(rig), place }));
+  const rigs = rigsIn(block).map((rig, place) => ({ rig: withoutEmpty(rig), place }));
   const kept = rigs.filter(({ rig }) => rig !== undefined);
   const listed = kept.length === 0 ? undefined : kept.map(({ rig }) => rig);
-  // The child bridge is Homebridge's own.
-  const { _bridge, ...ours } = block;
-  const config = withoutBlanks(Array.isArray(block.rigs) ? { ...ours, rigs: listed } : ours) ?? {};
+  // The child bridge belongs to Homebridge.
+  const { _bridge, ...own } = block;
+  const config = withoutEmpty(Array.isArray(block.rigs) ? { ...own, rigs: listed } : own) ?? {};
   if (_bridge !== undefined) config._bridge = _bridge;
   const onPage = (path) => path.replace(/\brigs\[(\d+)\]/g, (_, index) => `rigs[${kept[index]?.place ?? index}]`);
   return { config, onPage };
 }
 
-function withoutBlanks(value) {
+function withoutEmpty(value) {
   if (typeof value === "string") return value === "" ? undefined : value;
-  if (Array.isArray(value)) return value.map(withoutBlanks).filter((each) => each !== undefined);
+  if (Array.isArray(value)) return value.map(withoutEmpty).filter((each) => each !== undefined);
   if (!isObject(value)) return value ?? undefined;
   const entries = Object.entries(value)
-    .map(([key, each]) => [key, withoutBlanks(each)])
+    .map(([key, each]) => [key, withoutEmpty(each)])
     .filter(([, each]) => each !== undefined);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

@@ -1,11 +1,11 @@
 import { button, make, section } from "./elements.js";
 import { field } from "./fields.js";
 
-/** Where the rigs come from: a service elsewhere, or the plugin itself. */
+/** Where the rigs come from: an existing service, or the plugin itself. */
 export function source(page) {
   const choices = [
-    ["inside", "Rigs by their addresses", "the plugin reads them itself"],
-    ["elsewhere", "A service elsewhere", "a Rigbridge, or a Mining Management Service, that has the rigs already"],
+    ["inside", "Rigs by address", "the plugin reads them itself"],
+    ["elsewhere", "An existing service", "a Rigbridge or Awesome Miner that already manages the rigs"],
   ];
   const radios = choices.map(([mode, text, help]) => {
     const id = `rb-mode-${mode}`;
@@ -27,11 +27,11 @@ export function source(page) {
     );
   });
   return section(
-    "Where the rigs are",
+    "Source of the rigs",
     make(
       "fieldset",
       { class: "rb-field" },
-      make("legend", { class: "visually-hidden rb-hidden" }, "Where the rigs are"),
+      make("legend", { class: "visually-hidden rb-hidden" }, "Source of the rigs"),
       ...radios,
     ),
     foundServices(page),
@@ -39,16 +39,16 @@ export function source(page) {
   );
 }
 
-/** Services that answer; offered first, since whoever runs one has the rigs there. */
+/** Services that answer. They come first, since their users have their rigs there. */
 function foundServices(page) {
   const { services } = page;
   const used = page.mode === "elsewhere" ? page.settings.service?.url : undefined;
   const place = make("div", { class: "rb-services", role: "status" });
-  if (services === null) place.append(make("p", { class: "rb-quiet" }, "Looking for services…"));
+  if (services === null) place.append(make("p", { class: "rb-quiet" }, "Searching for services…"));
   else if (services.length === 0 && page.mode === "elsewhere")
-    place.append(make("p", { class: "rb-quiet" }, "No service announces itself here; type its address."));
+    place.append(make("p", { class: "rb-quiet" }, "No service was found in this network; enter its address."));
   for (const { url, name, version, kind } of services ?? []) {
-    const what = kind === "rigbridge" ? `Rigbridge ${version ?? ""}` : "Mining Management Service";
+    const what = kind === "rigbridge" ? `Rigbridge ${version ?? ""}` : "Awesome Miner";
     const use = () => {
       page.switchTo("elsewhere", false);
       page.settings.service = { ...page.settings.service, url };
@@ -62,7 +62,7 @@ function foundServices(page) {
         make("span", {}, make("strong", {}, `${what.trim()} on ${name}`), ` ${url}`),
         url === used
           ? make("span", { class: "rb-quiet" }, "in use")
-          : button("Use it", use, { kind: "btn-primary", "aria-label": `Use ${url}` }),
+          : button("Use", use, { kind: "btn-primary", "aria-label": `Use ${url}` }),
       ),
     );
   }
@@ -73,17 +73,17 @@ function serviceFields(page) {
   const result = make("div", { id: "rb-tried", role: "status", class: "rb-result" });
   result.append(...triedLines(page.tried));
   const test = async () => {
-    result.replaceChildren("Asking…");
+    result.replaceChildren("Testing…");
     try {
       page.tried = await page.request("/try", page.settings.service ?? {});
     } catch (error) {
       page.tried = { error: error.message };
     }
-    // With what the service has, names can be suggested.
+    // The names of the service's rigs, groups and rules become suggestions.
     page.redraw();
   };
   const keys = Object.keys(page.schema.properties.service.properties);
-  // Of what is typed now, nothing is known yet.
+  // A result does not apply to changed input.
   const forget = () => {
     page.tried = null;
     result.replaceChildren();
@@ -105,10 +105,8 @@ function triedLines(tried) {
   const names = tried.miners.slice(0, 20).map(({ name }) => name);
   const more = tried.miners.length > names.length ? ` and ${tried.miners.length - names.length} more` : "";
   return [
-    make("div", { class: "rb-right" }, `It answers: ${tried.text}.`),
-    tried.maySteer
-      ? null
-      : make("div", { class: "rb-wrong" }, "This key may only look: nothing can be switched with it."),
+    make("div", { class: "rb-right" }, `The service answers: ${tried.text}.`),
+    tried.mayControl ? null : make("div", { class: "rb-wrong" }, "This key is read-only: it cannot switch anything."),
     names.length === 0 ? null : make("div", { class: "rb-quiet" }, names.join(", ") + more),
   ].filter((line) => line !== null);
 }

@@ -1,39 +1,39 @@
 import { type JsonObject, listOf, recordOf } from "./json.ts";
-import { ofRigsInside } from "./schema.ts";
+import { insideOnly } from "./schema.ts";
 
-/** What goes to the service inside as it stands. */
-const handedOn = [...ofRigsInside.filter((key) => key !== "heating"), "offlineExpected"];
+/** Passed to the service unchanged. */
+const passedOn = [...insideOnly.filter((key) => key !== "heating"), "offlineExpected"];
 
 export interface InsideConfig {
-  /** As `Config` of rigbridge takes it; not checked yet, since it is made of settings that may have mistakes. */
+  /** For `Config` of rigbridge; not checked yet, since the settings may have mistakes. */
   readonly config: JsonObject;
-  /** Where in our settings stands what it calls by this path. */
+  /** Translates a path in `config` to the one in the settings. */
   readonly pathOf: (path: string) => string;
 }
 
-/** The configuration of the service inside, from our settings as they were written. */
+/** The configuration of the service inside the plugin, from the settings as written. */
 export function insideConfig({ rigs: written }: JsonObject): InsideConfig {
   const rigs = listOf(written).map(recordOf);
-  const heated = rigs.flatMap((rig, index) => (rig.heating === undefined ? [] : [{ rig, index }]));
+  const heaters = rigs.flatMap((rig, index) => (rig.heating === undefined ? [] : [{ rig, index }]));
   const groups = new Set(rigs.map(({ group }) => group).filter((group) => typeof group === "string"));
   const config = {
-    miners: rigs.map((rig) => ({ ...picked(rig, handedOn), ...named(rig) })),
+    miners: rigs.map((rig) => ({ ...picked(rig, passedOn), ...nameIn(rig) })),
     groups: [...groups].map((name) => ({ name })),
-    heating: heated.map(({ rig }) => ({ ...recordOf(rig.heating), miner: named(rig).name })),
+    heating: heaters.map(({ rig }) => ({ ...recordOf(rig.heating), miner: nameIn(rig).name })),
   };
   const pathOf = (path: string): string =>
     path.replace(/^miners\[/, "rigs[").replace(/^heating\[(\d+)\](\.miner\b)?/, (whole, place, miner) => {
-      const index = heated[Number(place)]?.index;
+      const index = heaters[Number(place)]?.index;
       if (index === undefined) return whole;
       return miner === undefined ? `rigs[${index}].heating` : `rigs[${index}].name`;
     });
   return { config, pathOf };
 }
 
-/** A room finds its rig by name, so a heater without one is called as its room. */
-function named({ name, heating }: JsonObject): JsonObject {
-  const called = name ?? recordOf(heating).name;
-  return called === undefined ? {} : { name: called };
+/** A room finds its rig by name, so a heater without a name gets that of its room. */
+function nameIn({ name, heating }: JsonObject): JsonObject {
+  const found = name ?? recordOf(heating).name;
+  return found === undefined ? {} : { name: found };
 }
 
 const picked = (from: JsonObject, keys: readonly string[]): JsonObject =>

@@ -4,53 +4,53 @@ import { z } from "zod";
 import { platformName } from "../names.ts";
 import { insideConfig } from "./inside.ts";
 import { type JsonObject, listOf, recordOf } from "./json.ts";
-import { ofRigsInside, Settings } from "./schema.ts";
+import { insideOnly, Settings } from "./schema.ts";
 
-/** Whether anything is to be done at all: a service or a rig is named. */
+/** Whether a service or a rig is configured. */
 export function isConfigured(written: unknown): boolean {
   const { service, rigs } = withoutBlanks(written);
   return service !== undefined || listOf(rigs).length > 0;
 }
 
-/** What it is called, also where the rest has mistakes; what it keeps is kept under this name. */
+/** The name of the block, even if the rest has mistakes; its data folder is named after it. */
 export function nameOf(written: unknown): string {
   const { name } = withoutBlanks(written);
   return typeof name === "string" ? name : platformName;
 }
 
 /**
- * The settings from what stands in `config.json`; what the form left empty counts as not said. Throws `config.invalid`
+ * The settings from a block of `config.json`; empty values left by the form count as absent. Throws `config.invalid`
  * with every mistake, each at its path like `rigs[1].address`.
  */
 export async function readSettings(written: unknown): Promise<Settings> {
   const given = withoutBlanks(written);
   const { data, error } = Settings.safeParse(given, { error: sentence });
-  const ofShape = findingsIn(error?.issues ?? [], unknownKey).map(({ path, message }) => ({
+  const shape = findingsIn(error?.issues ?? [], unknownKey).map(({ path, message }) => ({
     path: text(path),
     message,
   }));
-  const mistakes = [...ofShape, ...fitting(given), ...(await deeper(given))];
+  const mistakes = [...shape, ...crossChecks(given), ...(await valueChecks(given))];
   if (data !== undefined && mistakes.length === 0) return data;
-  throw new RigbridgeError("config.invalid", "The configuration of Rigbridge has mistakes; nothing is started", {
-    errors: mistakes.filter(({ path }, index) => mistakes.findIndex(saysAll(path)) === index),
+  throw new RigbridgeError("config.invalid", "The configuration of Rigbridge has mistakes, so nothing is started", {
+    errors: mistakes.filter(({ path }, index) => mistakes.findIndex(covers(path)) === index),
   });
 }
 
-/** One mistake at a place is enough, and of what is of the wrong kind nothing inside is asked. */
-const saysAll =
+/** One mistake per path is enough, and inside a value of the wrong kind none is reported. */
+const covers =
   (path: string) =>
   (other: Mistake): boolean =>
     other.path === path || path.startsWith(`${other.path}.`);
 
-/** What is Homebridge's own. */
-const own = ["platform", "_bridge"];
+/** Keys that belong to Homebridge. */
+const homebridgeKeys = ["platform", "_bridge"];
 
 const withoutBlanks = (written: unknown): JsonObject => {
   const entries = Object.entries(recordOf(stripped(written)));
-  return Object.fromEntries(entries.filter(([key]) => !own.includes(key)));
+  return Object.fromEntries(entries.filter(([key]) => !homebridgeKeys.includes(key)));
 };
 
-/** A form gives "" and null, and objects without anything, for what was not filled in. */
+/** A form gives "", null and empty objects for fields that were not filled in. */
 function stripped(value: unknown): unknown {
   if (Array.isArray(value)) return strippedList(value);
   if (typeof value !== "object" || value === null) return value === "" || value === null ? undefined : value;
@@ -60,11 +60,11 @@ function stripped(value: unknown): unknown {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** An object without anything keeps its place before others, so that they are called by theirs. */
+/** An empty object before others keeps its place, so that the paths of the others stay correct. */
 function strippedList(list: readonly unknown[]): unknown[] {
-  const said = list.map(stripped);
-  const last = said.findLastIndex((each) => each !== undefined);
-  return said
+  const values = list.map(stripped);
+  const last = values.findLastIndex((each) => each !== undefined);
+  return values
     .map((each, index) => each ?? (typeof list[index] === "object" && index < last ? {} : undefined))
     .filter((each) => each !== undefined);
 }
@@ -74,7 +74,7 @@ const unknownKey = (path: readonly PropertyKey[], key: string) => ({
   message: unknownKeySentence(key, keysAt(path)),
 });
 
-/** The keys that may stand in the object at a path. */
+/** The keys that the object at a path may have. */
 function keysAt(path: readonly PropertyKey[]): string[] {
   let schema: unknown = Settings;
   for (const step of path) {
@@ -86,7 +86,7 @@ function keysAt(path: readonly PropertyKey[]): string[] {
   return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
 }
 
-/** Without what makes it optional. */
+/** The schema inside optional and default ones. */
 function bare(schema: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
     return bare(schema.unwrap());
@@ -99,42 +99,45 @@ const text = (path: readonly PropertyKey[]): string =>
     return before === "" ? String(step) : `${before}.${String(step)}`;
   }, "");
 
-/** What does not go together: rigs of a service elsewhere are named, others have an address. */
-function fitting({ service, rigs }: JsonObject): Mistake[] {
+/** Rigs of an existing service have the miner's name; others have an address. */
+function crossChecks({ service, rigs }: JsonObject): Mistake[] {
   return listOf(rigs).flatMap((given, index): Mistake[] => {
     const rig = recordOf(given);
     const at = `rigs[${index}]`;
-    if (service === undefined) return fittingInside(rig, at);
-    const foreign = ofRigsInside
+    if (service === undefined) return insideChecks(rig, at);
+    const foreign = insideOnly
       .filter((key) => rig[key] !== undefined)
       .map((key) => ({
         path: `${at}.${key}`,
-        message: "is for rigs that the plugin reads itself; the service has its own",
+        message: "is only for rigs that the plugin reads itself; set it in the service instead",
       }));
     const first = listOf(rigs).findIndex((other) => recordOf(other).miner === rig.miner);
     if (rig.miner !== undefined && first < index)
-      return [...foreign, { path: `${at}.miner`, message: `is that of rigs[${first}] too` }];
+      return [...foreign, { path: `${at}.miner`, message: `is already used by rigs[${first}]` }];
     if (rig.miner !== undefined) return foreign;
-    return [...foreign, { path: `${at}.miner`, message: "is missing; it is the name or uid that the miner has there" }];
+    return [
+      ...foreign,
+      { path: `${at}.miner`, message: "is missing; enter the name or uid of the miner in the service" },
+    ];
   });
 }
 
-function fittingInside(rig: JsonObject, at: string): Mistake[] {
+function insideChecks(rig: JsonObject, at: string): Mistake[] {
   const mistakes: Mistake[] = [];
   if (rig.address === undefined) mistakes.push({ path: `${at}.address`, message: "is missing" });
   if (rig.miner !== undefined)
     mistakes.push({
       path: `${at}.miner`,
-      message: "is for a service elsewhere; a rig that the plugin reads has an address",
+      message: "is only for an existing service; enter the address of the rig instead",
     });
   if (rig.as === "heater" && rig.heating === undefined)
-    mistakes.push({ path: `${at}.heating`, message: "is missing; a heater needs a room with a temperature" });
+    mistakes.push({ path: `${at}.heating`, message: "is missing; a heater needs a room with a temperature sensor" });
   return mistakes;
 }
 
-/** What only who uses them knows of addresses, plugs, rooms and web addresses. */
-async function deeper(given: JsonObject): Promise<Mistake[]> {
-  if (given.service !== undefined) return ofService(recordOf(given.service));
+/** The checks of addresses, plugs, rooms and URLs, by the code that uses them. */
+async function valueChecks(given: JsonObject): Promise<Mistake[]> {
+  if (given.service !== undefined) return serviceChecks(recordOf(given.service));
   if (listOf(given.rigs).length === 0) return [];
   const { checkedConfig } = await import("rigbridge/service");
   const { config, pathOf } = insideConfig(given);
@@ -144,11 +147,11 @@ async function deeper(given: JsonObject): Promise<Mistake[]> {
   }));
 }
 
-function ofService({ url, key, locale }: JsonObject): Mistake[] {
+function serviceChecks({ url, key, locale }: JsonObject): Mistake[] {
   if (typeof url !== "string") return [];
   const texts = { key: typeof key === "string" ? key : undefined, ...(typeof locale === "string" ? { locale } : {}) };
-  const made = mistakesOf(() => void connectService({ url, ...texts }).close());
-  return made.map(({ path, message }) => ({ path: `service.${path}`, message }));
+  const mistakes = mistakesOf(() => void connectService({ url, ...texts }).close());
+  return mistakes.map(({ path, message }) => ({ path: `service.${path}`, message }));
 }
 
 function mistakesOf(check: () => unknown): readonly Mistake[] {

@@ -1,36 +1,84 @@
-import { properties } from "rigbridge";
-import type { Listed } from "../config/choices.ts";
+import { type PropertyKey, properties } from "rigbridge";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
-import { shownFarm } from "../visible-farm.ts";
-import { farmAlarm } from "./alarm.ts";
-import { groupPlan } from "./groups.ts";
-import { isKnown, miningControl } from "./main-switch.ts";
-import { rulePlan } from "./momentary.ts";
-import type { AccessoryPlan } from "./plan.ts";
-import { servicesOf, type VisibleRig } from "./rig-parts.ts";
-import { untold } from "./temperature-sensors.ts";
-import { informationText, versionIn } from "./texts.ts";
+import { isCurrent, miningControl, propertyKeys } from "../rig-state.ts";
+import { type FindSettings, type VisibleRig, visibleFarm } from "../visible-farm.ts";
+import { alarmPart, farmAlarm } from "./alarm.ts";
+import { energyPart, powerPart } from "./eve.ts";
+import { fanPart, fanPercentPart, fanRpmPart } from "./fan.ts";
+import { roomTargetPart, roomTemperaturePart } from "./heater.ts";
+import { groupPlan, hashratePart, miningPart } from "./main-switch.ts";
+import { rulePlan, triggerPart } from "./momentary.ts";
+import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
+import { missingSensors, problemPart, temperaturePart } from "./temperature-sensors.ts";
+import { rigInformation } from "./texts.ts";
+
+/** How each property of a rig, and the control that writes it, appears in HomeKit. Parts of one service are joined. */
+export const parts = {
+  status: alarmPart,
+  reason: null,
+  mining: miningPart,
+  hashrate: hashratePart,
+  hashrate_average: null,
+  hashrate_expected: null,
+  algorithm: null,
+  power: powerPart,
+  energy: energyPart,
+  efficiency: null,
+  power_target: null,
+  power_limit: null,
+  throttle: null,
+  mode: null,
+  frequency: null,
+  voltage: null,
+  fan: fanPart,
+  temperature_target: null,
+  temperature: temperaturePart,
+  temperature_in: temperaturePart,
+  temperature_out: temperaturePart,
+  pool: null,
+  started_at: null,
+  best_share: null,
+  found_blocks: null,
+  shares_accepted: null,
+  shares_rejected: null,
+  hardware_errors: null,
+  revenue: null,
+  profit: null,
+  room_temperature: (rig, key) => [...roomTemperaturePart(rig, key), ...temperaturePart(rig, key)],
+  room_target: roomTargetPart,
+  heat_demand: null,
+  problem: problemPart,
+  locate: null,
+  restart: triggerPart,
+  reboot: triggerPart,
+  board: null,
+  board_hashrate: null,
+  board_temperature: null,
+  board_chip_temperature: null,
+  fan_rpm: fanRpmPart,
+  fan_percent: fanPercentPart,
+} satisfies Record<PropertyKey, PropertyPart | null>;
 
 export interface HomePlan {
   readonly accessories: readonly AccessoryPlan[];
-  /** Shown only where Homebridge remembers them: nobody knows now whether they are there. */
+  /** Kept only if Homebridge remembers them: unknown at present whether they exist. */
   readonly doubtful: readonly AccessoryPlan[];
-  /** What is not shown, or not as it is wanted, and why; for people. */
+  /** For people: what is not shown, or not as the settings ask, and why. */
   readonly notes: readonly string[];
 }
 
 const mostAccessories = 149;
 
-/** Which accessories there are of a farm, with all that they show and how they are told. */
-export function whatAccessories(farm: Farm, settings: Settings, listed: Listed): HomePlan {
-  const { miners, wanted, tooMany, rigs, groups } = shownFarm(farm, settings, listed);
+/** All accessories of a farm, with their values and commands. */
+export function planAccessories(farm: Farm, settings: Settings, find: FindSettings): HomePlan {
+  const { miners, wanted, tooMany, rigs, groups } = visibleFarm(farm, settings, find);
   const rules = farm.rules.filter(({ name }) => settings.rules.includes(name));
   const all = [
     ...(settings.alarm && wanted.length > 0 ? [farmAlarm(wanted)] : []),
     ...rules.map((rule) => rulePlan(rule, miners)),
     ...groups.flatMap((group) => groupPlan(group, settings)),
-    ...rigs.map(rigPlan).filter(({ services }) => services.length > 0),
+    ...rigs.map(rigPlan).filter(({ services }) => services.some(isStandard)),
   ];
   const sure = all.filter(isSure);
   const doubtful = all.filter((plan) => !isSure(plan));
@@ -39,39 +87,42 @@ export function whatAccessories(farm: Farm, settings: Settings, listed: Listed):
     accessories: sure.slice(0, mostAccessories - doubtful.length),
     doubtful,
     notes: [
-      ...missing.map((name) => `There is no manual rule "${name}" to show`),
+      ...missing.map((name) => `The service has no manual rule "${name}"`),
       ...(tooMany ? [tooManyRigs(wanted.length)] : wanted.flatMap(notesOf)),
       ...(all.length > mostAccessories ? [tooManyAccessories(all.length)] : []),
     ],
   };
 }
 
-/** It has something that HomeKit knows. */
+/** Has a service that HomeKit itself knows. */
 const isSure = ({ services }: AccessoryPlan): boolean =>
-  services.some(({ type, isDoubtful }) => typeof type === "string" && !isDoubtful);
+  services.some((service) => isStandard(service) && !service.isDoubtful);
+
+const isStandard = ({ type }: ServicePlan): boolean => typeof type === "string";
 
 const tooManyRigs = (count: number): string =>
-  `HomeKit has room for 149 accessories on a bridge, and there are ${count} rigs, so only their groups are shown. ` +
-  "For each rig: run this plugin several times, each on a child bridge and for some of the rigs, or some groups of a service elsewhere";
+  `A HomeKit bridge has room for 149 accessories and there are ${count} rigs, so only groups are shown. ` +
+  "To show each rig, set up this plugin several times, each on its own child bridge with some of the rigs or groups";
 
 const tooManyAccessories = (count: number): string =>
-  `HomeKit has room for 149 accessories on a bridge, and these would be ${count}; the last ones are not shown`;
+  `A HomeKit bridge has room for 149 accessories and there would be ${count}, so the last ones are not shown`;
 
-function rigPlan(rig: VisibleRig): AccessoryPlan {
-  const { miner, name } = rig;
-  const { identity } = miner;
-  return {
-    key: `rig:${miner.uid}`,
-    name,
-    information: {
-      manufacturer: informationText(identity?.make ?? "", "Rigbridge"),
-      model: informationText(identity?.model ?? miner.hardware, "Mining rig"),
-      serial: informationText(identity?.serial ?? miner.uid ?? "", "unknown"),
-      firmware: versionIn(identity?.firmware ?? ""),
-    },
-    host: miner.hostDescription,
-    services: servicesOf(rig),
-  };
+const rigPlan = (rig: VisibleRig): AccessoryPlan => ({
+  key: `rig:${rig.miner.uid}`,
+  name: rig.name,
+  information: rigInformation(rig.miner),
+  host: rig.miner.hostDescription,
+  services: servicesOf(rig),
+});
+
+function servicesOf(rig: VisibleRig): readonly ServicePlan[] {
+  const services = new Map<string, ServicePlan>();
+  for (const part of propertyKeys.flatMap((key) => parts[key]?.(rig, key) ?? [])) {
+    const id = `${typeof part.type === "string" ? part.type : part.type.uuid} ${part.subtype}`;
+    const { characteristics = [] } = services.get(id) ?? {};
+    services.set(id, { ...part, characteristics: [...characteristics, ...part.characteristics] });
+  }
+  return [...services.values()];
 }
 
 function notesOf(rig: VisibleRig): string[] {
@@ -80,11 +131,11 @@ function notesOf(rig: VisibleRig): string[] {
   if (miner.uid === null) return notes.slice(0, 1).map((note) => `${miner.name} is not recognised: ${note}`);
   return [
     ...(choices.as === "heater" && miner.heating === null
-      ? [`${miner.name} is no heater: it heats no room of the service`]
+      ? [`${miner.name} is not shown as a heater: it heats no room of the service`]
       : []),
-    ...(isKnown(miner) && miningControl(miner) === undefined
-      ? [[`${miner.name} is not switched: it cannot be stopped`, ...notes].join("; ")]
+    ...(isCurrent(miner) && miningControl(miner) === undefined
+      ? [[`${miner.name} has no switch: it cannot be stopped`, ...notes].join("; ")]
       : []),
-    ...untold(rig).map((sensor) => `${miner.name} does not tell its ${properties[sensor].name.toLowerCase()}`),
+    ...missingSensors(rig).map((key) => `${miner.name} does not report its ${properties[key].name.toLowerCase()}`),
   ];
 }

@@ -1,30 +1,26 @@
-import type { Miner } from "rigbridge";
-import type { AccessoryPlan, ServicePlan } from "./plan.ts";
-import { hasProblem } from "./problem.ts";
-import type { VisibleRig } from "./rig-parts.ts";
-import { partName } from "./texts.ts";
+import { type Miner, properties } from "rigbridge";
+import type { VisibleRig } from "../visible-farm.ts";
+import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
+import { ownInformation, partName } from "./texts.ts";
 
-/** HAP's values of a contact: closed is as it should be. */
+/** HAP's values of a contact: closed means no alarm. */
 const contact = { closed: 0, open: 1 } as const;
 
-/** A miner, and whether nobody wonders when it is off. */
-export type Watched = Pick<VisibleRig, "miner" | "offlineExpected">;
-
-/** The rig's own alarm, where it is wanted. */
-export const alarmPart = (rig: VisibleRig): readonly ServicePlan[] =>
-  rig.choices.alarm ? [contactOf("alarm", partName(rig.name, "alarm"), [rig])] : [];
+/** The rig's own alarm, if the settings ask for one. */
+export const alarmPart: PropertyPart = (rig) =>
+  rig.choices.alarm ? [alarmService("alarm", partName(rig.name, "alarm"), [rig])] : [];
 
 /** One alarm for all rigs. */
-export const farmAlarm = (rigs: readonly Watched[]): AccessoryPlan => ({
+export const farmAlarm = (rigs: readonly VisibleRig[]): AccessoryPlan => ({
   key: "alarm",
   name: "Rig alarm",
-  information: { manufacturer: "Rigbridge", model: "Alarm of all rigs", serial: "alarm", firmware: "0" },
+  information: ownInformation("Alarm of all rigs", "alarm"),
   host: null,
-  services: [contactOf("main", "Rig alarm", rigs)],
+  services: [alarmService("main", "Rig alarm", rigs)],
 });
 
-/** Open while something is wrong with one of them. */
-function contactOf(subtype: string, name: string, rigs: readonly Watched[]): ServicePlan {
+/** Open while one of the rigs raises an alarm. */
+function alarmService(subtype: string, name: string, rigs: readonly VisibleRig[]): ServicePlan {
   const states = rigs.map(isAlarming);
   const state = states.includes(true) ? contact.open : contact.closed;
   const value = state === contact.closed && states.includes(null) ? null : state;
@@ -32,20 +28,21 @@ function contactOf(subtype: string, name: string, rigs: readonly Watched[]): Ser
 }
 
 /**
- * Whether something is wrong with a rig now: it says so, it is not what it should be, it cannot be reached though it
- * should be on, or it heats a room of which nobody knows the temperature any more. One that was stopped, whose power was
- * cut, that is disabled or that may be off is as it should be. Warnings that nobody has acknowledged do not count: they
- * tell what has been, and HomeKit has nothing to acknowledge them with. null before it was asked for the first time.
+ * Whether a rig raises an alarm: it reports a problem, is not the expected rig, does not answer although it should be on,
+ * or heats a room whose temperature is no longer known. A rig that was stopped, is disabled, may be off or has its power
+ * cut raises none. Unacknowledged warnings do not count: they concern the past, and HomeKit cannot acknowledge them.
+ * null before the first read.
  */
-export function isAlarming({ miner, offlineExpected }: Watched): boolean | null {
+export function isAlarming({ miner, offlineExpected }: Pick<VisibleRig, "miner" | "offlineExpected">): boolean | null {
   const { isOffline, statusInfo, heating } = miner;
   if (statusInfo.statusDisplay === "Disabled") return false;
   if ((isOffline || isUnread(miner)) && offlineExpected) return false;
   if (isUnread(miner)) return null;
   if (isOffline) return true;
-  return hasProblem(miner) || (heating !== null && heating.room === null && heating.demand !== null);
+  const hasProblem = properties.problem.read(miner, 0) !== null;
+  return hasProblem || (heating !== null && heating.room === null && heating.demand !== null);
 }
 
-/** Nobody has asked it since the service started. */
+/** Not read since the service started. */
 const isUnread = ({ hasValidStatus, readings, statusInfo }: Miner): boolean =>
   !hasValidStatus && readings.at === null && statusInfo.statusDisplay === "Starting";

@@ -1,9 +1,8 @@
-import type { Miner } from "rigbridge";
-import { isKnown } from "./main-switch.ts";
-import type { CustomCharacteristic, ServicePlan } from "./plan.ts";
-import type { VisibleRig } from "./rig-parts.ts";
+import type { Miner, PropertyKey } from "rigbridge";
+import { isCurrent, numberOf } from "../rig-state.ts";
+import type { CharacteristicPlan, CustomCharacteristic, PropertyPart, ServicePlan } from "./plan.ts";
 
-/** What Eve and its like show of power: HomeKit itself has neither watts nor kWh. A service of its own holds them. */
+/** For Eve and similar apps, in a service of its own: HomeKit itself has neither watts nor kWh. */
 const meter = { name: "Power meter", uuid: "00000001-0000-1777-8000-775D67EC4377" };
 const consumption: CustomCharacteristic = {
   name: "Consumption",
@@ -18,25 +17,37 @@ const total: CustomCharacteristic = {
   unit: "kWh",
 };
 
-/** Watts and kWh of a rig. */
-export const evePart = ({ miner, settings }: VisibleRig): readonly ServicePlan[] =>
-  settings.eve ? [meterOf([miner])] : [];
+export const powerPart: PropertyPart = ({ miner, settings }, key) =>
+  settings.eve ? [meterWith(watts([miner], key))] : [];
 
-/** Watts and kWh of some miners together; null where none of them says. */
-export const meterOf = (miners: readonly Miner[]): ServicePlan => ({
+export const energyPart: PropertyPart = ({ miner, settings }, key) =>
+  settings.eve ? [meterWith(kilowattHours([miner], key))] : [];
+
+/** The sums of a group's members; null if none of them reports any. */
+export const groupMeter = (members: readonly Miner[]): ServicePlan =>
+  meterWith(watts(members, "power"), kilowattHours(members, "energy"));
+
+const meterWith = (...characteristics: readonly CharacteristicPlan[]): ServicePlan => ({
   type: meter,
   subtype: "meter",
   name: "Power",
-  characteristics: [
-    { type: consumption, value: sum(miners.filter(isKnown).map(({ readings }) => readings.power)) },
-    // What was counted stays true while a rig is off.
-    { type: total, value: sum(miners.map(({ readings }) => readings.energy && readings.energy / 1000)) },
-  ],
+  characteristics,
+});
+
+const watts = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
+  type: consumption,
+  value: sum(miners.filter(isCurrent).map((miner) => numberOf(miner, key))),
+});
+
+/** The energy counted so far stays valid while a rig is off. */
+const kilowattHours = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
+  type: total,
+  value: sum(miners.map((miner) => numberOf(miner, key)).map((wattHours) => wattHours && wattHours / 1000)),
 });
 
 function sum(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).filter(Number.isFinite);
   const all = known.reduce((total, value) => total + value, 0);
-  // To mW and Wh: further digits mean nothing, and every change of one would be told to all controllers.
+  // To mW and Wh: further digits mean nothing, and each change would notify all controllers.
   return known.length === 0 || !Number.isFinite(all) ? null : Number(all.toFixed(3));
 }

@@ -1,97 +1,93 @@
 import type { Control, Miner } from "rigbridge";
-import type { CommandRequest } from "../send-command.ts";
-import { isKnown, isMining, isWhole } from "./main-switch.ts";
-import { type CharacteristicPlan, doubtful, type ServicePlan } from "./plan.ts";
-import type { VisibleRig } from "./rig-parts.ts";
+import { isCurrent, isFullyRead, isMining } from "../rig-state.ts";
+import { setRequest } from "../send-command.ts";
+import type { VisibleRig } from "../visible-farm.ts";
+import type { CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { partName } from "./texts.ts";
-import { figureWithin, isOn, nearestWithin } from "./values.ts";
+import { isOn, nearestWithin, valueWithin } from "./values.ts";
 
 const auto = "auto";
 /** HAP's values. */
-const follows = { manual: 0, auto: 1 } as const;
+const modes = { manual: 0, auto: 1 } as const;
 
 /**
- * The rig's fans, where their speed can be set. To switch them on or off does nothing, and it springs back: Siri and
- * scenes switch everything of an accessory, and a rig without its fans would burn, while to keep them at a speed, or
- * no longer, may be written for good and restart the mining. A speed of 0 gives them back to the rig.
+ * The rig's fans, if their speed can be set. Switching them on or off does nothing and springs back: Siri and scenes
+ * switch everything of an accessory, and without its fans a rig would burn; changing how they are controlled may be
+ * written permanently and restart mining. A speed of 0 returns them to automatic control.
  */
-export function fanPart({ miner, name, choices }: VisibleRig): readonly ServicePlan[] {
-  const control = miner.controls.find(({ key, kind }) => key === "fan" && kind === "range");
+function fanWith(rig: VisibleRig, characteristics: (control: Control) => readonly CharacteristicPlan[]): ServicePlan[] {
+  const { miner, name, choices } = rig;
   if (!choices.fan) return [];
-  const called = partName(name, "fan");
-  if (control === undefined) return isWhole(miner) ? [] : [doubtful("Fanv2", "fan", called)];
-  const known = isKnown(miner);
-  return [
-    {
-      type: "Fanv2",
-      subtype: "fan",
-      name: called,
-      characteristics: [
-        {
-          type: "Active",
-          value: known ? Number(isTurning(miner)) : null,
-          sendCommand: () => ({ miners: [miner.id], intents: [] }),
-          springsBack: true,
-        },
-        ...mode(miner, control, known),
-        ...speed(miner, control, known),
-      ],
-    },
-  ];
+  const control = miner.controls.find(({ key, kind }) => key === "fan" && kind === "range");
+  const service = { type: "Fanv2", subtype: "fan", name: partName(name, "fan") } as const;
+  if (control !== undefined) return [{ ...service, characteristics: characteristics(control) }];
+  return isFullyRead(miner) ? [] : [{ ...service, characteristics: [], isDoubtful: true }];
 }
 
-/** Left out where the rig does not say whether it was told a speed. */
-function mode(miner: Miner, control: Control, known: boolean): CharacteristicPlan[] {
-  if (!takesAuto(control) || (known && isMining(miner) && control.value === null)) return [];
-  return [
-    {
-      type: "TargetFanState",
-      value: known ? (typeof control.value === "number" ? follows.manual : follows.auto) : null,
-      sendCommand: (value) => told(miner, isOn(value) ? auto : String(held(speedOf(miner, control), control))),
-    },
-  ];
-}
-
-/** Left out where nobody knows how fast they turn. */
-function speed(miner: Miner, control: Control, known: boolean): CharacteristicPlan[] {
-  const percent = speedOf(miner, control);
-  if (known && isMining(miner) && percent === null) return [];
-  return [
-    {
-      type: "RotationSpeed",
-      value: known ? (percent ?? 0) : null,
-      sendCommand: (value) => {
-        const isOff = typeof value !== "number" || value <= 0;
-        return told(miner, isOff && takesAuto(control) ? auto : String(held(isOff ? 0 : value, control)));
+/** Whether they turn. Fans without readings are assumed to turn while the rig mines: without power they stand still. */
+export const fanRpmPart: PropertyPart = (rig) =>
+  fanWith(rig, () => {
+    const { miner } = rig;
+    const speeds = miner.readings.fans.map(({ rpm, percent }) => rpm ?? percent).filter((speed) => speed !== null);
+    const isTurning = speeds.length === 0 ? isMining(miner) : speeds.some((speed) => speed > 0);
+    return [
+      {
+        type: "Active",
+        value: isCurrent(miner) ? Number(isTurning) : null,
+        requestFor: () => ({ miners: [miner.id], intents: [] }),
+        springsBack: true,
       },
-    },
-  ];
-}
+    ];
+  });
 
-/** %, as it is set, else as the fastest of them turns. */
-function speedOf({ readings }: Miner, { value }: Control): number | null {
-  if (typeof value === "number") return figureWithin(value, 0, 100);
+/** Automatic or held at a speed; left out if the rig does not report which. */
+export const fanPart: PropertyPart = (rig, key) =>
+  fanWith(rig, (control) => {
+    const { miner } = rig;
+    const { value } = control;
+    if (!hasAuto(control) || (isCurrent(miner) && isMining(miner) && value === null)) return [];
+    const mode = typeof value === "number" ? modes.manual : modes.auto;
+    return [
+      {
+        type: "TargetFanState",
+        value: isCurrent(miner) ? mode : null,
+        requestFor: (wanted) =>
+          setRequest([miner.id], key, isOn(wanted) ? auto : acceptable(percentOf(miner, control), control)),
+      },
+    ];
+  });
+
+/** Left out if the speed is unknown. */
+export const fanPercentPart: PropertyPart = (rig) =>
+  fanWith(rig, (control) => {
+    const { miner } = rig;
+    const percent = percentOf(miner, control);
+    if (isCurrent(miner) && isMining(miner) && percent === null) return [];
+    return [
+      {
+        type: "RotationSpeed",
+        value: isCurrent(miner) ? (percent ?? 0) : null,
+        requestFor: (value) => {
+          const speed = typeof value === "number" ? Math.max(0, value) : 0;
+          return setRequest([miner.id], "fan", speed === 0 && hasAuto(control) ? auto : acceptable(speed, control));
+        },
+      },
+    ];
+  });
+
+/** %, as set, otherwise of the fastest fan; null = unknown. */
+function percentOf({ readings }: Miner, { value }: Control): number | null {
+  if (typeof value === "number") return valueWithin(value, 0, 100);
   const percents = readings.fans.map(({ percent }) => percent).filter((percent) => percent !== null);
-  return percents.length === 0 ? null : figureWithin(Math.max(...percents), 0, 100);
+  return percents.length === 0 ? null : valueWithin(Math.max(...percents), 0, 100);
 }
 
-/** What the rig takes that is nearest; where nobody knows how fast they turn, the most that cools. */
-function held(percent: number | null, { min, max, step }: Control): number {
+/** The nearest speed that the rig accepts; if the speed is unknown, the highest, which cools most. */
+function acceptable(percent: number | null, { min, max, step }: Control): number {
   const [lowest, highest] = [min ?? 0, max ?? 100];
   const steps = step === null || step === 0 ? 1 : step;
   const inSteps = lowest + Math.round(((percent ?? highest) - lowest) / steps) * steps;
   return nearestWithin(inSteps, lowest, highest);
 }
 
-/** Fans that say nothing are taken to turn while the rig mines: without power they stand. */
-function isTurning(miner: Miner): boolean {
-  const said = miner.readings.fans.map(({ rpm, percent }) => rpm ?? percent).filter((speed) => speed !== null);
-  return said.length === 0 ? isMining(miner) : said.some((speed) => speed > 0);
-}
-
-const takesAuto = ({ options }: Control): boolean => options?.includes(auto) ?? false;
-
-const told = ({ id }: Miner, value: string): CommandRequest => ({
-  miners: [id],
-  intents: [{ kind: "set", property: "fan", value }],
-});
+const hasAuto = ({ options }: Control): boolean => options?.includes(auto) ?? false;

@@ -1,94 +1,78 @@
-import type { API, PlatformAccessory } from "homebridge";
+import type { API, Logging, PlatformAccessory } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
-import type { Farm } from "../farm-view.ts";
+import { type Farm, unresolvedHosts } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { SendCommand } from "../send-command.ts";
 import type { HomePlan } from "./accessories.ts";
 import { AccessoryBinding } from "./accessory-binding.ts";
-import type { AccessoryPlan } from "./plan.ts";
 
-export interface HomeLog {
-  info(message: string): void;
-  warn(message: string): void;
-}
-
-/** The accessories of this plugin at Homebridge: those that it remembers, and those that the farm has now. */
+/** The plugin's accessories in Homebridge: those it remembers and those the farm has now. */
 export class Home {
   readonly #api: API;
-  readonly #log: HomeLog;
+  readonly #log: Logging;
   readonly #faults: RigFaults;
-  readonly #shown = new Map<string, AccessoryBinding>();
-  readonly #said = new Set<string>();
+  readonly #bindings = new Map<string, AccessoryBinding>();
+  readonly #logged = new Set<string>();
 
-  constructor(api: API, log: HomeLog, faults: RigFaults) {
+  constructor(api: API, log: Logging, faults: RigFaults) {
     this.#api = api;
     this.#log = log;
     this.#faults = faults;
   }
 
-  /** Takes in an accessory that Homebridge remembers; nobody knows how it is before the service has been heard. */
+  /** Takes in an accessory that Homebridge remembers. Its state is unknown until the service has answered. */
   restore(accessory: PlatformAccessory): void {
-    const shown = this.#shownFor(accessory);
-    this.#shown.set(accessory.UUID, shown);
-    shown.lost();
+    this.#bind(accessory).lost();
   }
 
-  /** Adds, changes and removes accessories until they are those of the plan. */
+  /** Adds, changes and removes accessories to match the plan. */
   show({ accessories, doubtful, notes }: HomePlan, farm: Farm, sendCommand: SendCommand): void {
     const added: PlatformAccessory[] = [];
     const wanted = new Set<string>();
-    const remembered = doubtful.filter(({ key }) => this.#shown.has(this.#uuidOf(key)));
+    const remembered = doubtful.filter(({ key }) => this.#bindings.has(this.#uuidOf(key)));
     for (const plan of [...accessories, ...remembered]) {
       const uuid = this.#uuidOf(plan.key);
       wanted.add(uuid);
-      const known = this.#shown.get(uuid);
-      const shown = known ?? this.#add(uuid, plan);
+      const present = this.#bindings.get(uuid);
+      const binding = present ?? this.#bind(new this.#api.platformAccessory(plan.name, uuid));
       this.#faults.run(
         `${plan.key} in HomeKit`,
-        () => shown.show(plan, sendCommand),
-        () => shown.lost(),
+        () => binding.show(plan, sendCommand),
+        () => binding.lost(),
       );
-      shown.accessory.context = { key: plan.key, host: plan.host };
-      if (known === undefined) added.push(shown.accessory);
+      binding.accessory.context = { key: plan.key, host: plan.host };
+      if (present === undefined) added.push(binding.accessory);
     }
     if (added.length > 0) this.#api.registerPlatformAccessories(pluginName, platformName, added);
     this.#remove(wanted, farm);
-    this.#say(notes);
+    this.#logNew(notes);
   }
 
-  /** Nobody knows how anything is. */
+  /** The state of everything is unknown. */
   lost(): void {
-    for (const shown of this.#shown.values()) shown.lost();
+    for (const binding of this.#bindings.values()) binding.lost();
   }
 
   #uuidOf(key: string): string {
     return this.#api.hap.uuid.generate(`rigbridge:${key}`);
   }
 
-  #add(uuid: string, { name }: AccessoryPlan): AccessoryBinding {
-    const shown = this.#shownFor(new this.#api.platformAccessory(name, uuid));
-    this.#shown.set(uuid, shown);
-    return shown;
+  #bind(accessory: PlatformAccessory): AccessoryBinding {
+    const binding = new AccessoryBinding(accessory, this.#api.hap, (message) => this.#log.warn(message));
+    this.#bindings.set(accessory.UUID, binding);
+    return binding;
   }
 
-  #shownFor(accessory: PlatformAccessory): AccessoryBinding {
-    return new AccessoryBinding(accessory, { hap: this.#api.hap, warn: (message) => this.#log.warn(message) });
-  }
-
-  /**
-   * A rig that has not been identified yet may be any of those that are not there: what stands at its address stays, and
-   * nobody knows how it is.
-   */
-  #remove(wanted: ReadonlySet<string>, { miners, hidden }: Farm): void {
-    const unidentified = miners.flatMap(({ uid, hostDescription }) => (uid === null ? [hostDescription] : []));
-    const unknownHosts = new Set([...unidentified, ...hidden]);
-    const others = [...this.#shown.values()].filter(({ accessory: { UUID } }) => !wanted.has(UUID));
-    // Groups may have lost to `hidden` whom they are made of.
-    const stays = (host: unknown): boolean => (host === null ? hidden.size > 0 : unknownHosts.has(String(host)));
+  /** Except at the addresses of rigs that have not been identified yet. */
+  #remove(wanted: ReadonlySet<string>, farm: Farm): void {
+    const hosts = unresolvedHosts(farm, ({ uid }) => uid === null);
+    const others = [...this.#bindings.values()].filter(({ accessory: { UUID } }) => !wanted.has(UUID));
+    // The members of a group may be among the hidden rigs.
+    const stays = (host: unknown): boolean => (host === null ? farm.hidden.size > 0 : hosts.has(host));
     const gone = others.filter(({ accessory: { context } }) => !stays(context.host));
-    for (const shown of others) if (!gone.includes(shown)) shown.lost();
+    for (const binding of others) if (!gone.includes(binding)) binding.lost();
     if (gone.length === 0) return;
-    for (const { accessory } of gone) this.#shown.delete(accessory.UUID);
+    for (const { accessory } of gone) this.#bindings.delete(accessory.UUID);
     this.#api.unregisterPlatformAccessories(
       pluginName,
       platformName,
@@ -96,11 +80,10 @@ export class Home {
     );
   }
 
-  /** Each once. */
-  #say(notes: readonly string[]): void {
-    for (const note of notes) {
-      if (this.#said.has(note)) continue;
-      this.#said.add(note);
+  /** Logs each note once. */
+  #logNew(notes: readonly string[]): void {
+    for (const note of notes.filter((each) => !this.#logged.has(each))) {
+      this.#logged.add(note);
       this.#log.info(note);
     }
   }

@@ -1,48 +1,50 @@
 import { type ManualAction, type Miner, properties } from "rigbridge";
-import type { CommandRequest } from "../send-command.ts";
-import { isKnown, isWhole } from "./main-switch.ts";
-import { type AccessoryPlan, doubtful, type ServicePlan } from "./plan.ts";
-import type { VisibleRig } from "./rig-parts.ts";
-import { homeKitName, partName } from "./texts.ts";
+import { isCurrent, isFullyRead } from "../rig-state.ts";
+import { type CommandRequest, setRequest } from "../send-command.ts";
+import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
+import { homeKitName, ownInformation, partName } from "./texts.ts";
 import { isOn } from "./values.ts";
 
-/** What a rig can be told to do once, where it is wanted. */
-export const triggers = ({ miner, name, choices }: VisibleRig): readonly ServicePlan[] =>
-  choices.switches.flatMap((key) => {
-    const called = partName(name, properties[key].name.toLowerCase());
-    if (!miner.controls.some((control) => control.key === key))
-      return isWhole(miner) ? [] : [doubtful("Switch", key, called)];
-    const told: CommandRequest = { miners: [miner.id], intents: [{ kind: "set", property: key, value: "true" }] };
-    return [momentary(key, called, isKnown(miner), told)];
-  });
+/** A control that acts once, if the settings ask for it and the rig has it. */
+export const triggerPart: PropertyPart = ({ miner, name, choices }, key) => {
+  if (!choices.switches.some((wanted) => wanted === key)) return [];
+  const service = momentary(
+    key,
+    partName(name, properties[key].name.toLowerCase()),
+    isCurrent(miner),
+    setRequest([miner.id], key, true),
+  );
+  if (miner.controls.some((control) => control.key === key)) return [service];
+  return isFullyRead(miner) ? [] : [{ ...service, characteristics: [], isDoubtful: true }];
+};
 
-/** A manual rule of the service. It is run through some miner, whichever; without one it cannot be. */
-export function rulePlan({ id, name: called }: ManualAction, miners: readonly Miner[]): AccessoryPlan {
-  const name = homeKitName(called, "Rule");
-  const through = miners.find(isKnown) ?? miners[0];
-  const told = {
+/** A manual rule of the service. It runs through any miner, and cannot run without one. */
+export function rulePlan({ id, name: title }: ManualAction, miners: readonly Miner[]): AccessoryPlan {
+  const name = homeKitName(title, "Rule");
+  const through = miners.find(isCurrent) ?? miners[0];
+  const request = {
     miners: through === undefined ? [] : [through.id],
     intents: [{ kind: "action", action: { action: "rule", rule_id: id } }],
   } as const;
   return {
     key: `rule:${id}`,
     name,
-    information: { manufacturer: "Rigbridge", model: "Manual rule", serial: `rule:${id}`, firmware: "0" },
+    information: ownInformation("Manual rule", `rule:${id}`),
     host: null,
-    services: [momentary("main", name, through !== undefined, told)],
+    services: [momentary("main", name, through !== undefined, request)],
   };
 }
 
-/** A switch that goes back to off by itself. */
-const momentary = (subtype: string, name: string, isThere: boolean, told: CommandRequest): ServicePlan => ({
+/** A switch that returns to off automatically. */
+const momentary = (subtype: string, name: string, isAvailable: boolean, request: CommandRequest): ServicePlan => ({
   type: "Switch",
   subtype,
   name,
   characteristics: [
     {
       type: "On",
-      value: isThere ? false : null,
-      sendCommand: (value) => (isOn(value) ? told : { ...told, intents: [] }),
+      value: isAvailable ? false : null,
+      requestFor: (value) => (isOn(value) ? request : { ...request, intents: [] }),
       springsBack: true,
     },
   ],

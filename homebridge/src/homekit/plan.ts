@@ -1,56 +1,46 @@
 import type { CharacteristicValue, HAP } from "homebridge";
+import type { PropertyKey } from "rigbridge";
 import type { CommandRequest } from "../send-command.ts";
+import type { VisibleRig } from "../visible-farm.ts";
+import type { Information } from "./texts.ts";
 
-/**
- * Accessories of HomeKit as data: what the pure functions of this folder make of a farm, and what `ShownAccessory`
- * brings to Homebridge.
- */
+/** A HomeKit accessory as data: pure functions make it from the farm, and `AccessoryBinding` applies it. */
 export interface AccessoryPlan {
-  /** What makes it itself for ever: `rig:<uid>`, `group:<id>`, `rigs`, `alarm`. Its UUID is made from it. */
+  /** Its identity for ever: `rig:<uid>`, `group:<id>`, `rule:<id>`, `rigs` or `alarm`. Its UUID is made from it. */
   readonly key: string;
-  /** Sanitised, as all names of a plan. */
+  /** Sanitised, like all names of a plan. */
   readonly name: string;
   readonly information: Information;
-  /** `host:port` of the rig, by which it is known again before it has been identified; null = no rig. */
+  /** `host:port` of the rig, which identifies it until its uid is known; null = not a rig. */
   readonly host: string | null;
   readonly services: readonly ServicePlan[];
 }
 
-export interface Information {
-  readonly manufacturer: string;
-  readonly model: string;
-  readonly serial: string;
-  readonly firmware: string;
-}
-
 export interface ServicePlan {
   readonly type: ServiceName | CustomService;
-  /** What tells it from other services of the same type on this accessory; stable. */
+  /** Distinguishes services of the same type on an accessory; stable. */
   readonly subtype: string;
   readonly name: string;
   readonly characteristics: readonly CharacteristicPlan[];
-  /** Nobody knows now whether the rig has it: where it is it stays, and does not respond; where it is not it is not made. */
+  /**
+   * Unknown at present whether the rig has it: an existing service stays and does not respond, a missing one is not
+   * added. Removing it would remove it from rooms, scenes and automations.
+   */
   readonly isDoubtful?: boolean;
 }
 
-/** What may be there: who removes it from a home removes it from its rooms, scenes and automations. */
-export const doubtful = (type: ServiceName, subtype: string, name: string): ServicePlan => ({
-  type,
-  subtype,
-  name,
-  characteristics: [],
-  isDoubtful: true,
-});
+/** What shows one property of a rig: services with those of their characteristics that show it. */
+export type PropertyPart = (rig: VisibleRig, key: PropertyKey) => readonly ServicePlan[];
 
 export interface CharacteristicPlan {
   readonly type: CharacteristicName | CustomCharacteristic;
-  /** As HomeKit has it; null = nobody knows now, and who reads it is told so ("No Response"). Never NaN. */
+  /** In HomeKit's units; null = unknown, which a controller reads as "No Response". Never NaN. */
   readonly value: CharacteristicValue | null;
-  /** Where they differ from what the type has; set before the value. */
+  /** Where they differ from those of the type; set before the value. */
   readonly props?: Props;
-  /** What is said to the rigs when somebody writes it; absent = it is only read. Throws `input.invalid`. */
-  readonly sendCommand?: (value: CharacteristicValue) => CommandRequest;
-  /** The value goes back to this as soon as what was written is done: a button, of which HomeKit knows none. */
+  /** The command for a value that a controller writes; absent = read-only. Throws `input.invalid`. */
+  readonly requestFor?: (value: CharacteristicValue) => CommandRequest;
+  /** The value returns to the present one once the command is done: HomeKit has no buttons. */
   readonly springsBack?: boolean;
 }
 
@@ -61,7 +51,7 @@ export interface Props {
   readonly validValues?: number[];
 }
 
-/** What HAP does not have, as the app Eve reads it. */
+/** A service that HAP does not have, as the Eve app reads it. */
 export interface CustomService {
   readonly name: string;
   readonly uuid: string;

@@ -1,35 +1,28 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { MatterAccessory, MatterAPI } from "homebridge";
+import type { Logging, MatterAccessory, MatterAPI } from "homebridge";
 import type { RigFaults } from "rigbridge/farm";
-import type { Farm } from "../farm-view.ts";
-import type { HomeLog } from "../homekit/home.ts";
-import { isKnown, miningControl } from "../homekit/main-switch.ts";
+import { type Farm, unresolvedHosts } from "../farm-view.ts";
 import { platformName, pluginName } from "../names.ts";
+import { isCurrent, miningControl } from "../rig-state.ts";
 import type { SendCommand } from "../send-command.ts";
 import { DeviceBinding, type DeviceContext } from "./device-binding.ts";
-import { turnEvery } from "./due.ts";
+import { reportIntervalMs } from "./due.ts";
 import type { DevicePlan } from "./plan.ts";
 import { rememberedPlan } from "./remembered.ts";
 
-export interface MatterBridgeOptions {
-  readonly log: HomeLog;
-  readonly faults: RigFaults;
-  /** Aborted when Homebridge ends its own part of Matter. */
-  readonly closing: AbortSignal;
-}
-
-/** The Matter devices of this plugin at Homebridge: those that it remembers, and those that the farm has now. */
+/** The plugin's Matter devices in Homebridge: those it remembers and those the farm has now. */
 export class MatterBridge {
-  readonly #through: DeviceContext;
-  readonly #shown = new Map<string, DeviceBinding>();
+  readonly #context: DeviceContext;
+  readonly #devices = new Map<string, DeviceBinding>();
   readonly #faults: RigFaults;
   readonly #closing: AbortSignal;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(matter: MatterAPI, { log, faults, closing }: MatterBridgeOptions) {
+  /** `closing` is aborted when Homebridge stops its own part of Matter. */
+  constructor(matter: MatterAPI, log: Logging, faults: RigFaults, closing: AbortSignal) {
     this.#faults = faults;
     this.#closing = closing;
-    this.#through = {
+    this.#context = {
       matter,
       warn: (message) => log.warn(message),
       inTurn: (work) => {
@@ -41,68 +34,62 @@ export class MatterBridge {
       closing,
     };
     const timer = setInterval(() => {
-      for (const device of this.#shown.values()) this.#bring(device, () => device.turn());
-    }, turnEvery);
+      for (const device of this.#devices.values()) this.#guard(device, () => device.report());
+    }, reportIntervalMs);
     closing.addEventListener("abort", () => clearInterval(timer));
   }
 
   /**
-   * Takes in a device that Homebridge remembers. At once: it forgets those that are not registered anew, and until then
-   * shows them with what was true when it ended.
+   * Takes in a device that Homebridge remembers, immediately: Homebridge forgets devices that are not registered again,
+   * and shows them as they were at the end of the last run until they are.
    */
   restore(accessory: MatterAccessory): void {
     const plan = rememberedPlan(accessory);
     if (plan === null) {
-      const { matter, warn } = this.#through;
+      const { matter, warn } = this.#context;
       matter
         .unregisterPlatformAccessories(pluginName, platformName, [accessory])
         .catch((error: unknown) => warn(`${accessory.displayName} was not removed from Matter: ${String(error)}`));
       return;
     }
-    const device = new DeviceBinding(plan, this.#through, true);
-    this.#shown.set(plan.key, device);
+    const device = new DeviceBinding(plan, this.#context, true);
+    this.#devices.set(plan.key, device);
     device.lost();
   }
 
-  /** Adds, changes and removes devices until they are those of the plans. */
+  /** Adds, changes and removes devices to match the plans. */
   show(plans: readonly DevicePlan[], farm: Farm, sendCommand: SendCommand): void {
     if (this.#closing.aborted) return;
     for (const plan of plans) {
-      const device = this.#shown.get(plan.key) ?? new DeviceBinding(plan, this.#through, false);
-      this.#shown.set(plan.key, device);
-      this.#bring(device, () => device.show(plan, sendCommand));
+      const device = this.#devices.get(plan.key) ?? new DeviceBinding(plan, this.#context, false);
+      this.#devices.set(plan.key, device);
+      this.#guard(device, () => device.show(plan, sendCommand));
     }
-    this.#leave(new Set(plans.map(({ key }) => key)), farm);
+    this.#remove(new Set(plans.map(({ key }) => key)), farm);
   }
 
-  /** Where the program fails over one device, nobody knows how that one is, and the others go on. */
-  #bring(device: DeviceBinding, work: () => void): void {
+  /** A device that makes the program fail is in an unknown state; the others are shown. */
+  #guard(device: DeviceBinding, work: () => void): void {
     this.#faults.run(`${device.plan.key} in Matter`, work, () => device.lost());
   }
 
-  /** Nobody knows how anything is. */
+  /** The state of everything is unknown. */
   lost(): void {
     if (this.#closing.aborted) return;
-    for (const device of this.#shown.values()) device.lost();
+    for (const device of this.#devices.values()) device.lost();
   }
 
-  /**
-   * A rig that does not say yet what it is may be any of those that are not there: what stands at its address stays, and
-   * so do groups, which may have it.
-   */
-  #leave(wanted: ReadonlySet<string>, { miners, hidden }: Farm): void {
-    const silent = miners.filter((miner) => miner.uid === null || (!isKnown(miner) && !miningControl(miner)));
-    const hosts = new Set([...silent.map(({ hostDescription }) => hostDescription), ...hidden]);
-    for (const [key, device] of this.#shown) {
+  /** Except at the addresses of rigs of unknown kind, and groups, which may contain those. */
+  #remove(wanted: ReadonlySet<string>, farm: Farm): void {
+    const hosts = unresolvedHosts(farm, (miner) => miner.uid === null || (!isCurrent(miner) && !miningControl(miner)));
+    for (const [key, device] of this.#devices) {
       if (wanted.has(key)) continue;
       const { host } = device.plan;
       if (host === null ? hosts.size > 0 : hosts.has(host)) device.lost();
-      else this.#remove(key, device);
+      else {
+        this.#devices.delete(key);
+        device.remove();
+      }
     }
-  }
-
-  #remove(key: string, device: DeviceBinding): void {
-    this.#shown.delete(key);
-    device.remove();
   }
 }

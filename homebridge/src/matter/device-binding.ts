@@ -1,54 +1,52 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
-import type { Information } from "../homekit/plan.ts";
+import { failureOf } from "../failure.ts";
+import type { Information } from "../homekit/texts.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { CommandRequest, SendCommand } from "../send-command.ts";
 import { modes } from "./devices.ts";
 import { type Attributes, due, type States } from "./due.ts";
-import { matterError } from "./error.ts";
 import type { Clusters, DeviceCommands, DevicePlan, DeviceType } from "./plan.ts";
-import { type Context, withoutNow } from "./remembered.ts";
-import { celsius } from "./units.ts";
+import { type Context, withoutReadings } from "./remembered.ts";
 
 export interface DeviceContext {
   readonly matter: MatterAPI;
   readonly warn: (message: string) => void;
-  /** Runs one after the other: Homebridge takes in devices that come at once in any order, and says nothing of it. */
+  /** One after the other: Homebridge registers simultaneous devices in any order, without reporting it. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
-  /** Waits so many ms, or until Homebridge ends; never rejects. */
+  /** Waits that many ms, or until Homebridge stops; never rejects. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Aborted when Homebridge ends. */
+  /** Aborted when Homebridge stops. */
   readonly closing: AbortSignal;
 }
 
-/** ms between two looks whether Homebridge has taken in a device, or let it go, and how long it is waited for. */
-const lookEvery = 25;
-const patience = 30_000;
-/** ms until a device that was not taken in is tried again, the first time and the longest: others wait for it meanwhile. */
-const firstWait = 30_000;
-const longestWait = 600_000;
+/** Between two checks whether Homebridge has registered or removed a device, and for all of them. */
+const checkIntervalMs = 25;
+const timeoutMs = 30_000;
+/** Before a device that was not registered is tried again, the first time and at most: others wait for it meanwhile. */
+const firstRetryAfterMs = 30_000;
+const maxRetryAfterMs = 600_000;
 
-/** A device at Homebridge that shows a plan, or that nobody knows how it is. */
+/** Keeps a device in Homebridge in line with a plan, or in an unknown state. */
 export class DeviceBinding {
   readonly #uuid: string;
-  readonly #through: DeviceContext;
+  readonly #context: DeviceContext;
   #plan: DevicePlan;
   #sendCommand: SendCommand | null = null;
-  #state: "new" | "moving" | "shown" | "closed" = "new";
-  /** Homebridge has heard of it, though it may not have taken it in yet. */
-  #isAsked = false;
-  #wait = firstWait;
-  /** What controllers were told. */
-  #told: States = {};
-  /** How Homebridge describes it from its last run on; null = it did not know it then. */
-  #written: Description | null;
+  #state: "new" | "registering" | "registered" | "closed" = "new";
+  /** Homebridge was asked to register it, and may not have done so yet. */
+  #isRequested = false;
+  #retryAfterMs = firstRetryAfterMs;
+  /** The attributes that controllers have. */
+  #reported: States = {};
+  /** The description that Homebridge has kept since its last run; null = the device is new. */
+  #stored: Description | null;
 
-  /** Of a device that Homebridge remembers, or of a new one. */
-  constructor(plan: DevicePlan, through: DeviceContext, isRemembered: boolean) {
-    this.#uuid = through.matter.uuid.generate(`rigbridge:matter:${plan.key}`);
-    this.#through = through;
+  constructor(plan: DevicePlan, context: DeviceContext, isRemembered: boolean) {
+    this.#uuid = context.matter.uuid.generate(`rigbridge:matter:${plan.key}`);
+    this.#context = context;
     this.#plan = plan;
-    this.#written = isRemembered ? descriptionOf(plan) : null;
+    this.#stored = isRemembered ? descriptionOf(plan) : null;
   }
 
   get plan(): DevicePlan {
@@ -59,111 +57,111 @@ export class DeviceBinding {
   show(plan: DevicePlan, sendCommand: SendCommand): void {
     this.#plan = plan;
     this.#sendCommand = sendCommand;
-    this.#bring(false);
+    this.#apply(false);
   }
 
-  /** Nobody knows how it is: whatever it is told fails, until it is shown again. */
+  /** The state is unknown: commands fail until the device is shown again. */
   lost(): void {
-    this.#plan = withoutNow(this.#plan);
+    this.#plan = withoutReadings(this.#plan);
     this.#sendCommand = null;
-    this.#bring(false);
+    this.#apply(false);
   }
 
-  /** The turn of figures that always move. */
-  turn(): void {
-    this.#bring(true);
+  /** The regular report, with values that always move. */
+  report(): void {
+    this.#apply(true);
   }
 
-  /** It is gone for good. */
+  /** Removes it permanently. */
   remove(): void {
     this.#state = "closed";
-    const { inTurn, warn } = this.#through;
+    const { inTurn, warn } = this.#context;
     inTurn(() => this.#unregister()).catch((error: unknown) =>
       warn(`${this.#plan.name} was not removed from Matter: ${String(error)}`),
     );
   }
 
-  #bring(turn: boolean): void {
+  #apply(isRegular: boolean): void {
     if (this.#state === "new") void this.#register();
-    if (this.#state === "shown") this.#update(turn);
+    if (this.#state === "registered") this.#update(isRegular);
   }
 
   async #register(): Promise<void> {
-    this.#state = "moving";
-    const { inTurn, matter, warn } = this.#through;
+    this.#state = "registering";
+    const { inTurn, matter, warn } = this.#context;
     try {
       await inTurn(async () => {
         if (this.#state === "closed") return;
-        // It may have been taken in late, and Homebridge refuses what it has.
-        const isLate = this.#isAsked && (await this.#isThere());
+        // Homebridge may have registered it late, and refuses devices that it has.
+        const isLate = this.#isRequested && (await this.#exists());
         if (!isLate) await matter.registerPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
-        this.#isAsked = true;
+        this.#isRequested = true;
         await this.#until(true);
       });
-      if (this.#state !== "moving") return;
-      this.#state = "shown";
-      // Homebridge may have put in what it remembers, so all is told, whatever it was registered with.
+      if (this.#state !== "registering") return;
+      this.#state = "registered";
+      // Homebridge may have restored remembered values over those that were registered, so all are reported.
       this.#update(false);
     } catch (error) {
-      if (this.#through.closing.aborted) return;
-      if (this.#wait === firstWait)
-        warn(`${this.#plan.name} is not shown in Matter: ${String(error)}; it is tried again`);
+      if (this.#context.closing.aborted) return;
+      if (this.#retryAfterMs === firstRetryAfterMs)
+        warn(`${this.#plan.name} is not shown in Matter: ${String(error)}; retrying`);
       await this.#registerAgain();
     }
   }
 
   async #registerAgain(): Promise<void> {
-    const wait = this.#wait;
-    this.#wait = Math.min(longestWait, wait * 2);
-    await this.#through.pause(wait);
-    if (this.#through.closing.aborted || this.#state !== "moving") return;
+    const retryAfterMs = this.#retryAfterMs;
+    this.#retryAfterMs = Math.min(maxRetryAfterMs, retryAfterMs * 2);
+    await this.#context.pause(retryAfterMs);
+    if (this.#context.closing.aborted || this.#state !== "registering") return;
     this.#state = "new";
-    this.#bring(false);
+    this.#apply(false);
   }
 
   async #unregister(): Promise<void> {
-    const { matter } = this.#through;
+    const { matter } = this.#context;
     await matter.unregisterPlatformAccessories(pluginName, platformName, [this.#accessory(this.#plan)]);
     await this.#until(false);
-    // Its state is gone a moment before it is.
-    await this.#through.pause(lookEvery);
+    // Its state disappears a moment before the device.
+    await this.#context.pause(checkIntervalMs);
   }
 
-  async #isThere(): Promise<boolean> {
-    const state = await this.#through.matter.getAccessoryState(this.#uuid, "bridgedDeviceBasicInformation");
+  async #exists(): Promise<boolean> {
+    const state = await this.#context.matter.getAccessoryState(this.#uuid, "bridgedDeviceBasicInformation");
     return state !== undefined;
   }
 
-  async #until(isThere: boolean): Promise<void> {
-    for (let waited = 0; waited < patience && !this.#through.closing.aborted; waited += lookEvery) {
-      if ((await this.#isThere()) === isThere) return;
-      await this.#through.pause(lookEvery);
+  async #until(exists: boolean): Promise<void> {
+    for (let waited = 0; waited < timeoutMs && !this.#context.closing.aborted; waited += checkIntervalMs) {
+      if ((await this.#exists()) === exists) return;
+      await this.#context.pause(checkIntervalMs);
     }
-    throw new Error(`Homebridge has not ${isThere ? "taken it in" : "let it go"} within ${patience / 1000} s`);
+    throw new Error(`Homebridge did not ${exists ? "register" : "remove"} it within ${timeoutMs / 1000} s`);
   }
 
-  #update(turn: boolean): void {
+  #update(isRegular: boolean): void {
     const { name, reachable, clusters } = this.#plan;
-    this.#write(descriptionOf(this.#plan));
-    const now = { ...clusters, bridgedDeviceBasicInformation: { nodeLabel: name, reachable } };
-    for (const [cluster, attributes] of Object.entries(due(this.#told, now, turn))) {
-      this.#isNow(cluster, attributes);
+    this.#store(descriptionOf(this.#plan));
+    const present = { ...clusters, bridgedDeviceBasicInformation: { nodeLabel: name, reachable } };
+    for (const [cluster, attributes] of Object.entries(due(this.#reported, present, isRegular))) {
+      this.#setReported(cluster, attributes);
       this.#send(cluster, attributes);
     }
   }
 
-  /** With what it is restored at the next start. Homebridge does so only for those that it remembers from the last run. */
-  #write(description: Description): void {
-    if (this.#written === null || isDeepStrictEqual(this.#written, description)) return;
-    this.#written = description;
-    const { matter, warn } = this.#through;
+  /** Keeps the description for the next start. Homebridge does so only for devices that it remembers. */
+  #store(description: Description): void {
+    if (this.#stored === null || isDeepStrictEqual(this.#stored, description)) return;
+    this.#stored = description;
+    const { matter, warn } = this.#context;
     matter
       .updatePlatformAccessories([this.#described(this.#plan)])
       .catch((error: unknown) => warn(`${this.#plan.name}: ${String(error)}`));
   }
 
   #send(cluster: string, attributes: Attributes): void {
-    const { matter, warn } = this.#through;
+    const { matter, warn } = this.#context;
     matter
       .updateAccessoryState(this.#uuid, cluster, { ...attributes })
       .catch((error: unknown) => warn(`${this.#plan.name}: ${String(error)}`));
@@ -182,7 +180,7 @@ export class DeviceBinding {
     return {
       UUID: this.#uuid,
       displayName: name,
-      deviceType: this.#through.matter.deviceTypes[plan.type],
+      deviceType: this.#context.matter.deviceTypes[plan.type],
       manufacturer: information.manufacturer,
       model: information.model,
       serialNumber: information.serial,
@@ -195,9 +193,9 @@ export class DeviceBinding {
     if (type === "OnOffOutlet")
       return {
         onOff: {
-          on: () => this.#wish(({ on }) => on?.(true)),
-          off: () => this.#wish(({ on }) => on?.(false)),
-          // It calls one of the others.
+          on: () => this.#command(({ on }) => on?.(true)),
+          off: () => this.#command(({ on }) => on?.(false)),
+          // Homebridge calls one of the others.
           toggle: () => {},
         },
       };
@@ -205,55 +203,52 @@ export class DeviceBinding {
     return {
       thermostat: {
         occupiedHeatingSetpointChange: ({ occupiedHeatingSetpoint: setpoint }) =>
-          this.#set("occupiedHeatingSetpoint", setpoint, ({ target }) => target?.(celsius(setpoint))),
+          this.#set("occupiedHeatingSetpoint", setpoint, ({ target }) => target?.(setpoint / 100)),
         systemModeChange: ({ systemMode }) =>
           this.#set("systemMode", systemMode, ({ on }) => on?.(systemMode !== modes.off)),
-        // It changes the setpoint.
+        // Homebridge changes the setpoint.
         setpointRaiseLower: () => {},
       },
     };
   }
 
   /**
-   * A controller has set it. Homebridge calls this for what it was told by us, too, and too late to refuse it, so where
-   * it is not done it goes back.
+   * A controller has set an attribute. Homebridge also calls this for attributes that the plugin set, and too late to
+   * refuse, so an attribute whose command fails is set back.
    */
-  async #set(attribute: string, value: number, wish: Wish): Promise<void> {
-    if (this.#toldOf("thermostat", attribute) === value) return;
+  async #set(attribute: string, value: number, requestOf: RequestOf): Promise<void> {
+    if (this.#reported.thermostat?.[attribute] === value) return;
     try {
-      await this.#wish(wish);
-      this.#isNow("thermostat", { [attribute]: value });
+      await this.#command(requestOf);
+      this.#setReported("thermostat", { [attribute]: value });
     } catch {
-      this.#send("thermostat", { [attribute]: this.#toldOf("thermostat", attribute) });
+      this.#send("thermostat", { [attribute]: this.#reported.thermostat?.[attribute] });
     }
   }
 
-  #toldOf(cluster: string, attribute: string): unknown {
-    return this.#told[cluster]?.[attribute];
+  #setReported(cluster: string, attributes: Attributes): void {
+    this.#reported = { ...this.#reported, [cluster]: { ...this.#reported[cluster], ...attributes } };
   }
 
-  #isNow(cluster: string, attributes: Attributes): void {
-    this.#told = { ...this.#told, [cluster]: { ...this.#told[cluster], ...attributes } };
-  }
-
-  async #wish(requestOf: Wish): Promise<void> {
+  async #command(requestOf: RequestOf): Promise<void> {
     const sendCommand = this.#sendCommand;
     const request = requestOf(this.#plan.commands);
-    const { matter, warn } = this.#through;
-    if (sendCommand === null || request === undefined) throw new matter.status.Failure("Nobody knows now how it is");
+    const { matter, warn } = this.#context;
+    if (sendCommand === null || request === undefined)
+      throw new matter.status.Failure("The state of this device is unknown at present");
     try {
       await sendCommand(request);
     } catch (error) {
-      const { status, message } = matterError(error);
+      const { status, message } = failureOf(error);
       warn(`${this.#plan.name}: ${message}`);
       throw new matter.status[status](message);
     }
   }
 }
 
-type Wish = (tellable: DeviceCommands) => CommandRequest | undefined;
+type RequestOf = (commands: DeviceCommands) => CommandRequest | undefined;
 
-/** What Homebridge writes down beside the state. */
+/** What Homebridge keeps besides the state. */
 interface Description {
   readonly name: string;
   readonly information: Information;
@@ -266,7 +261,7 @@ const descriptionOf = ({ key, type, host, name, information }: DevicePlan): Desc
   context: { key, type, host },
 });
 
-/** With what Matter must have, where nobody knows it yet: the device is not reachable then. */
+/** Adds attributes that Matter requires and that are not known yet; the device is not reachable then. */
 function complete(type: DeviceType, clusters: Clusters): NonNullable<MatterAccessory["clusters"]> {
   if (type === "OnOffOutlet") return { ...clusters, onOff: { onOff: false, ...clusters.onOff } };
   if (type === "Thermostat" && clusters.thermostat !== undefined)

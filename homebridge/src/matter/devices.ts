@@ -1,110 +1,26 @@
-import { type Heating, type Miner, properties } from "rigbridge";
-import type { Listed } from "../config/choices.ts";
+import { type Miner, type PropertyKey, properties } from "rigbridge";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
-import { groupState } from "../homekit/groups.ts";
-import { handedBack, isActive, targets, targetTold } from "../homekit/heater.ts";
-import { isKnown, isMining, miningControl, switchRequest } from "../homekit/main-switch.ts";
-import type { Information } from "../homekit/plan.ts";
-import type { VisibleRig } from "../homekit/rig-parts.ts";
-import { temperaturesOf, type VisibleTemperature } from "../homekit/temperature-sensors.ts";
-import { informationText, versionIn } from "../homekit/texts.ts";
-import { shownFarm, type VisibleGroup } from "../visible-farm.ts";
-import type { Clusters, DevicePlan } from "./plan.ts";
-import { matterText, nameBytes } from "./texts.ts";
-import { centidegrees, milliwattHours, milliwatts } from "./units.ts";
+import { targets } from "../homekit/heater.ts";
+import { hasSensor, sensorCelsius } from "../homekit/temperature-sensors.ts";
+import { ownInformation, rigInformation } from "../homekit/texts.ts";
+import {
+  groupState,
+  isCurrent,
+  isHeaterOn,
+  miningControl,
+  numberOf,
+  propertyKeys,
+  roomOf,
+  switchState,
+} from "../rig-state.ts";
+import { heaterRequest, setRequest } from "../send-command.ts";
+import { type FindSettings, type VisibleGroup, type VisibleRig, visibleFarm } from "../visible-farm.ts";
+import type { Clusters, DeviceCommands, DevicePlan } from "./plan.ts";
+import { centidegrees, matterText, milliwattHours, milliwatts, nameBytes } from "./values.ts";
 
-/** Which Matter devices there are of a farm: the same rigs and groups as in HomeKit, under the same names. */
-export function whatDevices(farm: Farm, settings: Settings, listed: Listed): readonly DevicePlan[] {
-  const { rigs, groups } = shownFarm(farm, settings, listed);
-  return [
-    ...groups.flatMap(groupDevice),
-    ...rigs.flatMap((rig) => [...rigDevice(rig), ...temperaturesOf(rig).map((each) => temperatureDevice(rig, each))]),
-  ];
-}
-
-/** A heater, where it heats a room; else an outlet, where it can be stopped; else a meter; none until one knows which. */
-function rigDevice({ miner, name, choices }: VisibleRig): DevicePlan[] {
-  const common = {
-    name: matterText(name),
-    information: informationOf(miner),
-    host: miner.hostDescription,
-    reachable: isKnown(miner),
-  };
-  if (choices.as === "heater" && miner.heating !== null)
-    return [
-      {
-        ...common,
-        key: `heater:${miner.uid}`,
-        type: "Thermostat",
-        clusters: { ...thermostat(miner, miner.heating), ...electrical(miner) },
-        commands: heaterCommands(miner, miner.heating),
-      },
-    ];
-  if (miningControl(miner) !== undefined)
-    return [
-      {
-        ...common,
-        key: `outlet:${miner.uid}`,
-        type: "OnOffOutlet",
-        clusters: { ...onOff(isKnown(miner), isMining(miner)), ...electrical(miner) },
-        commands: { on: (on) => switchRequest([miner.id], on) },
-      },
-    ];
-  if (!isKnown(miner)) return [];
-  return [
-    { ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor", clusters: electrical(miner), commands: {} },
-  ];
-}
-
-/** A device of its own: controllers take in that there is one more, but not that one is made of other parts than before. */
-function temperatureDevice({ miner, name }: VisibleRig, { sensor, celsius }: VisibleTemperature): DevicePlan {
-  const what = properties[sensor].name.toLowerCase();
-  return {
-    key: `${sensor}:${miner.uid}`,
-    type: "TemperatureSensor",
-    name: `${matterText(name, nameBytes - what.length - 1)} ${what}`,
-    information: informationOf(miner),
-    host: miner.hostDescription,
-    reachable: isKnown(miner) || celsius !== null,
-    clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
-    commands: {},
-  };
-}
-
-/** Without power: whoever adds up the devices of a home would count its rigs twice. */
-function groupDevice({ key, name, members }: VisibleGroup): DevicePlan[] {
-  const state = groupState(members);
-  if (state === null) return [];
-  return [
-    {
-      key,
-      type: "OnOffOutlet",
-      name: matterText(name),
-      information: { manufacturer: "Rigbridge", model: "Group of rigs", serial: key, firmware: "0" },
-      host: null,
-      reachable: state.isKnown,
-      clusters: onOff(state.isKnown, state.isOn),
-      commands: { on: (on) => switchRequest(state.ids, on) },
-    },
-  ];
-}
-
-/** Matter has no unknown between on and off. */
-const onOff = (known: boolean, on: boolean): Clusters => ({ onOff: known ? { onOff: on } : {} });
-
-/**
- * Both take null for unknown, so they are there from the start: a device that changes its clusters later is another one
- * to a controller. What was counted stays true while the rig is off.
- */
-function electrical(miner: Miner): Clusters {
-  const { power, energy } = miner.readings;
-  const counted = milliwattHours(energy);
-  return {
-    electricalPowerMeasurement: { activePower: isKnown(miner) ? milliwatts(power) : null },
-    electricalEnergyMeasurement: { cumulativeEnergyImported: counted === null ? null : { energy: counted } },
-  };
-}
+/** What shows one property of a rig: devices with those of their attributes that show it. */
+type PropertyPart = (rig: VisibleRig, key: PropertyKey) => readonly DevicePlan[];
 
 /** Thermostat.SystemMode. */
 export const modes = { off: 0, heat: 4 } as const;
@@ -112,7 +28,7 @@ export const modes = { off: 0, heat: 4 } as const;
 const lowest = targets.minValue * 100;
 const highest = targets.maxValue * 100;
 
-/** What a thermostat is that only heats. */
+/** Of a thermostat that only heats. */
 export const heatingOnly = {
   absMinHeatSetpointLimit: lowest,
   absMaxHeatSetpointLimit: highest,
@@ -121,31 +37,176 @@ export const heatingOnly = {
   controlSequenceOfOperation: 2,
 } as const;
 
-/** The service holds the rig to its room's target; a controller only says what that is. */
-function thermostat(miner: Miner, heating: Heating): Clusters {
-  const target = centidegrees(heating.target);
-  const mode = isActive(miner, heating) ? modes.heat : modes.off;
-  return {
-    thermostat: {
-      ...heatingOnly,
-      // The room's is measured elsewhere, whether or not the rig is on.
-      localTemperature: centidegrees(heating.room),
-      ...(target !== null && target >= lowest && target <= highest ? { occupiedHeatingSetpoint: target } : {}),
-      ...(isKnown(miner) ? { systemMode: mode } : {}),
+const miningPart: PropertyPart = (rig) => {
+  const { miner } = rig;
+  const room = roomOf(rig);
+  if (room !== null) {
+    const systemMode = isHeaterOn(miner, room) ? modes.heat : modes.off;
+    const thermostat = isCurrent(miner) ? { systemMode } : {};
+    return rigPart(rig, { thermostat }, { on: (on) => heaterRequest(miner, room, on) });
+  }
+  if (miningControl(miner) === undefined) return [];
+  return rigPart(rig, onOff(switchState([miner])), { on: (on) => setRequest([miner.id], "mining", on) });
+};
+
+/** Power and energy accept null, so every rig has them from the start: changed clusters would make it a new device. */
+const powerPart: PropertyPart = (rig, key) => {
+  const activePower = isCurrent(rig.miner) ? milliwatts(numberOf(rig.miner, key)) : null;
+  return rigPart(rig, { electricalPowerMeasurement: { activePower } });
+};
+
+/** The energy counted so far stays valid while the rig is off. */
+const energyPart: PropertyPart = (rig, key) => {
+  const energy = milliwattHours(numberOf(rig.miner, key));
+  return rigPart(rig, {
+    electricalEnergyMeasurement: { cumulativeEnergyImported: energy === null ? null : { energy } },
+  });
+};
+
+/** Measured elsewhere, so it is known even while the rig is off. */
+const roomTemperaturePart: PropertyPart = (rig, key) =>
+  roomOf(rig) === null
+    ? []
+    : rigPart(rig, { thermostat: { localTemperature: centidegrees(numberOf(rig.miner, key)) } });
+
+/** The service regulates the rig to the room's target; a controller only sets the target. */
+const roomTargetPart: PropertyPart = (rig, key) => {
+  const { miner } = rig;
+  if (roomOf(rig) === null) return [];
+  const target = centidegrees(numberOf(miner, key));
+  const isValid = target !== null && target >= lowest && target <= highest;
+  const thermostat = { ...heatingOnly, ...(isValid ? { occupiedHeatingSetpoint: target } : {}) };
+  return rigPart(rig, { thermostat }, { target: (celsius) => setRequest([miner.id], key, celsius) });
+};
+
+/** A device of its own: controllers notice an added device, but not that one now consists of other parts. */
+const temperaturePart: PropertyPart = (rig, key) => {
+  if (!hasSensor(rig, key)) return [];
+  const { miner, name } = rig;
+  const celsius = sensorCelsius(rig, key);
+  const title = properties[key].name.toLowerCase();
+  return [
+    {
+      key: `${key}:${miner.uid}`,
+      type: "TemperatureSensor",
+      name: `${matterText(name, nameBytes - title.length - 1)} ${title}`,
+      ...rigBasics(miner),
+      reachable: isCurrent(miner) || celsius !== null,
+      clusters: { temperatureMeasurement: { measuredValue: centidegrees(celsius) } },
+      commands: {},
     },
-  };
+  ];
+};
+
+/** How each property of a rig, and the control that writes it, appears in Matter. Parts of one device are joined. */
+export const parts = {
+  status: null,
+  reason: null,
+  mining: miningPart,
+  hashrate: null,
+  hashrate_average: null,
+  hashrate_expected: null,
+  algorithm: null,
+  power: powerPart,
+  energy: energyPart,
+  efficiency: null,
+  power_target: null,
+  power_limit: null,
+  throttle: null,
+  mode: null,
+  frequency: null,
+  voltage: null,
+  fan: null,
+  temperature_target: null,
+  temperature: temperaturePart,
+  temperature_in: temperaturePart,
+  temperature_out: temperaturePart,
+  pool: null,
+  started_at: null,
+  best_share: null,
+  found_blocks: null,
+  shares_accepted: null,
+  shares_rejected: null,
+  hardware_errors: null,
+  revenue: null,
+  profit: null,
+  room_temperature: (rig, key) => [...roomTemperaturePart(rig, key), ...temperaturePart(rig, key)],
+  room_target: roomTargetPart,
+  heat_demand: null,
+  problem: null,
+  locate: null,
+  restart: null,
+  reboot: null,
+  board: null,
+  board_hashrate: null,
+  board_temperature: null,
+  board_chip_temperature: null,
+  fan_rpm: null,
+  fan_percent: null,
+} satisfies Record<PropertyKey, PropertyPart | null>;
+
+/** All Matter devices of a farm: the same rigs and groups as in HomeKit, with the same names. */
+export function planDevices(farm: Farm, settings: Settings, find: FindSettings): readonly DevicePlan[] {
+  const { rigs, groups } = visibleFarm(farm, settings, find);
+  return [...groups.flatMap(groupDevice), ...rigs.flatMap(rigDevices)];
 }
 
-const heaterCommands = (miner: Miner, heating: Heating): DevicePlan["commands"] => ({
-  on: (on) => (on ? handedBack(miner, heating) : switchRequest([miner.id], false)),
-  target: (celsius) => targetTold(miner.id, celsius),
+function rigDevices(rig: VisibleRig): readonly DevicePlan[] {
+  const devices = new Map<string, DevicePlan>();
+  for (const part of propertyKeys.flatMap((key) => parts[key]?.(rig, key) ?? [])) {
+    const { clusters = {}, commands = {} } = devices.get(part.key) ?? {};
+    const thermostat = { ...clusters.thermostat, ...part.clusters.thermostat };
+    devices.set(part.key, {
+      ...part,
+      clusters: { ...clusters, ...part.clusters, ...(part.type === "Thermostat" ? { thermostat } : {}) },
+      commands: { ...commands, ...part.commands },
+    });
+  }
+  return [...devices.values()];
+}
+
+/**
+ * Part of the rig's main device: a heater if it heats a room, else an outlet if it can be stopped, else a meter; none
+ * until that is known.
+ */
+function rigPart(rig: VisibleRig, clusters: Clusters, commands: DeviceCommands = {}): DevicePlan[] {
+  const { miner, name } = rig;
+  const common = { name: matterText(name), ...rigBasics(miner), reachable: isCurrent(miner), clusters, commands };
+  if (roomOf(rig) !== null) return [{ ...common, key: `heater:${miner.uid}`, type: "Thermostat" }];
+  if (miningControl(miner) !== undefined) return [{ ...common, key: `outlet:${miner.uid}`, type: "OnOffOutlet" }];
+  return isCurrent(miner) ? [{ ...common, key: `meter:${miner.uid}`, type: "ElectricalSensor" }] : [];
+}
+
+function rigBasics(miner: Miner): Pick<DevicePlan, "information" | "host"> {
+  const { manufacturer, model, serial, firmware } = rigInformation(miner);
+  const information = {
+    manufacturer: matterText(manufacturer),
+    model: matterText(model),
+    serial: matterText(serial),
+    firmware,
+  };
+  return { information, host: miner.hostDescription };
+}
+
+/** Without power: adding up the devices of a home would count its rigs twice. */
+function groupDevice({ key, name, members }: VisibleGroup): DevicePlan[] {
+  const state = groupState(members);
+  if (state === null) return [];
+  return [
+    {
+      key,
+      type: "OnOffOutlet",
+      name: matterText(name),
+      information: ownInformation("Group of rigs", key),
+      host: null,
+      reachable: state.isCurrent,
+      clusters: onOff(state),
+      commands: { on: (on) => setRequest(state.ids, "mining", on) },
+    },
+  ];
+}
+
+/** Matter has no unknown state between on and off. */
+const onOff = (state: { readonly isCurrent: boolean; readonly isOn: boolean }): Clusters => ({
+  onOff: state.isCurrent ? { onOff: state.isOn } : {},
 });
-
-function informationOf({ identity, hardware, uid }: Miner): Information {
-  return {
-    manufacturer: matterText(informationText(identity?.make ?? "", "Rigbridge")),
-    model: matterText(informationText(identity?.model ?? hardware, "Mining rig")),
-    serial: matterText(informationText(identity?.serial ?? uid ?? "", "unknown")),
-    firmware: versionIn(identity?.firmware ?? ""),
-  };
-}

@@ -4,30 +4,29 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export type States = Readonly<Record<string, Attributes>>;
 
 /**
- * What of the attributes a controller is to be told now: whatever differs from what it was told last; of figures that
- * always move only what has moved far, unless their `turn` has come. That comes every 30 s.
+ * The attributes to report to controllers now: all that differ from the last report. Of values that always move, only
+ * those that moved far, unless this is the regular report.
  */
-export function due(told: States, now: States, turn: boolean): States {
-  const changes = Object.entries(now).map(([cluster, attributes]) => {
-    const before = told[cluster] ?? {};
-    const entries = Object.entries(attributes).filter(([name, value]) => isDue(name, before, value, turn));
+export function due(reported: States, present: States, isRegular: boolean): States {
+  const changes = Object.entries(present).map(([cluster, attributes]) => {
+    const before = reported[cluster] ?? {};
+    const entries = Object.entries(attributes).filter(([name, value]) => isDue(name, before[name], value, isRegular));
     return [cluster, Object.fromEntries(entries)] as const;
   });
   return Object.fromEntries(changes.filter(([, attributes]) => Object.keys(attributes).length > 0));
 }
 
-/** ms; every 30 to 60 s is what controllers want of energy. */
-export const turnEvery = 30_000;
+/** Between two regular reports; controllers want energy every 30 to 60 s. */
+export const reportIntervalMs = 30_000;
 
-function isDue(name: string, before: Attributes, value: unknown, turn: boolean): boolean {
-  const last = before[name];
-  if (isSame(last, value)) return false;
+function isDue(name: string, before: unknown, value: unknown, isRegular: boolean): boolean {
+  if (JSON.stringify(before) === JSON.stringify(value)) return false;
   const isFar = bands[name];
-  if (turn || isFar === undefined || last === undefined || last === null || value === null) return true;
-  return isFar(Number(last), Number(value));
+  if (isRegular || isFar === undefined || before === undefined || before === null || value === null) return true;
+  return isFar(Number(before), Number(value));
 }
 
-/** Whether a figure of the attribute has moved far; those that are not named are told whenever they move. */
+/** Whether a value moved far; attributes that are not listed are reported whenever they change. */
 const bands: Readonly<Record<string, (before: number, now: number) => boolean>> = {
   /** mW: 2 W, and 2 %. */
   activePower: (before, now) => Math.abs(now - before) >= Math.max(2_000, Math.abs(before) * 0.02),
@@ -36,5 +35,3 @@ const bands: Readonly<Record<string, (before: number, now: number) => boolean>> 
   measuredValue: (before, now) => Math.abs(now - before) >= 50,
   localTemperature: (before, now) => Math.abs(now - before) >= 20,
 };
-
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -1,34 +1,31 @@
-import type { Information } from "../homekit/plan.ts";
+import type { Information } from "../homekit/texts.ts";
 import type { CommandRequest } from "../send-command.ts";
 
-/**
- * Accessories of Matter as data: what the pure functions of this folder make of a farm, and what `ShownDevice` brings
- * to Homebridge.
- */
+/** A Matter device as data: pure functions make it from the farm, and `DeviceBinding` applies it. */
 export interface DevicePlan {
   /**
-   * What makes it itself for ever, and its type and clusters with it: `outlet:<uid>`, `heater:<uid>`, `meter:<uid>`,
-   * `temperature:<uid>`, `group:<id>`.
+   * Its identity for ever, with its type and clusters: `outlet:<uid>`, `heater:<uid>`, `meter:<uid>`,
+   * `temperature:<uid>`, `group:<id>` or `rigs`.
    */
   readonly key: string;
   readonly type: DeviceType;
-  /** 32 bytes at most. */
+  /** At most 32 bytes. */
   readonly name: string;
   readonly information: Information;
-  /** `host:port` of the rig, by which it is known again before it has been identified; null = no rig. */
+  /** `host:port` of the rig, which identifies it until its uid is known; null = not a rig. */
   readonly host: string | null;
-  /** false = it is off, or nobody knows how it is. */
+  /** false = it is off, or its state is unknown. */
   readonly reachable: boolean;
   readonly clusters: Clusters;
   readonly commands: DeviceCommands;
 }
 
-/** As Homebridge calls them. A meter is a rig that cannot be stopped. */
+/** As Homebridge calls them. An `ElectricalSensor` is a rig that cannot be stopped. */
 export type DeviceType = "OnOffOutlet" | "Thermostat" | "ElectricalSensor" | "TemperatureSensor";
 
 /**
- * Attributes by the name of their cluster, in Matter's units. null = nobody knows, where the attribute takes that;
- * where it does not, an attribute that nobody knows is left out, and stays as it was.
+ * Attributes by the name of their cluster, in Matter's units. null = unknown; an unknown attribute that does not accept
+ * null is left out and keeps its value.
  */
 export type Clusters = {
   readonly onOff?: { readonly onOff?: boolean };
@@ -43,19 +40,19 @@ export type Clusters = {
 
 /** Temperatures in hundredths of °C. */
 type Thermostat = {
-  readonly localTemperature: number | null;
+  readonly localTemperature?: number | null;
   readonly occupiedHeatingSetpoint?: number;
   readonly systemMode?: number;
-  readonly controlSequenceOfOperation: number;
-  readonly absMinHeatSetpointLimit: number;
-  readonly absMaxHeatSetpointLimit: number;
-  readonly minHeatSetpointLimit: number;
-  readonly maxHeatSetpointLimit: number;
+  readonly controlSequenceOfOperation?: number;
+  readonly absMinHeatSetpointLimit?: number;
+  readonly absMaxHeatSetpointLimit?: number;
+  readonly minHeatSetpointLimit?: number;
+  readonly maxHeatSetpointLimit?: number;
 };
 
-/** What is said to the rigs when a controller wants something of the device. */
+/** The commands for what a controller does to the device. */
 export interface DeviceCommands {
   readonly on?: (on: boolean) => CommandRequest;
-  /** °C that the room should have. */
+  /** The room's target in °C. */
   readonly target?: (celsius: number) => CommandRequest;
 }

@@ -3,49 +3,46 @@ import { type JsonObject, recordOf } from "../config/json.ts";
 import { heatingOnly } from "./devices.ts";
 import type { Clusters, DevicePlan, DeviceType } from "./plan.ts";
 
-/** What is kept with a device from one run to the next. */
+/** What Homebridge keeps with a device between runs. */
 export interface Context {
   readonly key: string;
   readonly type: DeviceType;
   readonly host: string | null;
 }
 
-/** The plan of a device as Homebridge remembers it, without what is true only now; null where it is none of ours. */
+/** The plan of a device that Homebridge remembers, without readings; null if the plugin did not make it. */
 export function rememberedPlan(accessory: MatterAccessory): DevicePlan | null {
   const { displayName, manufacturer, model, serialNumber, firmwareRevision, clusters } = accessory;
   const { key, type, host } = recordOf(accessory.context);
   if (typeof key !== "string" || !isDeviceType(type)) return null;
-  return withoutNow({
+  return withoutReadings({
     key,
     type,
     name: displayName,
     information: { manufacturer, model, serial: serialNumber, firmware: firmwareRevision ?? "0" },
     host: typeof host === "string" ? host : null,
     reachable: false,
-    clusters: picked(clusters ?? {}),
+    clusters: clustersIn(clusters ?? {}),
     commands: {},
   });
 }
 
-/** A device of which nobody knows how it is: what was counted stays, and so does what Matter must have. */
-export function withoutNow(plan: DevicePlan): DevicePlan {
-  return { ...plan, reachable: false, clusters: unknown(plan.clusters), commands: {} };
-}
-
-function unknown(clusters: Clusters): Clusters {
-  const { electricalPowerMeasurement, temperatureMeasurement, thermostat } = clusters;
-  return {
-    ...clusters,
+/** A device in an unknown state. Counted energy stays, and so do the attributes that Matter requires. */
+export function withoutReadings(plan: DevicePlan): DevicePlan {
+  const { electricalPowerMeasurement, temperatureMeasurement, thermostat } = plan.clusters;
+  const clusters: Clusters = {
+    ...plan.clusters,
     ...(electricalPowerMeasurement === undefined ? {} : { electricalPowerMeasurement: { activePower: null } }),
     ...(temperatureMeasurement === undefined ? {} : { temperatureMeasurement: { measuredValue: null } }),
     ...(thermostat === undefined ? {} : { thermostat: { ...thermostat, localTemperature: null } }),
   };
+  return { ...plan, reachable: false, clusters, commands: {} };
 }
 
-/** Those that a plan has, of what Homebridge wrote down: it adds some of its own. */
-function picked(written: object): Clusters {
+/** The clusters of a plan, among those that Homebridge stored: it adds some of its own. */
+function clustersIn(stored: object): Clusters {
   const { onOff, electricalPowerMeasurement, electricalEnergyMeasurement, thermostat, temperatureMeasurement } =
-    recordOf(written);
+    recordOf(stored);
   const { onOff: on } = recordOf(onOff);
   const { energy } = recordOf(recordOf(electricalEnergyMeasurement).cumulativeEnergyImported);
   return {
@@ -61,7 +58,6 @@ function picked(written: object): Clusters {
 
 const thermostatIn = ({ occupiedHeatingSetpoint, systemMode }: JsonObject): Clusters["thermostat"] & object => ({
   ...heatingOnly,
-  localTemperature: null,
   ...(typeof occupiedHeatingSetpoint === "number" ? { occupiedHeatingSetpoint } : {}),
   ...(typeof systemMode === "number" ? { systemMode } : {}),
 });

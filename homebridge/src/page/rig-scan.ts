@@ -3,40 +3,39 @@ import type { FoundRigAt } from "rigbridge/discovery";
 import { listOf, recordOf } from "../config/json.ts";
 
 export interface ScanProgress {
-  /** Addresses looked at, and to look at. */
+  /** Addresses scanned so far, and all addresses. */
   readonly scanned: number;
   readonly total: number;
   readonly found: readonly FoundRigAt[];
 }
 
 export interface Scanned extends ScanProgress {
-  /** What was left out, for people. */
+  /** For people: what was left out. */
   readonly notes: readonly string[];
   readonly wasStopped: boolean;
 }
 
-/** ms between two tellings. */
-const pace = 200;
+const progressIntervalMs = 200;
 
 /** The search for rigs, one at a time. */
 export class RigScan {
-  readonly #sendCommand: (progress: ScanProgress) => void;
+  readonly #progress: (progress: ScanProgress) => void;
   readonly #ending: AbortSignal;
   #stopping: AbortController | null = null;
 
-  constructor(sendCommand: (progress: ScanProgress) => void, ending: AbortSignal) {
-    this.#sendCommand = sendCommand;
+  constructor(progress: (progress: ScanProgress) => void, ending: AbortSignal) {
+    this.#progress = progress;
     this.#ending = ending;
   }
 
-  /** Resolves at its end. `networks` is a text with blanks or commas between them; none = this machine's own. */
+  /** Resolves when the search ends. `networks` are separated by whitespace or commas; none = this machine's own. */
   async run(given: unknown): Promise<Scanned> {
-    if (this.#stopping !== null) throw new RigbridgeError("not.possible", "A search is under way");
+    if (this.#stopping !== null) throw new RigbridgeError("not.possible", "A search is already running");
     const stopping = new AbortController();
     this.#stopping = stopping;
     const found: FoundRigAt[] = [];
     let at = { scanned: 0, total: 0 };
-    const timer = setInterval(() => this.#sendCommand({ ...at, found }), pace);
+    const timer = setInterval(() => this.#progress({ ...at, found }), progressIntervalMs);
     try {
       const { findRigs } = await import("rigbridge/discovery");
       const notes = await findRigs({

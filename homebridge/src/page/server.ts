@@ -1,14 +1,13 @@
 import { HomebridgePluginUiServer, RequestError } from "@homebridge/plugin-ui-utils";
-import { RigbridgeError } from "rigbridge";
-import { nameOf } from "../config/read.ts";
+import { type Mistake, RigbridgeError } from "rigbridge";
+import { isConfigured, nameOf, readSettings } from "../config/read.ts";
 import { folderIn, readStatus } from "../status-file.ts";
-import { checked } from "./check.ts";
 import { RigScan } from "./rig-scan.ts";
 import { trySettings } from "./try-service.ts";
 
 /**
- * The process behind the settings page, which Homebridge's user interface starts when the page is opened and ends when
- * it is closed. What it writes to its output gets into the log of Homebridge, so it writes nothing.
+ * The process behind the settings page. Homebridge's user interface starts it when the page is opened and stops it when
+ * the page is closed. Its output would appear in Homebridge's log, so it writes none.
  */
 class PageServer extends HomebridgePluginUiServer {
   readonly #closing = new AbortController();
@@ -19,7 +18,7 @@ class PageServer extends HomebridgePluginUiServer {
     const { signal } = this.#closing;
     const scan = new RigScan((progress) => this.pushEvent("scan", progress), signal);
     const storage = this.homebridgeStoragePath ?? "";
-    this.#answer("/check", checked);
+    this.#answer("/check", check);
     this.#answer("/services", () => findServices(signal));
     this.#answer("/try", (given) => trySettings(given, signal));
     this.#answer("/scan", (given) => scan.run(given));
@@ -28,17 +27,29 @@ class PageServer extends HomebridgePluginUiServer {
     this.ready();
   }
 
-  /** A failure is a sentence for the page; a fault of ours too, since anything else would be printed with its stack. */
+  /** Every failure becomes a sentence for the page, internal errors too: their stack would be printed otherwise. */
   #answer(path: string, answer: (given: unknown) => unknown): void {
     this.onRequest(path, async (given: unknown) => {
       try {
         return (await answer(given)) ?? null;
       } catch (error) {
-        const message = error instanceof RigbridgeError ? error.message : "A fault of the plugin";
+        const message = error instanceof RigbridgeError ? error.message : "Internal error of the plugin";
         throw new RequestError(message, { code: error instanceof RigbridgeError ? error.code : "internal" });
       }
     });
   }
+}
+
+/** What the plugin would report for a block of `config.json`, and whether the block configures anything. */
+async function check(written: unknown): Promise<{ isConfigured: boolean; mistakes: readonly Mistake[] }> {
+  const mistakes = await readSettings(written).then(
+    () => [],
+    (error: unknown) => {
+      if (!(error instanceof RigbridgeError)) throw error;
+      return error.errors;
+    },
+  );
+  return { isConfigured: isConfigured(written), mistakes };
 }
 
 async function findServices(signal: AbortSignal) {
