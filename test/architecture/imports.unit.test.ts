@@ -65,7 +65,6 @@ const exceptions: readonly string[] = [
   "homebridge/src/homekit/alarm.ts -> homebridge/src/homekit/rig-parts.ts",
   "homebridge/src/homekit/eve.ts -> homebridge/src/homekit/rig-parts.ts",
   "homebridge/src/homekit/fan.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/homekit/heater.ts -> homebridge/src/homekit/rig-parts.ts",
   "homebridge/src/homekit/main-switch.ts -> homebridge/src/homekit/heater.ts",
   "homebridge/src/homekit/main-switch.ts -> homebridge/src/homekit/rig-parts.ts",
   "homebridge/src/homekit/momentary.ts -> homebridge/src/homekit/rig-parts.ts",
