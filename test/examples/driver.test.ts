@@ -25,7 +25,7 @@ const connect = () => {
 const soon = () => AbortSignal.timeout(5_000);
 
 describe("the smallest driver", () => {
-  test("recognises only its device, by the page", () => {
+  test("recognises its device by the page, and no other", () => {
     const signs = { version: null, asked: {}, told: {} };
     const page = (body: string) => ({ ...signs, root: { status: 200, headers: {}, body } });
     expect(hotbox.recognise(page("<title>Hotbox</title>"))).toEqual({ make: "Hotbox" });
@@ -33,13 +33,13 @@ describe("the smallest driver", () => {
     expect(hotbox.recognise({ ...signs, root: null })).toBeUndefined();
   });
 
-  test("reads in SI units; an odd field is null with a note", async () => {
+  test("reads in SI units, what is odd as null with a note", async () => {
     const { identity, readings } = await connect().read(soon());
     expect(identity.mac).toBe("02:51:00:00:00:01");
     expect([readings.hashrate, readings.power, readings.notes]).toEqual([950_500_000, null, ["watts is not a number"]]);
   });
 
-  test("stops the device and returns its answer", async () => {
+  test("stops it, in the device's words", async () => {
     const rig = connect();
     expect(await rig.set("mining", false, soon())).toBe("as you like");
     expect((await rig.read(soon())).readings.mining).toBe(false);

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -14,6 +13,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { demoFarm, type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { freePort } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/grafana/**
@@ -178,12 +178,3 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing; skipped: the da
     expect(data).toContain(name === "group" ? "Garage" : "garage-s19");
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
@@ -21,7 +20,7 @@ import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { type Listening, listenAt } from "../mqtt/mosquitto.ts";
+import { freePort, type Listening, listenAt } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/home-assistant/**
@@ -363,12 +362,3 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
     });
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
