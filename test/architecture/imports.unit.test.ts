@@ -52,11 +52,11 @@ const rooms: Arrows = {
   power: ["commands", "miners", "money", "users"],
 };
 
-/** Imports that break a rule today, between two neighbours. An entry that is no longer needed fails the test: delete it. */
+/** Edges between siblings that break a rule today. An entry that is no longer needed fails the test: delete it. */
 const exceptions: readonly string[] = [
-  // mDNS stands in discovery, above the link that uses it to find rigs.
+  // mDNS is in discovery, above the link that uses it to find rigs.
   "src/link -> src/discovery",
-  // The four arrows between rooms that have to turn.
+  // Arrows between rooms that have to turn.
   "src/service/commands -> src/service/history",
   "src/service/commands -> src/service/power",
   "src/service/miners -> src/service/events",
@@ -104,7 +104,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const files = ["src", "nodes", "homebridge/src"].flatMap(sourcesIn);
 const imports = files.flatMap((from) => specifiersIn(read(from)).flatMap((specifier) => resolved(from, specifier)));
 
-test("every form of import is found, and only imports", () => {
+test("the parser finds every form of import, and nothing else", () => {
   const text = [
     'import "./bare.ts";',
     'import type { A } from "./type.ts";',
@@ -131,7 +131,7 @@ test("every form of import is found, and only imports", () => {
   ]);
 });
 
-test("every relative import leads to a source file", () => {
+test("every relative import resolves to a source file", () => {
   expect(imports.length).toBeGreaterThan(files.length);
   expect(imports.filter(({ to }) => !files.includes(to))).toEqual([]);
 });
@@ -155,13 +155,13 @@ test("a folder imports only what the map allows", () => {
   expect(forbidden().filter((edge) => !exceptions.includes(edge))).toEqual([]);
 });
 
-test("no folder or file imports itself by way of others", () => {
-  expect(circles(exceptions)).toEqual([]);
+test("there are no import cycles between folders or files", () => {
+  expect(cycles(exceptions)).toEqual([]);
 });
 
-test("no exception is left over", () => {
+test("every exception is needed", () => {
   const needed = (edge: string) =>
-    forbidden().includes(edge) || circles(exceptions.filter((other) => other !== edge)).length > 0;
+    forbidden().includes(edge) || cycles(exceptions.filter((other) => other !== edge)).length > 0;
   expect(exceptions.filter((edge) => !needed(edge))).toEqual([]);
 });
 
@@ -193,13 +193,13 @@ function roomOf(file: string): Place {
 }
 
 /**
- * Circles, each as "a -> b -> a". An import counts between the two neighbours (files or folders of one folder) that
- * hold its ends, so that circles of folders and of files are the same question.
+ * Cycles, each as "a -> b -> a". An import counts as an edge between the two siblings (files or folders of one folder)
+ * that contain its ends, so one search finds the cycles of folders and those of files.
  */
-function circles(without: readonly string[]): string[] {
+function cycles(without: readonly string[]): string[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
-    const [a, b] = neighbours(from, to);
+    const [a, b] = siblings(from, to);
     if (a !== b && !without.includes(`${a} -> ${b}`)) next.set(a, (next.get(a) ?? new Set()).add(b));
   }
   const found: string[] = [];
@@ -215,7 +215,7 @@ function circles(without: readonly string[]): string[] {
   return found;
 }
 
-function neighbours(from: string, to: string): readonly [string, string] {
+function siblings(from: string, to: string): readonly [string, string] {
   const [a, b] = [from.split("/"), to.split("/")];
   const depth = 1 + a.findIndex((part, index) => part !== b[index]);
   return [a.slice(0, depth).join("/"), b.slice(0, depth).join("/")];
@@ -228,7 +228,7 @@ function specifiersIn(text: string): string[] {
   return [...code.matchAll(forms)].map(([, from, bare, called]) => from ?? bare ?? called ?? "");
 }
 
-/** Packages other than Rigbridge's own lead nowhere. */
+/** Nothing for other packages than Rigbridge's own. */
 function resolved(from: string, specifier: string): Import[] {
   const own = /^rigbridge(?:\/(\w+))?$/.exec(specifier);
   if (own !== null) return [{ from, to: own[1] === undefined ? "src/index.ts" : `src/${own[1]}/index.ts` }];
