@@ -1,11 +1,9 @@
-# Rigbridge in a container, for amd64 and arm64. Written where no Docker was at hand: each command was run by hand, the
-# whole not yet.
+# Rigbridge in a container, for amd64 and arm64. Not yet built with Docker; each command was run by hand.
 #
 #   docker build -t rigbridge .
 #   docker run --name rigbridge -p 17790:17790 -v rigbridge:/data rigbridge
 #
-# The first start makes an API key and shows it once in the log. /data holds everything: the store, the key, and
-# rigbridge.yaml if you put one there.
+# The first start makes an API key and logs it once. /data contains the store, the key, and your rigbridge.yaml if any.
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
@@ -23,7 +21,7 @@ RUN npm ci --no-audit --no-fund --ignore-scripts \
     && cp package-lock.json /app/ \
     && chmod +x /app/dist/cli/main.js
 
-# Its dependencies are those of the lock file, by their digests; the packages for Node-RED and Homebridge are left out.
+# Dependencies from the lock file, by digest, without the packages for Node-RED and Homebridge.
 FROM node:24-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/package.json /app/package-lock.json ./

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { inPlace, nodeFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
-/** `npm run bench`, `npm run bench -- --json`; `-- --help` says what there is. */
+/** `npm run bench`, `npm run bench -- --json`; `-- --help` lists the parts. */
 process.exitCode = (await setUp({ frontEnds: false }))
   ? await inPlace(nodeFile, [
       "--disable-warning=ExperimentalWarning",

@@ -3,23 +3,20 @@ import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
 
-/** The packages that are built, in order; what is `copied` goes into dist beside the code, as it is. */
+/** The packages in build order; files with a `copied` extension go into dist unchanged. */
 const packages = [
   { sources: "src", dist: "dist", copied: [] },
   { sources: "nodes", dist: "nodes/dist", copied: [".html", ".json", ".svg"] },
   { sources: "homebridge", dist: "homebridge/dist", copied: [] },
 ];
 
-/** Folders of a package that are no sources. */
+/** Folders of a package without sources. */
 const others = ["dist", "node_modules", "resources", "examples"];
 
-/** Folders from which something is built. */
+/** Source folders. */
 export const sources = packages.map((each) => each.sources);
 
-/**
- * null, or what the compiler said. They are built from the ground up, or `over` what is left of an earlier build, as who
- * works on one wants it.
- */
+/** Resolves with null, or with the compiler's output. Deletes the earlier build, or builds `over` it. */
 export async function buildPackages(wanted, { over = false } = {}) {
   for (const { sources, dist, copied } of packages.filter((each) => wanted.includes(each.sources))) {
     if (!over) rmSync(join(root, dist), { recursive: true, force: true });
@@ -33,7 +30,7 @@ export async function buildPackages(wanted, { over = false } = {}) {
   return null;
 }
 
-/** Files below a folder of the repository, without those that are no sources. */
+/** Source files under a folder of the repository. */
 export const filesUnder = (folder) =>
   readdirSync(join(root, folder), { withFileTypes: true })
     .filter(({ name }) => folder.includes("/") || !others.includes(name))

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 
 /**
  * `npm run release -- patch|minor|major|X.Y.Z [--dry-run]`: gives the three packages one version, dates the changelog,
- * commits and tags. What publishes is said at the end and done by nobody here.
+ * commits and tags. It prints the commands that publish and runs none of them.
  */
 function main(args) {
   try {
     const plan = planned(args);
-    if (args.includes("--dry-run")) return say(["Nothing is done; this would be:", ...plan.steps]);
-    if (run("npm", ["test"]) !== 0) return refuse("The tests fail; nothing was released.");
+    if (args.includes("--dry-run")) return say(["Dry run. A release would do:", ...plan.steps]);
+    if (run("npm", ["test"]) !== 0) return refuse("The tests fail; nothing is released.");
     checkTree();
     carryOut(plan);
     return say([`Released as ${plan.tag} in this clone.`, "", ...publishing(plan)]);
@@ -43,10 +43,10 @@ function refuse(sentence) {
   return 1;
 }
 
-/** What is to be done, with nothing done yet. Throws a refusal. */
+/** The steps of a release, none of them done. Throws a Refusal. */
 function planned(args) {
   const unknown = args.filter((arg) => arg.startsWith("-") && arg !== "--dry-run");
-  if (unknown.length > 0) throw new Refusal(`${unknown[0]} is no option; there is --dry-run.`);
+  if (unknown.length > 0) throw new Refusal(`${unknown[0]} is not an option; only --dry-run is.`);
   const manifests = folders.map((folder) => ({ folder, manifest: readJson(join(folder, "package.json")) }));
   const { version: present } = manifests[0].manifest;
   const version = nextVersion(
@@ -56,7 +56,7 @@ function planned(args) {
   const tag = `v${version}`;
   if (git("branch", "--show-current") !== "main") throw new Refusal("Releases are made from main; check it out first.");
   checkTree();
-  if (git("tag", "--list", tag) !== "") throw new Refusal(`${tag} is released already; take a higher version.`);
+  if (git("tag", "--list", tag) !== "") throw new Refusal(`${tag} is already released; give a higher version.`);
   const changelog = datedChangelog(version);
   const steps = [
     "npm test",
@@ -69,34 +69,34 @@ function planned(args) {
 
 function checkTree() {
   if (git("status", "--porcelain") !== "")
-    throw new Refusal("There are changes that are not committed; commit them first.");
+    throw new Refusal("The working tree has uncommitted changes; commit them first.");
 }
 
 const numbers = (version) => /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/.exec(version)?.slice(1).map(Number);
 
-/** The present version may be released once more only while it has no tag, which is looked at later. */
+/** Throws a Refusal for anything but a version or step. The present version is allowed: it may have no tag yet. */
 function nextVersion(present, wanted) {
   const [step] = wanted;
-  if (wanted.length !== 1) throw new Refusal("Say which version: patch, minor, major or X.Y.Z.");
+  if (wanted.length !== 1) throw new Refusal("Give one version: patch, minor, major or X.Y.Z.");
   const [major, minor, patch] = numbers(present);
   if (step === "major") return `${major + 1}.0.0`;
   if (step === "minor") return `${major}.${minor + 1}.0`;
   if (step === "patch") return `${major}.${minor}.${patch + 1}`;
   const given = numbers(step);
-  if (given === undefined) throw new Refusal(`${step} is no version; it is patch, minor, major or X.Y.Z.`);
+  if (given === undefined) throw new Refusal(`${step} is not a version; give patch, minor, major or X.Y.Z.`);
   const higher = given.map((number, index) => number - [major, minor, patch][index]).find((by) => by !== 0) ?? 0;
   if (higher < 0) throw new Refusal(`${step} is lower than the present version, ${present}.`);
   return step;
 }
 
-/** The newest heading must be the one that waits for its release, and something must stand under it. */
+/** The newest heading must be marked "not released yet" and have entries. */
 function datedChangelog(version) {
   const text = readText("CHANGELOG.md");
   const [, section = ""] = text.split(/^(?=## )/m);
   const [waiting = "", ...body] = section.split("\n");
   if (!/^## .*not released yet$/.test(waiting))
-    throw new Refusal('CHANGELOG.md has no heading "## X.Y.Z, not released yet" at its top; write what changes.');
-  if (body.join("").trim() === "") throw new Refusal("CHANGELOG.md says nothing of what changes; write it down first.");
+    throw new Refusal('CHANGELOG.md has no heading "## X.Y.Z, not released yet" at its top; add one with the changes.');
+  if (body.join("").trim() === "") throw new Refusal("CHANGELOG.md lists no changes for this release; add them first.");
   const heading = `## ${version}, ${new Date().toISOString().slice(0, 10)}`;
   return { heading, text: text.replace(waiting, heading) };
 }
@@ -127,16 +127,14 @@ function publishing({ tag, manifests }) {
   );
   const unready = open.filter(({ manifest }) => manifest.repository === undefined);
   return [
-    "Push it, and publish from a CI job that may ask for an OIDC token (provenance is made nowhere else):",
+    "Push it, and publish from a CI job with an OIDC token, which provenance requires:",
     "",
     `  git push origin main ${tag}`,
     "  npm ci && npm run build",
     ...open.map(
       ({ folder }) => `  npm publish --provenance --access public${folder === "" ? "" : ` --workspace ${folder}`}`,
     ),
-    ...unready.map(
-      ({ manifest }) => `\nProvenance needs "repository" in package.json, which ${manifest.name} does not have yet.`,
-    ),
+    ...unready.map(({ manifest }) => `\nProvenance needs "repository" in package.json, which ${manifest.name} lacks.`),
     ...kept.map(({ manifest }) => `${manifest.name} is private and is not published.`),
   ];
 }

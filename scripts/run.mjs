@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The Node that the project pins, whatever the machine has. */
+/** The Node version that the project pins. */
 export const nodeFile = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 
 /** The script behind a command of an installed package. */
@@ -16,14 +16,14 @@ export function packageFile(name, command) {
   return join(folder, typeof bin === "string" ? bin : bin[command]);
 }
 
-/** The pinned Node is also what children find by name. */
+/** Child processes find the pinned Node by name, too. */
 export const childEnvironment = (more = {}) => ({
   ...process.env,
   PATH: [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter),
   ...more,
 });
 
-/** Runs a program to its end, keeping what it says to itself. */
+/** Runs a program to its end and captures its output. */
 export async function spawned(command, args, env = process.env) {
   const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -32,19 +32,19 @@ export async function spawned(command, args, env = process.env) {
   return { code, output };
 }
 
-/** The folder that the person is in; npm runs its scripts in the project's. */
+/** The user's working directory; npm runs its scripts in the project's. */
 const here = process.env.INIT_CWD ?? process.cwd();
 
-/** Runs a program in this one's place; resolves with its exit code. */
+/** Runs a program with this one's stdio; resolves with its exit code. */
 export async function inPlace(command, args, { env = childEnvironment(), cwd = here } = {}) {
   return ended(spawn(command, args, { cwd, env, stdio: "inherit" }));
 }
 
-/** The exit code of a child, 128 and more when a signal ended it. Signals are passed on to it. */
+/** The exit code of a child, 128 plus the signal's number if a signal ended it. Forwards signals to it. */
 async function ended(child) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
-  const pass = (signal) => child.kill(signal);
-  for (const signal of signals) process.on(signal, pass);
+  const forward = (signal) => child.kill(signal);
+  for (const signal of signals) process.on(signal, forward);
   const watch = endWithParent(() => child.kill("SIGTERM"));
   const code = await new Promise((resolve) => {
     child.once("error", (error) => {
@@ -54,11 +54,11 @@ async function ended(child) {
     child.once("close", (exitCode, signal) => resolve(exitCode ?? 128 + (constants.signals[signal] ?? 0)));
   });
   clearInterval(watch);
-  for (const signal of signals) process.off(signal, pass);
+  for (const signal of signals) process.off(signal, forward);
   return code;
 }
 
-/** npm sends SIGTERM to the shell between it and us, which ends without a word to us; so its end is watched for. */
+/** npm sends SIGTERM to the shell between it and this process, which ends without forwarding it; so watch the parent. */
 function endWithParent(end) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
   const parent = process.ppid;

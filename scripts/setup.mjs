@@ -5,15 +5,14 @@ import { buildPackages, filesUnder, sources } from "./packages.mjs";
 import { nodeFile, root, spawned } from "./run.mjs";
 
 /**
- * Installs and builds what is missing or older than what stands in the folder; says on stderr what it does, and
- * nothing when there is nothing to do. Whether it is older is told by hashes, since git sets no useful times.
- * `frontEnds`: those of Node-RED and Homebridge too, whose tests bring twice as much along.
- * Resolves with false when a step failed; what the step said has then been shown.
+ * Installs and builds what is missing or outdated, with progress on stderr. Hashes tell what is outdated, because git
+ * sets no useful times. `frontEnds` includes Node-RED and Homebridge, whose tests double the installation.
+ * Resolves with false when a step failed, after printing its output.
  */
 export async function setUp({ frontEnds }) {
   const steps = [];
   if (!isInstalled(frontEnds)) steps.push({ words: "Installing packages", run: () => install(frontEnds) });
-  // An installation is part of what the build depends on, so it is asked for again once that is done.
+  // The build depends on the installation.
   if (steps.length > 0 || !isBuilt(frontEnds)) steps.push({ words: "Building", run: () => build(frontEnds) });
   for (const [index, { words, run }] of steps.entries()) {
     const line = progress(`${index + 1}/${steps.length} ${words} ...`);
@@ -31,7 +30,7 @@ const buildStamp = join(root, "dist", ".rigbridge-built");
 
 const stampIn = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
-/** What is installed or built without the front ends is stamped so. */
+/** Marks an installation or build without the front ends. */
 const without = " without front ends";
 
 const isInstalled = (frontEnds) =>
@@ -42,7 +41,7 @@ const isBuilt = (frontEnds) =>
 
 const lockHash = () => hashOf(["package-lock.json"]);
 
-/** Of all that the build is made from. */
+/** Over all inputs of the build. */
 const sourceHash = (frontEnds) =>
   hashOf(["package-lock.json", "tsconfig.json", ...sourcesOf(frontEnds).flatMap(filesUnder)]);
 
@@ -58,13 +57,13 @@ function hashOf(files) {
 }
 
 /**
- * null, or what npm said. The versions are those of the lock file, which is left as it is. Not `npm ci`, which would
- * first throw away all that is installed, also when one package of many is new.
+ * Resolves with null, or with npm's output. Installs the versions of the lock file without changing it. Not `npm ci`,
+ * which deletes everything installed even if one package is new.
  */
 async function install(frontEnds) {
   const npm = process.env.npm_execpath ?? "";
   const stamp = stampIn(installStamp);
-  // Front ends that somebody works on stay.
+  // Front ends that are installed stay installed.
   const all = frontEnds || (stamp !== "" && !stamp.endsWith(without));
   const args = ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund"];
   if (!all) args.push("--workspaces=false");
@@ -73,12 +72,12 @@ async function install(frontEnds) {
     : await spawned("npm", args);
   if (code !== 0) return output;
   if (!existsSync(nodeFile))
-    return "The package `node` was installed without its program; does npm ignore scripts here?";
+    return "npm installed the package `node` without its program; allow its install script (ignore-scripts must be off).";
   writeFileSync(installStamp, lockHash() + (all ? "" : without));
   return null;
 }
 
-/** null, or what the compiler said. */
+/** Resolves with null, or with the compiler's output. */
 async function build(frontEnds) {
   const hash = sourceHash(frontEnds);
   const failure = await buildPackages(sourcesOf(frontEnds));
@@ -86,7 +85,7 @@ async function build(frontEnds) {
   return failure;
 }
 
-/** A line that counts the seconds on a terminal, and is written once at the beginning and once at the end elsewhere. */
+/** A line that counts the seconds on a terminal; elsewhere one line at the start and one at the end. */
 function progress(words) {
   const { stderr } = process;
   const start = performance.now();

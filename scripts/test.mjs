@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
-/** Parts of the system that tests use: commands, one of which is enough, their Debian package, and what is left out without it. */
+/** System programs that tests use: alternative commands, their Debian package, and the tests skipped without it. */
 const systemParts = [
   {
-    // The headless shell is the same browser with half the work.
+    // The headless shell is the same browser with less overhead.
     commands: ["chromium-headless-shell", "chromium"],
     debian: "chromium-headless-shell",
     leftOut: "the tests of pages and editors in a real browser",
@@ -39,7 +39,7 @@ const checks = [
 
 /** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
 async function main() {
-  // apt waits for the network while npm unpacks.
+  // In parallel, because apt waits for the network while npm unpacks.
   const installing = installSystemParts(systemParts.filter((part) => !isThere(part)));
   const isSetUp = await setUp({ frontEnds: true });
   await installing;
@@ -57,18 +57,18 @@ async function main() {
   return failed.length === 0 ? 0 : 1;
 }
 
-/** Some answer no `--version`, and some answer with a code of their own. */
+/** Runs it, whatever its exit code: some commands have no `--version`. */
 function isThere({ commands, asked = ["--version"] }) {
   return commands.some((command) => spawnSync(command, asked, { stdio: "ignore" }).error === undefined);
 }
 
-/** As root on Debian and its kind; anybody else is told what is missing. */
+/** Installs them as root on Debian and its derivatives; elsewhere prints what is missing. */
 async function installSystemParts(missing) {
   if (missing.length === 0) return;
   const packages = missing.map(({ debian }) => debian);
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     console.error(`Installing ${packages.join(", ")} ...`);
-    // Nothing is started as a service for a test's sake.
+    // Do not start the packages' services.
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", SYSTEMD_OFFLINE: "1" };
     const update = await spawned("apt-get", ["update"], env);
     const { code, output } = await spawned("apt-get", ["install", "-y", "--no-install-recommends", ...packages], env);
@@ -76,7 +76,7 @@ async function installSystemParts(missing) {
   }
   for (const part of missing) {
     const { commands, debian, leftOut } = part;
-    if (!isThere(part)) console.error(`${commands[0]} is missing (Debian package ${debian}); left out: ${leftOut}`);
+    if (!isThere(part)) console.error(`${commands[0]} is missing (Debian package ${debian}); skipped: ${leftOut}`);
   }
 }
 

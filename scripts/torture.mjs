@@ -4,9 +4,9 @@ import { childEnvironment, inPlace, nodeFile, root } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
 /**
- * `npm run torture [-- name ...]`: the long proofs, one program after the other. Each says what it did and measured,
- * and fails when a promise is broken; what it cannot have here (root, a tmpfs) it says and leaves out. Numbers go to the
- * programs: `npm run soak -- 2` is two minutes.
+ * `npm run torture [-- name ...]`: the stress tests, one program after the other. Each prints what it did and measured,
+ * and fails when a guarantee is broken; it prints and skips what this machine does not allow (root, a tmpfs). Numbers go
+ * to the programs: `npm run soak -- 2` runs for two minutes.
  */
 async function main() {
   if (!(await setUp({ frontEnds: true }))) return 1;
@@ -30,8 +30,8 @@ async function main() {
     console.log(`== ${name}: ${code === 0 ? "ok" : "FAILED"}, ${seconds} s`);
     if (code > 128) return code;
   }
-  if (named.length === 0) console.log(`There is: ${programs.map((file) => basename(file, ".torture.ts")).join(", ")}`);
-  else console.log(failed.length === 0 ? "\nAll of it held." : `\nFAILED: ${failed.join(", ")}.`);
+  if (named.length === 0) console.log(`Programs: ${programs.map((file) => basename(file, ".torture.ts")).join(", ")}`);
+  else console.log(failed.length === 0 ? "\nAll passed." : `\nFAILED: ${failed.join(", ")}.`);
   return named.length > 0 && failed.length === 0 ? 0 : 1;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { test } from "vitest";
 
-/** The headless shell is the same browser with half the work. */
+/** The headless shell is the same browser with less overhead. */
 const programs = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
@@ -11,13 +11,13 @@ const programs = [
 ];
 const program = programs.find((each) => existsSync(each));
 if (program === undefined)
-  process.stderr.write(`Pages are not tried in a browser: there is none of ${programs.join(", ")}\n`);
+  process.stderr.write(`Tests in a browser are skipped: found none of ${programs.join(", ")}\n`);
 
-/** A test that needs a browser; skipped where there is none, which has been said then. */
+/** A test that needs a browser; skipped, after a note on stderr, where there is none. */
 export const testInBrowser = program === undefined ? test.skip : test;
 
-/** Waits so long for what is expected, on machines that are several times slower. */
-export const patience = 60_000;
+/** Generous, for machines that are several times slower. */
+const timeoutMs = 60_000;
 
 let browser: Browser | null = null;
 
@@ -25,11 +25,11 @@ let browser: Browser | null = null;
 export async function newPage(width: number, height: number): Promise<Page> {
   browser ??= await chromium.launch({
     ...(program === undefined ? {} : { executablePath: program }),
-    // Chromium as root has no sandbox; it shows nothing but what is in this repository and what it is tested with.
+    // Chromium as root has no sandbox; it shows nothing but this repository's own pages and test data.
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   });
   const page = await browser.newPage({ viewport: { width, height } });
-  page.setDefaultTimeout(patience);
+  page.setDefaultTimeout(timeoutMs);
   return page;
 }
 

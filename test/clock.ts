@@ -1,4 +1,4 @@
-/** A clock that only moves when told to; epoch milliseconds. */
+/** A clock that moves only with `pass`; epoch milliseconds. */
 export function stoppedClock(at = 1_800_000_000_000): { now: () => number; pass: (seconds: number) => void } {
   let now = at;
   return {

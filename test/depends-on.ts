@@ -3,8 +3,7 @@ import { basename, join } from "node:path";
 import type { Plugin } from "vitest/config";
 
 /**
- * `npm test -- --changed` follows imports. Files that a test, or a helper of tests, reads or runs in another way are
- * named in a line of it:
+ * `npm test -- --changed` follows imports. A test or helper names other files that it reads or runs in a line:
  *
  *     // depends on: examples/*.yaml, src/**
  */

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { ownHost } from "./own-host.ts";
 
-/** What can answer at a door: a virtual rig, or `relayTo` anything else. */
+/** What can answer at the address: a virtual rig, or with `relayTo` anything else. */
 interface Answering {
   serve(socket: Socket): void;
 }
 
-/** An address that a router gives to one rig after the other. */
+/** An address that DHCP gives to one rig after the other. */
 export interface Door {
   readonly address: string;
-  /** Who answers there from now on. */
+  /** Makes another rig answer there from now on. */
   leadTo(rig: Answering): void;
   close(): Promise<void>;
 }
@@ -18,13 +18,13 @@ export interface Door {
 export async function openDoor(rig: Answering): Promise<Door> {
   let behind = rig;
   const server = createServer((socket) => {
-    // Whoever asks may go away.
+    // The client may disconnect.
     socket.on("error", () => socket.destroy());
     behind.serve(socket);
   }).listen(0, ownHost());
   await once(server, "listening");
   const at = server.address();
-  if (at === null || typeof at === "string") throw new Error("it listens on a port");
+  if (at === null || typeof at === "string") throw new Error("the server does not listen on a port");
   return {
     address: `${at.address}:${at.port}`,
     leadTo: (other) => {
@@ -36,7 +36,7 @@ export async function openDoor(rig: Answering): Promise<Door> {
   };
 }
 
-/** Whatever listens at host:port. */
+/** Relays to host:port. */
 export const relayTo = (address: string): Answering => ({
   serve: (socket) => {
     const [host = "", port] = address.split(":");

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../src/contract/problems.ts";
 
-/** What was thrown, as `code path path`; "done" when nothing was. */
+/** The code and paths of the error, as `code path path`; "done" if the promise resolves. */
 export async function refusal(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -11,7 +11,7 @@ export async function refusal(promise: Promise<unknown>): Promise<string> {
   return "done";
 }
 
-/** The error itself. */
+/** The error that the promise rejects with. */
 export async function problem(promise: Promise<unknown>): Promise<RigbridgeError> {
   try {
     await promise;

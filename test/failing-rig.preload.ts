@@ -1,4 +1,4 @@
-// Loaded before a program (node --import): lets it fail over one rig, as failing-rig.ts says.
+// Loaded before a program (node --import) to make it fail on one rig; see failing-rig.ts.
 import { failOver } from "./failing-rig.ts";
 
 const { FAILING_DRIVERS = "", FAILING_FIELD = "" } = process.env;

@@ -1,19 +1,18 @@
 import type { Driver, Reading } from "../src/link/driver.ts";
 
-/** What the rig calls itself that the program fails over, and what is then said in the log. */
+/** The host name of the rig that makes the program fail, and the error then logged. */
 export const failing = { hostname: "failing", fault: "an invented fault of the driver" } as const;
 
 /**
- * Lets the program fail over what one rig says, as a mistake in a driver would: whoever looks at this field of its
- * readings, as "readings.boards.0.slot", gets an exception, from the first look on or after so many. Returns what undoes
- * it.
+ * Makes the program fail on one rig's reading, as a bug in a driver would: accessing this field, such as
+ * "readings.boards.0.slot", throws, at once or after some accesses. Returns a function that undoes it.
  */
 export function failOver(drivers: readonly Driver[], field: string, { after = 0 } = {}): () => void {
-  let isOver = false;
-  let looks = 0;
+  let isUndone = false;
+  let accesses = 0;
   const fail = (value: unknown): unknown => {
-    looks += 1;
-    if (isOver || looks <= after) return value;
+    accesses += 1;
+    if (isUndone || accesses <= after) return value;
     throw new TypeError(failing.fault);
   };
   const restores = drivers.map((driver) => {
@@ -31,12 +30,12 @@ export function failOver(drivers: readonly Driver[], field: string, { after = 0 
     return () => void Object.assign(driver, { connect });
   });
   return () => {
-    isOver = true;
+    isUndone = true;
     for (const restore of restores) restore();
   };
 }
 
-/** A copy with a field that fails. */
+/** A copy with a field that throws. */
 function spoilt(reading: Reading, path: readonly string[], fail: (value: unknown) => unknown): Reading {
   const copy = structuredClone(reading);
   let holder: object = copy;
@@ -51,7 +50,7 @@ function spoilt(reading: Reading, path: readonly string[], fail: (value: unknown
   return copy;
 }
 
-/** How a program of its own is started so that it fails so; `drivers`: the module of the drivers that it loads. */
+/** Arguments and environment that make a separate program fail in this way; `drivers` is the module it loads. */
 export const failingProgram = (drivers: URL, field: string) => ({
   node: ["--import", new URL("./failing-rig.preload.ts", import.meta.url).href],
   env: { FAILING_DRIVERS: drivers.href, FAILING_FIELD: field },

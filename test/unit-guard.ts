@@ -5,8 +5,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { Server, Socket } from "node:net";
 
 /**
- * Unit tests share one process and take seconds together. A test among them that opens a socket, starts a process or
- * writes a file fails, and its error says what to do.
+ * All unit tests together take seconds in one process. One that opens a socket, starts a process or writes a file fails
+ * with an error that says what to do.
  */
 function forbid(owner: object, methods: readonly string[], what: string): void {
   for (const method of methods)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Far beyond what anything takes, also on a machine that is several times slower. */
+/** Far more than anything takes, even on a machine that is several times slower. */
 const defaultTimeoutMs = 30_000;
 const shortestPauseMs = 2;
 const longestPauseMs = 250;
@@ -12,7 +12,7 @@ export interface UntilOptions {
 }
 
 /**
- * Waits for something that other events bring about. `awaited` completes the sentence "Timed out waiting for ...", as
+ * Waits for a condition. `awaited` completes the sentence "Timed out waiting for ...", as
  * in "the bridge to reconnect". Rejects when the condition still does not hold after 30 s.
  */
 export async function until(
@@ -24,19 +24,19 @@ export async function until(
   while (!(await condition())) {
     const waitedMs = Date.now() - start;
     if (waitedMs > timeoutMs) throw new Error(timedOut(awaited, timeoutMs, details));
-    // What comes soon is seen at once; what takes long is not asked for all the time.
+    // Often at first, so that short waits stay short.
     await pause(Math.min(longestPauseMs, Math.max(shortestPauseMs, waitedMs / 10)));
   }
 }
 
-/** The same for a promise that something else settles. */
+/** The same for a promise. */
 export async function within<T>(
   promise: Promise<T>,
   awaited: string,
   { timeoutMs = defaultTimeoutMs, details }: UntilOptions = {},
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  // Made now, so that its stack shows who waits.
+  // Created now, so that its stack shows the waiting test.
   const error = new Error();
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

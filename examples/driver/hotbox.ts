@@ -6,7 +6,7 @@ import { Notes, TolerantReader } from "../../src/link/tolerant-reader.ts";
 import { words } from "../../src/link/transports/http.ts";
 
 /**
- * The smallest driver there is, for a miner that nobody makes: GET /state answers
+ * The smallest possible driver, for an invented miner: GET /state answers
  * {"mac":"02:51:00:00:00:01","mhs":950.5,"watts":42,"on":true}, POST /power {"on":false} stops it.
  */
 export const hotbox: Driver = {

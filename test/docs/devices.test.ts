@@ -9,9 +9,9 @@ import { specimens } from "./specimens.ts";
 
 const spaces = (text: string): string => text.replace(/[ -]+/g, " ").trim();
 
-test("docs/devices.md says what the drivers read and offer; if not: npm run devices -- --write", async () => {
+test("docs/devices.md lists what the drivers read and offer; npm run devices -- --write renews it", async () => {
   const written = readFileSync(join(import.meta.dirname, "../../docs/devices.md"), "utf8");
-  // Tables are aligned when they are written; their words count.
+  // Alignment of tables does not matter.
   expect(spaces(written)).toBe(spaces(await devicesText()));
 });
 

@@ -21,7 +21,7 @@ describe("the page on MQTT", () => {
     ([, topic = "", payload = ""]) => [topic, payload] as const,
   );
 
-  test.each(commands)("tells %s what the bridge takes: %s", (topic, payload) => {
+  test.each(commands)("sends to %s what the bridge accepts: %s", (topic, payload) => {
     const command = commandTopic(base, topic);
     const value = looseIn(payload);
     if (command?.kind === "request") {
@@ -34,7 +34,7 @@ describe("the page on MQTT", () => {
     else expect(settingIntents(command?.property ?? "", value)).toHaveLength(1);
   });
 
-  test("lists the topics that there are", () => {
+  test("lists every topic", () => {
     const topics = topicsOf(base);
     const miner = topics.miner("025100000001");
     const listed = [...page.matchAll(/^\| `(rigbridge\/\S+)`/gm)].map(([, topic]) => topic);

@@ -5,7 +5,7 @@ import type { RigSpec } from "../../src/simulator/index.ts";
 export interface Specimen {
   /** Id of the driver that reads it. */
   readonly driver: string;
-  /** Which rigs it stands for. */
+  /** Which rigs it represents. */
   readonly rigs: string;
   readonly spec: RigSpec;
   readonly credentials?: Credentials;
@@ -18,7 +18,7 @@ export const specimens: readonly Specimen[] = [
   { driver: "antminer", rigs: "Antminer S17 to S21, stock", spec: { kind: "antminer" }, credentials: root("root") },
   {
     driver: "antminer",
-    rigs: "Antminer S9 and its time, stock",
+    rigs: "Antminer S9 and its generation, stock",
     spec: { kind: "antminer", model: "S9" },
     credentials: root("root"),
   },
@@ -60,7 +60,7 @@ export const specimens: readonly Specimen[] = [
   { driver: "luxos", rigs: "LuxOS", spec: { kind: "luxos" } },
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
   { driver: "axeos", rigs: "Bitaxe and its forks (AxeOS)", spec: { kind: "axeos" } },
-  { driver: "cgminer", rigs: "cgminer, and what speaks like it", spec: { kind: "cgminer" } },
+  { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
   {
     driver: "xmrig",
     rigs: "XMRig",

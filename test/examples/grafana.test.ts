@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -14,6 +13,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { demoFarm, type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { freePort } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/grafana/**
@@ -45,7 +45,7 @@ const dashboard = Dashboard.parse(JSON.parse(await example("dashboard.json")));
 const scrapeConfig = await example("prometheus.yml");
 
 describe("the dashboard", () => {
-  test("asks the data source that is chosen in it, and uses only its own variables", () => {
+  test("queries its selected data source, and uses only its own variables", () => {
     const own = dashboard.templating.list.map(({ name }) => name);
     const known = [...own, "__range", "__rate_interval"];
     for (const { title, datasource, targets, type, repeat } of dashboard.panels) {
@@ -58,7 +58,7 @@ describe("the dashboard", () => {
     }
   });
 
-  test("has no two panels in one place, and none beyond the edge", () => {
+  test("has no overlapping panels, and none beyond the edge", () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)}, ${y + Math.floor(at / w)}`),
     );
@@ -68,7 +68,7 @@ describe("the dashboard", () => {
 });
 
 const hasPrometheus = spawnSync("prometheus", ["--version"]).status === 0;
-if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's queries are left out\n");
+if (!hasPrometheus) process.stderr.write("prometheus is missing; skipped: the dashboard's queries\n");
 
 (hasPrometheus ? describe : describe.skip)("on the demo farm, read by a real Prometheus", () => {
   let farm: Farm;
@@ -115,10 +115,10 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
       ],
       { stdio: "ignore" },
     );
-    await until(hasValues("rigbridge_miner_up == 1", specs.length), "Prometheus to know every miner as up");
-    // One is off, so that the list of those has something to show.
+    await until(hasValues("rigbridge_miner_up == 1", specs.length), "Prometheus to see every miner up");
+    // One is off, so that the table of offline rigs has a row.
     farm.rigs.find(({ name }) => name === "usb-sticks")?.powerOff();
-    await until(hasValues("rigbridge_miner_up == 0", 1), "Prometheus to know that a miner is off");
+    await until(hasValues("rigbridge_miner_up == 0", 1), "Prometheus to see one miner down");
     await until(hasValues("count_over_time(rigbridge_info[1m]) >= 2", 1), "Prometheus to read the service twice");
   }, 60_000);
 
@@ -136,14 +136,14 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
     data: z.object({ result: z.array(z.object({ value: z.tuple([z.number(), z.string()]) })) }),
   });
 
-  /** What Prometheus answers now. */
+  /** The current result of a query. */
   async function values(query: string): Promise<number[]> {
     const response = await fetch(`${api}/query`, { method: "POST", body: new URLSearchParams({ query }) });
     const { data } = Answer.parse(await response.json());
     return data.result.map(({ value: [, text] }) => Number(text));
   }
 
-  /** Whether it answers with so many; while it cannot be asked yet, it does not. */
+  /** Whether a query has this many results; false while Prometheus does not answer yet. */
   const hasValues = (query: string, count: number) => (): Promise<boolean> =>
     values(query).then(
       ({ length }) => length === count,
@@ -162,7 +162,7 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
     targets.map(({ refId, expr }) => ({ title, refId, expr })),
   );
 
-  test.each(queries)("$title $refId answers", async ({ expr }) => {
+  test.each(queries)("$title $refId has a result", async ({ expr }) => {
     const answer = await values(filled(expr));
     expect([expr, answer.some(Number.isFinite)]).toEqual([expr, true]);
   });
@@ -178,12 +178,3 @@ if (!hasPrometheus) process.stderr.write("prometheus is missing: the dashboard's
     expect(data).toContain(name === "group" ? "Garage" : "garage-s19");
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}

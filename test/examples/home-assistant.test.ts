@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
@@ -21,7 +20,7 @@ import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { type Listening, listenAt } from "../mqtt/mosquitto.ts";
+import { freePort, type Listening, listenAt } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/home-assistant/**
@@ -30,11 +29,11 @@ const folder = new URL("../../examples/home-assistant/", import.meta.url);
 const files = readdirSync(folder);
 const textOf = (name: string): string => readFileSync(new URL(name, folder), "utf8");
 
-/** Where an input of a blueprint comes in. */
+/** A reference to an input of a blueprint. */
 const inputTag = { tag: "!input", resolve: (name: string) => ({ input: name }) };
 const yamlOf = (name: string): unknown => parse(textOf(name), { customTags: [inputTag], logLevel: "error" });
 
-/** All text in it, keys apart. */
+/** All strings in it, without keys. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -58,7 +57,7 @@ test.each(files.filter((name) => name.endsWith(".yaml")))("%s is YAML", (name) =
   expect(yamlOf(name)).toEqual(expect.any(Object));
 });
 
-test("the README speaks of every file", () => {
+test("the README lists every file", () => {
   const linked = [...textOf("README.md").matchAll(/\]\(([^)#]+)/g)].map(([, file]) => file);
   expect(linked).toEqual(expect.arrayContaining(files.filter((name) => name !== "README.md")));
 });
@@ -72,7 +71,7 @@ test("rigbridge.yaml is valid by the JSON Schema for editors", () => {
 const conf = textOf("mosquitto.conf");
 const setting = (name: string): string => new RegExp(`^${name} (.+)$`, "m").exec(conf)?.[1] ?? "";
 
-test("compose.yaml has the broker's files where mosquitto.conf looks for them, and its port", () => {
+test("compose.yaml mounts the broker's files where mosquitto.conf expects them, and exposes its port", () => {
   const Compose = z.object({
     services: z.object({
       mosquitto: z.object({ command: z.string(), ports: z.array(z.string()), volumes: z.array(z.string()) }),
@@ -88,10 +87,10 @@ test("compose.yaml has the broker's files where mosquitto.conf looks for them, a
 });
 
 const program = ["mosquitto", "/usr/sbin/mosquitto"].find((path) => spawnSync(path, ["-h"]).error === undefined);
-if (program === undefined) process.stderr.write("mosquitto is missing: the examples are not tried with it\n");
+if (program === undefined) process.stderr.write("mosquitto is missing; skipped: the examples with a real broker\n");
 const tried = program === undefined ? describe.skip : describe;
 
-tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.yaml", () => {
+tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.yaml", () => {
   let place: string;
   let port: number;
   let broker: ChildProcess;
@@ -111,9 +110,9 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     await until(async () => {
       if (broker.exitCode !== null) throw new Error(`mosquitto has ended with ${broker.exitCode}`);
       const refusal = await enter({}).catch((error: unknown) => error);
-      // Whoever refuses is there.
+      // A broker that refuses is running.
       return refusal instanceof Error && "code" in refusal && typeof refusal.code === "number";
-    }, "the broker to refuse who has no password");
+    }, "the broker to refuse a client without a password");
   };
   const stopBroker = async (): Promise<void> => {
     if (broker.exitCode === null && broker.kill()) await within(once(broker, "exit"), "the broker to end");
@@ -129,7 +128,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
       .replace(/^listener .+$/m, `listener ${port} 127.0.0.1`)
       .replaceAll(setting("password_file"), passwords)
       .replace(/^persistence_location .+$/m, `persistence_location ${place}/`);
-    // Started by root it would give up what it needs to read a folder of root's.
+    // Started as root it would drop the rights to read root's folder.
     await writeFile(join(place, "mosquitto.conf"), `${own}${process.getuid?.() === 0 ? "\nuser root\n" : ""}`);
     await startBroker();
 
@@ -157,7 +156,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     client = await listenAt(url, ["#"], homeAssistant);
     await until(() => {
       miners = [...(service.eachMiner?.(caller) ?? [])];
-      // Energy is known from the second reading on.
+      // Energy is available from the second reading on.
       return miners.every((miner) => (stateOf(miner).energy ?? null) !== null && entitiesOf(miner).size >= 10);
     }, "every miner to be announced with its energy");
   });
@@ -172,7 +171,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     await rm(place, { recursive: true, force: true });
   });
 
-  /** What was said last of a miner. */
+  /** The last published state of a miner. */
   const stateOf = ({ uid }: Miner): Readonly<Record<string, unknown>> =>
     State.parse(JSON.parse(client.last(topics.miner(uid ?? "").state) ?? "{}"));
   const minerOf = (uid: string | null): Miner => {
@@ -181,7 +180,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     return miner;
   };
 
-  /** What Home Assistant makes of a miner, by the ids of the entities. */
+  /** The entities that Home Assistant creates for a miner, by id. */
   function entitiesOf({ name, uid }: Miner): ReadonlyMap<string, Component> {
     const announced = client.last(`homeassistant/device/rigbridge_miner_${uid}/config`);
     const { components } = announced ? Device.parse(JSON.parse(announced)) : { components: {} };
@@ -192,7 +191,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     );
   }
 
-  /** As Home Assistant makes ids of names. */
+  /** As Home Assistant derives ids from names. */
   const slug = (name: string): string =>
     name
       .trim()
@@ -204,7 +203,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     [...new Set(textsIn(yamlOf(name)).filter(isEntity))].map((entity) => [name, entity] as const),
   );
 
-  test.each(named)("%s names %s, which Home Assistant has and of which it knows something", (_, entity) => {
+  test.each(named)("%s names %s, an announced entity with a value", (_, entity) => {
     const owner = miners.find((miner) => entitiesOf(miner).has(entity));
     expect([entity, owner?.name]).toEqual([entity, expect.any(String)]);
     if (owner === undefined) return;
@@ -213,7 +212,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     if (field !== undefined) expect(stateOf(owner)[field]).not.toBeNull();
   });
 
-  test("the Energy dashboard takes what is called energy", () => {
+  test("every energy entity is valid for the Energy dashboard", () => {
     const energies = named.map(([, entity]) => entity).filter((entity) => entity.endsWith("_energy"));
     expect(energies).toHaveLength(miners.length);
     for (const entity of energies)
@@ -244,7 +243,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     });
     const { meters, chargers, loadpoints, site } = Evcc.parse(yamlOf("evcc.yaml"));
 
-    test("reads what a miner says", () => {
+    test("reads topics and fields that a miner publishes", () => {
       const reads = [
         ...meters.flatMap(({ power, energy }) => [power, energy]),
         ...chargers.flatMap(({ power, enabled }) => [power, enabled]),
@@ -257,7 +256,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
       }
     });
 
-    test("switches a rig that can be switched, by the words that it takes", () => {
+    test("sends a valid command to a rig with a switch", () => {
       for (const { enable, enabled } of chargers) {
         const command = commandTopic(base, enable.topic);
         expect(command).toMatchObject({ kind: "set", thing: "miner", property: "mining" });
@@ -268,7 +267,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
       }
     });
 
-    test("and the rig is switched", async () => {
+    test("switches the rig", async () => {
       for (const { enable } of chargers) {
         const uid = enable.topic.split("/")[2] ?? "";
         const { state } = topics.miner(uid);
@@ -277,7 +276,7 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
       }
     });
 
-    test("uses all that it has", () => {
+    test("uses every meter and charger that it declares", () => {
       expect(loadpoints.map(({ charger }) => charger)).toEqual(chargers.map(({ name }) => name));
       expect(site.meters.aux).toEqual(meters.map(({ name }) => name));
     });
@@ -320,14 +319,14 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
     const { blueprint, variables, conditions, actions } = Blueprint.parse(yamlOf("surplus-to-my-miners.yaml"));
     const [{ data }] = actions;
 
-    test("uses every input, and no other", () => {
+    test("uses exactly its inputs", () => {
       const inputs = Object.keys(blueprint.input);
       expect(Object.values(variables).map(({ input }) => input)).toEqual(inputs);
       const templates = [data.topic, data.payload, ...conditions.map(({ value_template: template }) => template)];
       for (const name of Object.keys(variables)) expect(templates.join(" ")).toContain(name);
     });
 
-    test("says to a miner that follows what is taken", async () => {
+    test("sends a message that a miner of the `follow` accepts", async () => {
       const miner = miners.find(({ name }) => name === "Desk");
       const uid = miner?.uid ?? "";
       const { base: levels } = blueprint.input;
@@ -342,14 +341,14 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
 
   describe("the broker", () => {
     test.each([
-      ["nobody", {}],
-      ["a user with another password", { username: "rigbridge", password: "other" }],
-      ["a user that it does not know", { username: "somebody", password: "secret" }],
-    ])("lets %s not in", async (_, options) => {
+      ["no login", {}],
+      ["a wrong password", { username: "rigbridge", password: "other" }],
+      ["an unknown user", { username: "somebody", password: "secret" }],
+    ])("refuses a client with %s", async (_, options) => {
       await expect(enter(options)).rejects.toThrow("Not authorized");
     });
 
-    test("keeps what is retained over a restart", async () => {
+    test("keeps retained messages across a restart", async () => {
       const before = await enter(homeAssistant);
       await before.publishAsync("kept", "for long", { qos: 1, retain: true });
       await before.endAsync();
@@ -358,17 +357,8 @@ tried("at a Mosquitto of mosquitto.conf, beside the virtual rigs of rigbridge.ya
       const after = await enter(homeAssistant);
       const heard = new Promise((resolve) => after.once("message", (_, payload) => resolve(payload.toString())));
       await after.subscribeAsync("kept");
-      expect(await within(heard, "the message that the broker has kept")).toBe("for long");
+      expect(await within(heard, "the retained message")).toBe("for long");
       await after.endAsync();
     });
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}

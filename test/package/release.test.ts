@@ -76,7 +76,7 @@ describe("a release", () => {
   });
 
   test("of the version that stands there is possible as long as it has no tag", async () => {
-    expect((await release("0.1.0", "--dry-run")).output).toContain("v0.1.0 is released already");
+    expect((await release("0.1.0", "--dry-run")).output).toContain("v0.1.0 is already released");
     await git("tag", "--delete", "v0.1.0");
     expect((await release("0.1.0", "--dry-run")).code).toBe(0);
   });
@@ -93,12 +93,12 @@ describe("no release is made", () => {
   };
 
   test.each([
-    ["Say which version"],
-    ["Say which version", "patch", "minor"],
-    ["next is no version", "next"],
-    ["0.2 is no version", "0.2"],
+    ["Give one version"],
+    ["Give one version", "patch", "minor"],
+    ["next is not a version", "next"],
+    ["0.2 is not a version", "0.2"],
     ["0.0.9 is lower than the present version, 0.1.0", "0.0.9"],
-    ["--force is no option", "--force", "patch"],
+    ["--force is not an option", "--force", "patch"],
   ])("%s: %s %s", (said, ...args) => refused(said, ...args));
 
   test("from another branch", async () => {
@@ -108,7 +108,7 @@ describe("no release is made", () => {
 
   test("with changes that are not committed", async () => {
     await put("passes.mjs", "// changed");
-    await refused("There are changes that are not committed", "patch");
+    await refused("The working tree has uncommitted changes", "patch");
   });
 
   test("without a heading for it in the changelog, or with nothing under that", async () => {
@@ -117,7 +117,7 @@ describe("no release is made", () => {
     await refused("CHANGELOG.md has no heading", "patch");
     await put("CHANGELOG.md", changelog.replace("- Something new.\n", ""));
     await commit();
-    await refused("CHANGELOG.md says nothing", "patch");
+    await refused("CHANGELOG.md lists no changes", "patch");
   });
 
   test("when the tests fail", async () => {

@@ -19,7 +19,7 @@ afterEach(async () => {
 type Specimen = (typeof specimens)[number];
 
 /** Protocols that say neither MAC nor serial (an XMRig does on most hosts). */
-const nameless = ["cgminer, and what speaks like it", "XMRig"];
+const nameless = ["cgminer and compatible software", "XMRig"];
 /** Without a login nothing can be told. */
 const steerable = specimens.filter(({ rigs }) => rigs !== "Antminer without its login");
 /** Two alike cannot be told apart by what plain cgminer says. */
