@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
-import { isForbidden } from "./transports/forbidden-addresses.ts";
+import { isForbidden } from "./forbidden-addresses.ts";
 
 /** Addresses to look for rigs at, first and last included; an address is a number of 32 bits. */
 export interface Network {

@@ -3,7 +3,7 @@ import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { parseAddress } from "../address.ts";
 import { httpTransport } from "../transports/http.ts";
 import { mqttPlug } from "./mqtt-plug.ts";
-import { samePlug } from "./same-plug.ts";
+import { samePlug } from "./open-plug.ts";
 import { shelly } from "./shelly.ts";
 import { tasmota } from "./tasmota.ts";
 

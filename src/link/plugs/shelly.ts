@@ -6,7 +6,7 @@ import { digestTransport } from "../transports/digest.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
 import { basicHeaders, type PlugState } from "./plug.ts";
-import type { NamedPlug } from "./same-plug.ts";
+import type { NamedPlug } from "./open-plug.ts";
 
 /**
  * Shelly plugs and relays. Generation 1: /relay and /status, basic authentication, energy in watt-minutes; from

@@ -5,7 +5,7 @@ import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
 import { basicHeaders } from "./plug.ts";
-import type { NamedPlug } from "./same-plug.ts";
+import type { NamedPlug } from "./open-plug.ts";
 
 /**
  * Plugs with Tasmota: commands over HTTP, the login as basic authentication (it also takes it in the query, where it

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { rigLookup } from "./forbidden-addresses.ts";
+import { rigLookup } from "../forbidden-addresses.ts";
 import { connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
 

@@ -4,7 +4,7 @@ import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { hostAndPort } from "../address.ts";
 import { isRecord, printable } from "../tolerant-reader.ts";
-import { rigLookup } from "./forbidden-addresses.ts";
+import { rigLookup } from "../forbidden-addresses.ts";
 import { parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import type { DeviceReply } from "./rpc.ts";

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { rigLookup } from "./forbidden-addresses.ts";
+import { rigLookup } from "../forbidden-addresses.ts";
 import { parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import { decode } from "./text.ts";

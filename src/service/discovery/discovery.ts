@@ -8,7 +8,7 @@ import type { FleetRig } from "../../fleet/fleet-rig.ts";
 import { parseAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { RigAddress } from "../../link/link.ts";
-import { listenForRigs } from "../../link/mdns.ts";
+import { listenForRigs } from "../../discovery/announced-rigs.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../../link/scan.ts";
 import type { NewNotification } from "../../store/index.ts";

@@ -1,6 +1,6 @@
-import { announcementsIn, type Records } from "../discovery/announcements.ts";
-import { type AskOptions, askForService } from "../discovery/mdns.ts";
-import type { Announced } from "./scan.ts";
+import { announcementsIn, type Records } from "./announcements.ts";
+import { type AskOptions, askForService } from "./mdns.ts";
+import type { Announced } from "../link/scan.ts";
 
 export interface MdnsPacket {
   readonly announced: readonly Announced[];

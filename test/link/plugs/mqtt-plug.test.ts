@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
-import { openPlug, type Plug } from "../../src/link/plugs/plug.ts";
-import { stoppedClock } from "../clock.ts";
-import { problem } from "../errors.ts";
-import { messagesAt } from "../mqtt/messages-at.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
-import { until } from "../until.ts";
+import { MqttPlugSettings } from "../../../src/contract/plug-settings.ts";
+import { openPlug, type Plug } from "../../../src/link/plugs/plug.ts";
+import { stoppedClock } from "../../clock.ts";
+import { problem } from "../../errors.ts";
+import { messagesAt } from "../../mqtt/messages-at.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../../mqtt/mosquitto.ts";
+import { until } from "../../until.ts";
 
 const never = new AbortController().signal;
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { PlugSettings } from "../../src/contract/plug-settings.ts";
-import { isSameAddress, parseAddress } from "../../src/link/address.ts";
-import { outletOf } from "../../src/link/plugs/outlet.ts";
+import { PlugSettings } from "../../../src/contract/plug-settings.ts";
+import { isSameAddress, parseAddress } from "../../../src/link/address.ts";
+import { outletOf } from "../../../src/link/plugs/outlet.ts";
 
 const plugAt = (address: string, channel = 0, type = "shelly") =>
   outletOf(PlugSettings.parse({ type, address, channel }));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookupThrough } from "../../../src/link/transports/forbidden-addresses.ts";
+import { lookupThrough } from "../../src/link/forbidden-addresses.ts";
 
 type Addresses = { readonly address: string; readonly family: number }[];
 
