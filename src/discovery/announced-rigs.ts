@@ -1,6 +1,6 @@
+import type { Announced } from "../link/scan.ts";
 import { announcementsIn, type Records } from "./announcements.ts";
 import { type AskOptions, askForService } from "./mdns.ts";
-import type { Announced } from "../link/scan.ts";
 
 export interface MdnsPacket {
   readonly announced: readonly Announced[];

@@ -2,12 +2,13 @@ import type { Messages } from "../contract/messages.ts";
 import type { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
-import { formatAddress } from "../link/address.ts";
+import { formatAddress, type RigAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
-import type { Credentials, RigAddress } from "../link/link.ts";
-import { openPlug, type Plug } from "../link/plugs/plug.ts";
+import type { Credentials } from "../link/link.ts";
+import { openPlug } from "../link/plugs/open-plug.ts";
+import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
 import { phaseOf } from "./schedule.ts";
 import {
@@ -20,11 +21,11 @@ import {
   type RigState,
   same,
   type Trouble,
+  uidOf,
   unusable,
   withReason,
 } from "./state.ts";
 import { Turns } from "./turns.ts";
-import { uidOf } from "./uid.ts";
 
 /** What was declared of a rig. */
 export interface Declared {

@@ -1,7 +1,6 @@
 import type { Messages } from "../contract/messages.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import { Lane } from "./lane.ts";
-import { alwaysMine, type Ownership } from "./ownership.ts";
 import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
@@ -16,6 +15,13 @@ export interface FleetListener {
   /** The program failed over what was read, which is dropped. Never throws. */
   failed(rig: FleetRig, error: unknown): void;
 }
+
+/** Who polls a rig. One process owns all; several workers will share them through the same question. */
+export interface Ownership {
+  mine(minerId: number): boolean;
+}
+
+const alwaysMine: Ownership = { mine: () => true };
 
 export interface FleetOptions {
   readonly listener: FleetListener;

@@ -261,3 +261,17 @@ export function same(a: unknown, b: unknown, except?: string): boolean {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
+
+/** A rig's permanent name: its MAC, else its serial, else the configured uid, else its host and port. */
+export function uidOf(identity: Identity, configured: string | null, host: string, port: number): string {
+  const { mac, serial } = identity;
+  const named = mac?.toLowerCase().replaceAll(":", "") ?? (serial === null ? null : plain(serial));
+  return named || configured || plain(`${host}-${port}`);
+}
+
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 64)
+    .replace(/^-|-$/g, "");

@@ -1,7 +1,13 @@
 import { isIP, isIPv6 } from "node:net";
 import { invalid, type RigbridgeError } from "../contract/problems.ts";
-import type { RigAddress } from "./link.ts";
 import { isForbidden } from "./forbidden-addresses.ts";
+
+/** Where a rig is: host name or address, and a port when one was given. */
+export interface RigAddress {
+  readonly host: string;
+  readonly port: number | null;
+  readonly tls: boolean;
+}
 
 /**
  * Where a rig is, from what a person typed: host, host:port, [v6]:port, or either after http:// or https://.

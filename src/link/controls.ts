@@ -5,20 +5,20 @@ import type { Control, ControlKey, ControlValue } from "../contract/readings.ts"
  * A control as offered, with what does it: a driver makes a list of these from what it has read, so nothing is
  * offered that cannot be done.
  */
-export interface Steer {
+export interface OfferedControl {
   readonly control: Control;
   /** The value has been checked against the control. Resolves with the device's own words. */
   readonly set: (value: ControlValue, signal: AbortSignal) => Promise<string>;
 }
 
 /** Checks the value and does it. Throws `control.absent`, `input.invalid`, or what the device's refusal gives. */
-export async function steer(
-  steers: readonly Steer[],
+export async function setControl(
+  offered: readonly OfferedControl[],
   key: ControlKey,
   value: ControlValue,
   signal: AbortSignal,
 ): Promise<string> {
-  const found = steers.find(({ control }) => control.key === key);
+  const found = offered.find(({ control }) => control.key === key);
   if (found === undefined) throw new RigbridgeError("control.absent", `This rig does not offer "${key}" now`);
   checkValue(found.control, value);
   return found.set(value, signal);

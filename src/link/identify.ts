@@ -1,15 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
-import { hostAndPort } from "./address.ts";
+import { hostAndPort, type RigAddress } from "./address.ts";
 import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { unknownIdentity } from "./identity.ts";
-import { type Credentials, openLink, type RigAddress } from "./link.ts";
+import { type Credentials, openLink } from "./link.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
-import { unreadableMake, withArticle } from "./unreadable.ts";
 
 /** A device that was recognised: with what it is spoken to, and what is known of it before the first read. */
 export interface Identified {
@@ -269,3 +268,24 @@ const signOf = ({ status, headers, body }: HttpReply): HttpSign => ({
   headers,
   body: body.slice(0, signLength),
 });
+
+/** Devices that no driver reads yet, recognised by their page at / or by the realm of its login. */
+const unreadable: readonly { readonly make: string; readonly page?: RegExp; readonly realm?: RegExp }[] = [
+  { make: "IceRiver", page: /<title>\s*用户界面\s*<\/title>|\bIceRiver\b/i },
+  { make: "Goldshell", page: /\bcloud-box\b|\bGoldshell\b/i },
+  { make: "ePIC", page: /\bMiner Web Dashboard\b|<title>[^<]{0,80}\bePIC\b/i },
+  { make: "Proto", page: /\bProto ?OS\b/i },
+  { make: "Innosilicon", page: /\bDragonMint\b/i },
+  { make: "VolcMiner", page: /\bVolcMiner\b|\bblackMiner Configuration\b/i, realm: /realm="?blackMiner/i },
+  { make: "Elphapex", page: /\bElphapex\b/i, realm: /realm="?Daoge/i },
+];
+
+/** The make of a device that no driver recognised; null when it is not known either. */
+function unreadableMake({ status, headers, body }: HttpSign): string | null {
+  const login = status === 401 ? (headers["www-authenticate"] ?? "") : "";
+  const found = unreadable.find(({ page, realm }) => realm?.test(login) || (status < 400 && page?.test(body)));
+  return found?.make ?? null;
+}
+
+/** "an IceRiver", "a Goldshell". */
+const withArticle = (make: string): string => `${/^[aeiou]/i.test(make) ? "an" : "a"} ${make}`;

@@ -1,13 +1,7 @@
+import type { RigAddress } from "./address.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
-
-/** Where a rig is: host name or address, and a port when it was given. */
-export interface RigAddress {
-  readonly host: string;
-  readonly port: number | null;
-  readonly tls: boolean;
-}
 
 /** What opens a rig's API. Never logged, never in an error. */
 export interface Credentials {

@@ -2,11 +2,10 @@ import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
-import { formatAddress } from "./address.ts";
+import { formatAddress, type RigAddress } from "./address.ts";
 import type { LoginNeed } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
-import type { RigAddress } from "./link.ts";
 import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
 
 /** A rig that answers. */

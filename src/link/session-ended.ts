@@ -10,9 +10,3 @@ export class SessionEnded extends RigbridgeError {
     super(code, message, { unquoted });
   }
 }
-
-/** The same error in other words: without a secret. */
-export const reworded = (error: RigbridgeError, reword: (text: string) => string): RigbridgeError => {
-  const same = new RigbridgeError(error.code, reword(error.message), { unquoted: reword(error.unquoted) });
-  return error instanceof SessionEnded ? new SessionEnded(same) : same;
-};

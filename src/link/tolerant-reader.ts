@@ -1,13 +1,17 @@
-/** What could not be read and what was repaired; bounded, each said once. */
+/** What could not be read and what was repaired, without repetitions, 20 at most. */
 export class Notes {
-  readonly #said = new Set<string>();
+  readonly #noted = new Set<string>();
 
   add(note: string): void {
-    if (this.#said.size < 20) this.#said.add(note);
+    if (this.#noted.size < 20) this.#noted.add(note);
+  }
+
+  addAll(notes: readonly string[]): void {
+    for (const note of notes) this.add(note);
   }
 
   list(): string[] {
-    return [...this.#said];
+    return [...this.#noted];
   }
 }
 

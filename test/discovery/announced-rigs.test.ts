@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { announcedIn, listenForRigs } from "../../src/discovery/announced-rigs.ts";
-import { responder, testWithMulticast, udpPort } from "./multicast.ts";
 import { within } from "../until.ts";
+import { responder, testWithMulticast, udpPort } from "./multicast.ts";
 
 type Records = Parameters<typeof announcedIn>[0];
 

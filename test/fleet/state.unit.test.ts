@@ -11,9 +11,9 @@ import {
   type RigState,
   sameButTime,
   statusOf,
+  uidOf,
   unknownRig,
 } from "../../src/fleet/state.ts";
-import { uidOf } from "../../src/fleet/uid.ts";
 import { toggle } from "../../src/link/controls.ts";
 import type { Reading } from "../../src/link/driver.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";

@@ -4,7 +4,7 @@ import type { Input } from "../../src/contract/service.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { identify } from "../../src/link/identify.ts";
-import { openPlug } from "../../src/link/plugs/plug.ts";
+import { openPlug } from "../../src/link/plugs/open-plug.ts";
 import { PluggedRig } from "../../src/link/plugs/plugged-rig.ts";
 import { framed } from "../../src/link/transports/frames.ts";
 import { problem } from "../errors.ts";

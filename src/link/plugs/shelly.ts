@@ -5,8 +5,7 @@ import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import { digestTransport } from "../transports/digest.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
-import { basicHeaders, type PlugState } from "./plug.ts";
-import type { NamedPlug } from "./open-plug.ts";
+import { basicHeaders, type NamedPlug, type PlugState } from "./plug.ts";
 
 /**
  * Shelly plugs and relays. Generation 1: /relay and /status, basic authentication, energy in watt-minutes; from

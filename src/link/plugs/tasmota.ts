@@ -4,8 +4,7 @@ import type { Credentials } from "../link.ts";
 import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
-import { basicHeaders } from "./plug.ts";
-import type { NamedPlug } from "./open-plug.ts";
+import { basicHeaders, type NamedPlug } from "./plug.ts";
 
 /**
  * Plugs with Tasmota: commands over HTTP, the login as basic authentication (it also takes it in the query, where it

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Credentials } from "../link.ts";
 import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "./http.ts";
 import { garbled } from "./limits.ts";
@@ -12,7 +11,7 @@ import { garbled } from "./limits.ts";
  * another device that gives a new challenge. Throws `rig.login` when the device does not take the login, or none was
  * given, and `rig.garbled` when it wants a login of another kind.
  */
-export function digestTransport(http: HttpTransport, { username, password }: Credentials): HttpTransport {
+export function digestTransport(http: HttpTransport, { username, password }: DigestLogin): HttpTransport {
   let challenge: Challenge | null = null;
   let count = 0;
 
@@ -55,6 +54,11 @@ export function digestTransport(http: HttpTransport, { username, password }: Cre
     },
     close: () => http.close(),
   };
+}
+
+export interface DigestLogin {
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
 }
 
 const wrongLogin = (at: string, what: string): RigbridgeError => new RigbridgeError("rig.login", `${at} ${what}`);

@@ -3,12 +3,11 @@ import { request as httpsRequest } from "node:https";
 import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { hostAndPort } from "../address.ts";
-import { isRecord, printable } from "../tolerant-reader.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
-import { parseReply, parseStrict } from "./json.ts";
+import { isRecord, printable } from "../tolerant-reader.ts";
+import { decode, parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import type { DeviceReply } from "./rpc.ts";
-import { decode } from "./text.ts";
 
 export interface HttpReply {
   readonly status: number;

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { isRecord, printable } from "../tolerant-reader.ts";
 import { limits } from "./limits.ts";
 
@@ -26,6 +27,13 @@ export function parseStrict(text: string): Parsed {
 
 const tooDeep = `the reply nests deeper than ${limits.depth} levels`;
 const none: readonly string[] = [];
+const latin1Note = "the reply is not UTF-8 and was read as Latin-1";
+
+/** Bytes from a device as text: UTF-8, else Latin-1. */
+export const decode = (bytes: Buffer): { readonly text: string; readonly notes: readonly string[] } =>
+  isUtf8(bytes)
+    ? { text: bytes.toString("utf8"), notes: none }
+    : { text: bytes.toString("latin1"), notes: [latin1Note] };
 
 /**
  * JSON.parse takes a million levels and a quarter of a second for them, so they are counted first. Most replies have

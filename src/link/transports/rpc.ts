@@ -1,9 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
-import { parseReply, parseStrict } from "./json.ts";
+import { decode, parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
-import { decode } from "./text.ts";
 
 /** A device's answer: JSON as it came, and what had to be repaired before it could be read. */
 export interface DeviceReply {

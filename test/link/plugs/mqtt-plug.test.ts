@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MqttPlugSettings } from "../../../src/contract/plug-settings.ts";
-import { openPlug, type Plug } from "../../../src/link/plugs/plug.ts";
+import { openPlug } from "../../../src/link/plugs/open-plug.ts";
+import type { Plug } from "../../../src/link/plugs/plug.ts";
 import { stoppedClock } from "../../clock.ts";
 import { problem } from "../../errors.ts";
 import { messagesAt } from "../../mqtt/messages-at.ts";

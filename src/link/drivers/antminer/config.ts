@@ -1,6 +1,7 @@
 import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { isSameUrl, lastPool, listedEntry } from "../shared/listed-pool.ts";
 
 /** A pool as the configuration lists it. */
 export interface ConfiguredPool {
@@ -119,34 +120,17 @@ export const edit = {
   /** In place of the first. */
   use: (pools: readonly ConfiguredPool[], login: PoolLogin): ConfiguredPool[] => [configured(login), ...pools.slice(1)],
   first: (pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool[] => {
-    const found = listed(pools, wanted);
+    const found = listedEntry(pools, wanted, ({ url, user }) => ({ url, worker: user }));
     return [found, ...pools.filter((pool) => pool !== found)];
   },
   remove: (pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool[] => {
-    const found = listed(pools, wanted);
-    if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    const found = listedEntry(pools, wanted, ({ url, user }) => ({ url, worker: user }));
+    if (pools.length < 2) throw lastPool();
     return pools.filter((pool) => pool !== found);
   },
 };
 
 const configured = ({ url, worker, password }: PoolLogin): ConfiguredPool => ({ url, user: worker, pass: password });
-
-function listed(pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool {
-  const isWanted = (pool: ConfiguredPool | undefined): boolean =>
-    pool !== undefined && sameUrl(pool.url, wanted.url) && pool.user === wanted.worker;
-  const there = pools[wanted.index];
-  const found = there !== undefined && isWanted(there) ? there : pools.find(isWanted);
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return found;
-}
-
-const bare = (url: string): string =>
-  url
-    .replace(/^[a-z0-9+]+:\/\//i, "")
-    .replace(/\/$/, "")
-    .toLowerCase();
-
-export const sameUrl = (a: string, b: string): boolean => bare(a) === bare(b);
 
 /** Whether a later read shows what was written. */
 export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
@@ -160,7 +144,7 @@ export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
 export function poolsOf(config: MinerConfig, running: readonly PoolReading[]): PoolReading[] {
   const left = [...running];
   const pools = config.pools.map(({ url, user }, index): PoolReading => {
-    const at = left.findIndex((each) => sameUrl(each.url, url) && each.worker === user);
+    const at = left.findIndex((each) => isSameUrl(each.url, url) && each.worker === user);
     const [found] = at === -1 ? [] : left.splice(at, 1);
     return found === undefined
       ? { ...uncounted, index, priority: index, url, worker: user }

@@ -1,5 +1,5 @@
 import type { ControlKey } from "../../../contract/readings.ts";
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { asleep, type MinerConfig, modes } from "./config.ts";
 import type { AntminerWeb } from "./web.ts";
 
@@ -22,27 +22,27 @@ export interface Found {
 export const stored = { lasting: true, restartsMining: true, seconds: 180 } as const;
 
 /** Source: the requests of Bitmain's web page. It has no limit of power, and no restart but the reboot. */
-export function offers(web: AntminerWeb, generation: "new" | "old", found: Found): Steer[] {
-  const steers: Steer[] = [
+export function offers(web: AntminerWeb, generation: "new" | "old", found: Found): OfferedControl[] {
+  const offered: OfferedControl[] = [
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 240 }),
       set: (_, signal) => web.reboot(signal),
     },
   ];
   if (found.blinks !== null) {
-    steers.push({
+    offered.push({
       control: toggle("locate", found.blinks, { lasting: false, restartsMining: false, seconds: 5 }),
       set: (on, signal) => web.blink(on === true, signal),
     });
   }
-  if (found.config !== null && found.hasFans) steers.push(fan(web, found.config));
+  if (found.config !== null && found.hasFans) offered.push(fan(web, found.config));
   // Only the newer interface has a documented form for these.
   if (found.config !== null && found.config.mode !== null && generation === "new")
-    steers.push(...modeSteers(web, found.config.mode, found.awake));
-  return steers;
+    offered.push(...modeControls(web, found.config.mode, found.awake));
+  return offered;
 }
 
-function fan(web: AntminerWeb, { fan }: MinerConfig): Steer {
+function fan(web: AntminerWeb, { fan }: MinerConfig): OfferedControl {
   const scale = { unit: "%", min: 0, max: 100, step: 1, value: fan ?? "auto", options: ["auto"] } as const;
   return {
     control: range("fan", { ...scale, options: [...scale.options] }, stored),
@@ -52,12 +52,12 @@ function fan(web: AntminerWeb, { fan }: MinerConfig): Steer {
 }
 
 /** Asleep it offers no mode: to choose one would wake it. */
-function modeSteers(web: AntminerWeb, mode: number, awake: number): Steer[] {
+function modeControls(web: AntminerWeb, mode: number, awake: number): OfferedControl[] {
   const into =
     (to: number): ((signal: AbortSignal) => Promise<string>) =>
     (signal) =>
       web.change((config) => ({ ...config, mode: to }), signal);
-  const mining: Steer = {
+  const mining: OfferedControl = {
     control: toggle("mining", mode !== asleep, stored),
     set: (on, signal) => into(on === true ? awake : asleep)(signal),
   };

@@ -1,7 +1,7 @@
 import type { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
+import type { OfferedControl } from "../../controls.ts";
 import type { Driver, Login, PoolAction, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
@@ -9,6 +9,7 @@ import { Notes } from "../../tolerant-reader.ts";
 import { digestTransport } from "../../transports/digest.ts";
 import { kindOf } from "../cgminer/identity.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { asleep, edit, type MinerConfig, places, poolsOf } from "./config.ts";
 import { nameOf, offers, stored, webControls } from "./controls.ts";
 import { AntminerReader, type Snapshot } from "./reader.ts";
@@ -17,7 +18,7 @@ import { AntminerWeb } from "./web.ts";
 
 /**
  * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface behind a digest
- * login, which steers. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
+ * login, which controls. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
  */
 export const antminer: Driver = {
   id: "antminer",
@@ -56,7 +57,7 @@ class AntminerRig implements Rig {
   readonly #web: AntminerWeb;
   readonly #reader: AntminerReader;
   readonly #link: Link;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
   /** Why the web did not answer the last read. */
   #trouble: RigbridgeError | null = null;
   /** The last mode in which it was awake. */
@@ -72,23 +73,23 @@ class AntminerRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    const facts = await this.#reader.read(signal, notes);
-    this.#trouble = facts.trouble;
-    if (facts.trouble !== null) notes.add(`nothing can be steered now: ${facts.trouble.unquoted}`);
-    const { config, report } = facts;
+    const snapshot = await this.#reader.read(signal, notes);
+    this.#trouble = snapshot.trouble;
+    if (snapshot.trouble !== null) notes.add(`nothing can be steered now: ${snapshot.trouble.unquoted}`);
+    const { config, report } = snapshot;
     if (config !== null && config.mode !== null && config.mode !== asleep) this.#awake = config.mode;
     if (report !== null && report.readings.boards.length > 0) this.#hasFans = report.readings.fans.length > 0;
-    const steers = this.#offers(facts);
-    this.#steers = steers;
     const running = report?.pools ?? [];
     return {
-      identity: facts.identity,
-      readings: { ...readingsOf(facts), notes: notes.list() },
+      identity: snapshot.identity,
+      readings: { ...readingsOf(snapshot), notes: notes.list() },
       pools: config === null ? running : poolsOf(config, running),
       devices: report?.devices ?? [],
-      controls: steers.map(({ control }) => control),
-      poolActions: config === null || facts.generation === null ? [] : poolActionsOf(config),
-      ...(facts.trouble?.code === "rig.login" ? { locked: { why: "login wrong", text: facts.trouble.unquoted } } : {}),
+      controls: this.#offered.offer(this.#offers(snapshot)),
+      poolActions: config === null || snapshot.generation === null ? [] : poolActionsOf(config),
+      ...(snapshot.trouble?.code === "rig.login"
+        ? { locked: { why: "login wrong", text: snapshot.trouble.unquoted } }
+        : {}),
       poolSeconds: stored.seconds,
       software: null,
       logInterval: report?.logInterval ?? null,
@@ -97,10 +98,8 @@ class AntminerRig implements Rig {
   }
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    const steers = this.#steers ?? [];
-    if (webControls.includes(key) && !steers.some(({ control }) => control.key === key)) this.#reachableWeb();
-    return steer(steers, key, value, signal).finally(() => this.#reader.look());
+    if (webControls.includes(key) && !(await this.#offered.has(this, key, signal))) this.#reachableWeb();
+    return this.#offered.set(this, key, value, signal).finally(() => this.#reader.rereadLight());
   }
 
   /**
@@ -140,7 +139,7 @@ class AntminerRig implements Rig {
     return this.#web;
   }
 
-  #offers({ generation, config, blinks }: Snapshot): Steer[] {
+  #offers({ generation, config, blinks }: Snapshot): OfferedControl[] {
     if (generation === null) return [];
     return offers(this.#web, generation, { config, blinks, hasFans: this.#hasFans, awake: this.#awake });
   }

@@ -28,10 +28,10 @@ export interface Snapshot {
   readonly trouble: RigbridgeError | null;
 }
 
-/** ms that one page may take of a read. */
-const patience = 2_500;
-/** ms for which a way that did not answer is not tried again, while the other answers. */
-const rest = 60_000;
+/** Of a read, for one page. */
+const pageTimeoutMs = 2_500;
+/** Until an interface that did not answer is tried again, while the other answers. */
+const retryAfterMs = 60_000;
 
 type Tried<T> = { readonly value: T } | { readonly error: RigbridgeError };
 
@@ -53,8 +53,8 @@ export class AntminerReader {
   #foundBlocks: number | null = null;
   #turn = 0;
   /** Of the monotonic clock. */
-  #webRestsUntil = 0;
-  #rpcRestsUntil = 0;
+  #webRetryAt = 0;
+  #rpcRetryAt = 0;
   #trouble: RigbridgeError | null = null;
   #uptime: number | null = null;
 
@@ -67,17 +67,17 @@ export class AntminerReader {
   doubt(): void {
     this.#kind = undefined;
     this.#system = undefined;
-    this.#webRestsUntil = 0;
-    this.#rpcRestsUntil = 0;
+    this.#webRetryAt = 0;
+    this.#rpcRetryAt = 0;
   }
 
   /** The next read asks whether the light blinks. */
-  look(): void {
+  rereadLight(): void {
     this.#blinks = undefined;
   }
 
   async read(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
-    if (performance.now() >= this.#webRestsUntil) this.#trouble = await this.#meet(signal, notes);
+    if (performance.now() >= this.#webRetryAt) this.#trouble = await this.#meet(signal, notes);
     const generation = this.#trouble === null ? await this.#web.generation(signal) : null;
     const config = this.#trouble === null ? await this.#config(signal, notes) : null;
     const found = await this.#report(generation, config, signal, notes);
@@ -122,7 +122,7 @@ export class AntminerReader {
   }
 
   #closed(error: RigbridgeError): RigbridgeError {
-    this.#webRestsUntil = performance.now() + rest;
+    this.#webRetryAt = performance.now() + retryAfterMs;
     return error;
   }
 
@@ -148,7 +148,7 @@ export class AntminerReader {
     const byRpc = await this.#reportOfRpc(signal, notes);
     if ("value" in byRpc || this.#trouble !== null || generation !== "old") return byRpc;
     const byPages = await this.#try(signal, (short) => this.#reportOfPages(short, notes));
-    if ("value" in byPages) this.#restRpc(notes);
+    if ("value" in byPages) this.#postponeRpc(notes);
     return byPages;
   }
 
@@ -156,7 +156,7 @@ export class AntminerReader {
   async #pools(signal: AbortSignal, notes: Notes): Promise<PoolReading[]> {
     const listed = await this.#command("pools", signal, notes);
     if ("value" in listed) return poolsOf(new TolerantReader(listed.value, notes, "").list("POOLS"));
-    this.#restRpc(notes);
+    this.#postponeRpc(notes);
     const pages = await this.#try(signal, (short) => this.#web.ask("pools", short, notes));
     if ("value" in pages) return poolsOfWeb(pages.value, notes);
     notes.add(`what the pools count cannot be read: ${pages.error.unquoted}`);
@@ -197,21 +197,21 @@ export class AntminerReader {
     signal: AbortSignal,
     notes: Notes,
   ): Promise<Tried<unknown>> {
-    if (performance.now() < this.#rpcRestsUntil) {
+    if (performance.now() < this.#rpcRetryAt) {
       const error = new RigbridgeError("rig.unreachable", `${this.#rpc.at}: did not answer before`);
       return Promise.resolve({ error });
     }
     return this.#try(signal, async (short) => {
       const reply = await this.#rpc.send(name, undefined, short);
       if (name !== "version") accepted(this.#rpc.at, name, reply.value);
-      for (const note of reply.notes) notes.add(note);
+      notes.addAll(reply.notes);
       return reply.value;
     });
   }
 
-  #restRpc(notes: Notes): void {
+  #postponeRpc(notes: Notes): void {
     notes.add("the RPC at port 4028 does not answer; the web interface is read alone");
-    this.#rpcRestsUntil = Math.max(this.#rpcRestsUntil, performance.now() + rest);
+    this.#rpcRetryAt = Math.max(this.#rpcRetryAt, performance.now() + retryAfterMs);
   }
 
   /** Newer firmware no longer answers `version`, but says in its statistics what it is. */
@@ -252,15 +252,15 @@ export class AntminerReader {
 
   /** Neither way gave anything: the web's reason where it is more than silence, since a login can be mended. */
   #failure(byRpc: RigbridgeError): RigbridgeError {
-    this.#webRestsUntil = 0;
-    this.#rpcRestsUntil = 0;
+    this.#webRetryAt = 0;
+    this.#rpcRetryAt = 0;
     return this.#trouble === null || this.#trouble.code === "rig.unreachable" ? byRpc : this.#trouble;
   }
 
   /** Runs with a time of its own, so that one page cannot cost the read; the caller's deadline ends all. */
   async #try<T>(signal: AbortSignal, work: (short: AbortSignal) => Promise<T>): Promise<Tried<T>> {
     try {
-      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(patience)])) };
+      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)])) };
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
       return { error };

@@ -10,8 +10,8 @@ import { type Report, reportOfWeb } from "./stats.ts";
 const loginNote =
   "read without a login; the user name and password of its web page add its MAC address, host name and faults, and let it be rebooted and found, its pools and fan be changed, and newer firmware be put to sleep";
 
-/** ms for the newer statistics. */
-const patience = 1_500;
+/** For the newer statistics. */
+const statsTimeoutMs = 1_500;
 
 /** An Antminer to which no login was given: what its RPC says and, rarely, allows. */
 export class AntminerByRpc implements Rig {
@@ -44,7 +44,7 @@ export class AntminerByRpc implements Rig {
   /** Newer statistics tell the watts of a rig that knows them, and the coolant of one without fans. */
   async #newer(model: string | null, signal: AbortSignal): Promise<Report["readings"] | null> {
     if (this.#saysMore === false) return null;
-    const short = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+    const short = AbortSignal.any([signal, AbortSignal.timeout(statsTimeoutMs)]);
     try {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);
       const [said] = new TolerantReader(value, new Notes(), "").list("STATS");

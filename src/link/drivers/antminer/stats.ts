@@ -6,8 +6,9 @@ import type { Notes } from "../../tolerant-reader.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
 import { readingsOf, type Sections, snapshotOf } from "../cgminer/readings.ts";
-import { boardDevice } from "../shared/bitmain-stats.ts";
+import { bitmainDevice } from "../shared/bitmain-stats.ts";
 import { rateUnit } from "../shared/cgminer-replies.ts";
+import { highest, lowest, total } from "../shared/figures.ts";
 
 /** What one way to the rig says of its work. */
 export interface Report {
@@ -26,14 +27,14 @@ export interface Report {
  * far as it is known without them.
  */
 export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
-  const parts = snapshotOf({ ...sections, devs: null }, notes, known);
+  const snapshot = snapshotOf({ ...sections, devs: null }, notes, known);
   return {
-    readings: readingsOf(parts),
-    devices: parts.devices,
-    pools: parts.pools,
+    readings: readingsOf(snapshot),
+    devices: snapshot.devices,
+    pools: snapshot.pools,
     model: new TolerantReader(sections.stats, notes, "").list("STATS")[0]?.text("Type") ?? null,
-    logInterval: parts.rates.seconds,
-    workUtility: parts.summary.number("Work Utility"),
+    logInterval: snapshot.rates.seconds,
+    workUtility: snapshot.summary.number("Work Utility"),
   };
 }
 
@@ -63,7 +64,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, 
       uptime: reply.number("elapsed"),
       shares: { ...sharesOf(pools), hardwareErrors: total(errors) },
     },
-    devices: boards.map((board, index) => boardDevice(board, errors[index] ?? null)),
+    devices: boards.map((board, index) => bitmainDevice(board, errors[index] ?? null)),
     pools,
     model,
     logInterval: 5,
@@ -95,7 +96,7 @@ const sensors = (chain: TolerantReader, key: string): number[] =>
 /** In a rig that is cooled by water these sensors sit where it comes in and goes out. */
 function coolant(chains: readonly TolerantReader[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
   const water = chains.flatMap((chain) => sensors(chain, "temp_pic"));
-  return { temperatureIn: water.length === 0 ? null : Math.min(...water), temperatureOut: highest(water) };
+  return { temperatureIn: lowest(water), temperatureOut: highest(water) };
 }
 
 function fansOf(reply: TolerantReader): RigReadings["fans"] {
@@ -154,9 +155,3 @@ export function remarksOf(summary: unknown, notes: Notes): Remarks {
     }),
   };
 }
-
-const total = (values: readonly (number | null)[]): number | null =>
-  values.every((value) => value === null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-
-const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);

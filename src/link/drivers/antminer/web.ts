@@ -12,8 +12,8 @@ export type Generation = "new" | "old" | null;
 
 const page = (name: string): string => `/cgi-bin/${name}.cgi`;
 
-/** ms; older firmware keeps the answer back for as long as it blinks. */
-const blinkPatience = 4_000;
+/** Older firmware answers only once it has stopped blinking. */
+const blinkTimeoutMs = 4_000;
 
 /** The web interface of Bitmain's firmware, behind its login. */
 export class AntminerWeb {
@@ -66,7 +66,7 @@ export class AntminerWeb {
 
   async #ask(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<unknown> {
     const reply = jsonOf(this.at, call, await this.#http.send(call, signal));
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return reply.value;
   }
 
@@ -147,9 +147,9 @@ export class AntminerWeb {
       return this.#taken(call, (await this.#http.send(call, signal)).body, on ? "B000" : "B100");
     }
     const form = { action: on ? "startBlink" : "stopBlink" };
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(blinkPatience)]);
+    const short = AbortSignal.any([signal, AbortSignal.timeout(blinkTimeoutMs)]);
     try {
-      await this.#http.send({ method: "POST", path: page("blink"), form, ofCommand: true }, patience);
+      await this.#http.send({ method: "POST", path: page("blink"), form, ofCommand: true }, short);
     } catch (error) {
       const late = error instanceof RigbridgeError && error.code === "rig.timeout" && !signal.aborted;
       if (!late) throw error;

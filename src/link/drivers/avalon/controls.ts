@@ -1,4 +1,4 @@
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { ascset, notice } from "./commands.ts";
 import { modeWord, modeWords, statedWatts } from "./generation.ts";
@@ -7,7 +7,7 @@ import { modeNumber, type Snapshot } from "./readings.ts";
 /** What the controls of a rig are made of. */
 export interface ControlContext {
   readonly rpc: RpcTransport;
-  readonly picture: Snapshot;
+  readonly snapshot: Snapshot;
   /** The options that the firmware lists; null where it has no such list. */
   readonly options: ReadonlySet<string> | null;
   /** Seconds, by the rig's own clock. */
@@ -23,17 +23,17 @@ const rebooting = { lasting: false, restartsMining: true, seconds: rebootSeconds
 const soon = { lasting: false, restartsMining: false, seconds: 20 };
 
 /** What it can be told now. Frequency and voltage are not among it: their bounds are told nowhere. */
-export const offers = (steering: ControlContext): Steer[] => [
-  ...mining(steering),
-  ...mode(steering),
-  ...fan(steering),
-  ...temperatureTarget(steering),
-  ...locate(steering),
-  ...reboot(steering),
+export const offers = (context: ControlContext): OfferedControl[] => [
+  ...mining(context),
+  ...mode(context),
+  ...fan(context),
+  ...temperatureTarget(context),
+  ...locate(context),
+  ...reboot(context),
 ];
 
 /** Firmware without a list of options is as old as the A10 manual, which knows this one. */
-function reboot({ rpc, options }: ControlContext): Steer[] {
+function reboot({ rpc, options }: ControlContext): OfferedControl[] {
   if (options !== null && !options.has("reboot")) return [];
   return [{ control: trigger("reboot", rebooting), set: (_, signal) => rebootNow(rpc, signal) }];
 }
@@ -42,7 +42,7 @@ export const rebootNow = (rpc: RpcTransport, signal: AbortSignal): Promise<strin
   ascset(rpc, "reboot", "0", signal);
 
 /** A start is under way from the moment that it initialises its boards. After a reboot it mines. */
-function mining({ rpc, options, picture: { work, line }, now }: ControlContext): Steer[] {
+function mining({ rpc, options, snapshot: { work, line }, now }: ControlContext): OfferedControl[] {
   const works = work === null ? null : work === "work" || work === "init";
   if (options?.has("softoff") && options.has("softon")) {
     // Without a pool it is idle too, and was not told to be.
@@ -69,9 +69,9 @@ function mining({ rpc, options, picture: { work, line }, now }: ControlContext):
  * The work mode; on a Nano 3, which has none, the level. A-series take the bare number, what came later `set,N`. On
  * A-series, Mini 3 and Q it only counts after a reboot.
  */
-function mode({ rpc, options, picture }: ControlContext): Steer[] {
-  const { name } = picture.generation;
-  const now = modeNumber(picture);
+function mode({ rpc, options, snapshot }: ControlContext): OfferedControl[] {
+  const { name } = snapshot.generation;
+  const now = modeNumber(snapshot);
   const later = options?.has("worklevel") || options?.has("work_mode_lvl");
   const option = options?.has("workmode") ? "workmode" : options?.has("worklevel") ? "worklevel" : null;
   if (option === null || now === null) return [];
@@ -79,7 +79,7 @@ function mode({ rpc, options, picture }: ControlContext): Steer[] {
   const word = modeWord(name, now);
   if (!words.includes(word)) words.push(word);
   const reboots = name === "a-series" || name === "mini3" || name === "q";
-  const set: Steer["set"] = async (wanted, signal) => {
+  const set: OfferedControl["set"] = async (wanted, signal) => {
     // To say it again would only cost a reboot.
     if (wanted === word) return `it works in the mode "${word}" already`;
     const number = modeWords[name].indexOf(String(wanted));
@@ -87,7 +87,7 @@ function mode({ rpc, options, picture }: ControlContext): Steer[] {
     return reboots ? `${said}; ${await rebootNow(rpc, signal)}` : said;
   };
   const seconds = reboots ? rebootSeconds : 60;
-  return [{ control: choice("mode", withWatts(picture, words, now), word, { ...lastingMode, seconds }), set }];
+  return [{ control: choice("mode", withWatts(snapshot, words, now), word, { ...lastingMode, seconds }), set }];
 }
 
 const lastingMode = { lasting: true, restartsMining: true };
@@ -104,7 +104,7 @@ function withWatts(
 }
 
 /** The firmware reports how fast the fans turn, not whether they were told to. */
-function fan({ rpc, options, picture: { generation } }: ControlContext): Steer[] {
+function fan({ rpc, options, snapshot: { generation } }: ControlContext): OfferedControl[] {
   if (!options?.has("fan-spd")) return [];
   const min = generation.name === "nano3s" ? 15 : 25;
   return [
@@ -116,7 +116,7 @@ function fan({ rpc, options, picture: { generation } }: ControlContext): Steer[]
 }
 
 /** It takes 50 to 90 °C, and forgets it with the next restart or change of mode. */
-function temperatureTarget({ rpc, options, picture: { line } }: ControlContext): Steer[] {
+function temperatureTarget({ rpc, options, snapshot: { line } }: ControlContext): OfferedControl[] {
   const value = line.number("TarT", { absent: 0, max: 120 });
   if (!options?.has("target-temp") || value === null) return [];
   return [
@@ -131,7 +131,7 @@ const blink = 2;
 const steady = 1;
 
 /** A-series have a light for this; the light of a Nano 3S is made to blink, and gets back what it showed before. */
-function locate({ rpc, options, picture: { generation, line, fields }, light }: ControlContext): Steer[] {
+function locate({ rpc, options, snapshot: { generation, line, fields }, light }: ControlContext): OfferedControl[] {
   if (generation.name === "a-series" && (options?.has("led") ?? line.has("Led"))) {
     return [
       {
@@ -143,7 +143,7 @@ function locate({ rpc, options, picture: { generation, line, fields }, light }: 
   const shown = fields.get("LEDUser") ?? "";
   const [effect, , warmth, ...colour] = shown.split("-").map(Number);
   if (!options?.has("ledset") || !/^\d{1,3}(?:-\d{1,3}){5}$/.test(shown)) return [];
-  const set: Steer["set"] = async (on, signal) => {
+  const set: OfferedControl["set"] = async (on, signal) => {
     if (on === true && effect !== blink) light.before = shown;
     const visible = colour.some((part) => part > 0) ? colour : [255, 255, 255];
     const off = light.before ?? [steady, 100, warmth, ...visible].join("-");

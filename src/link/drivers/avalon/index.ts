@@ -1,17 +1,19 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
+import type { OfferedControl } from "../../controls.ts";
 import type { Driver, Reading, Rig } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
-import { clockOf, optionsOf, takes } from "./commands.ts";
+import { poolCommands } from "../shared/cgminer-pools.ts";
+import { accepted, isAllowed, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
+import { clockOf, optionsOf, readable } from "./commands.ts";
 import { offers, rebootSeconds } from "./controls.ts";
 import { type Generation, generationOf, identityOf } from "./generation.ts";
 import { type Line, parseLine } from "./line.ts";
-import { AvalonPools, poolCommands } from "./pools.ts";
+import { AvalonPools } from "./pools.ts";
 import { devicesOf, haltOf, readingsOf, type Snapshot, snapshotOf } from "./readings.ts";
 import { AvalonWeb } from "./web.ts";
 
@@ -79,7 +81,7 @@ class AvalonRig implements Rig {
   /** By how many seconds the rig's clock is ahead of this computer's. */
   #ahead = 0;
   readonly #light: { before: string | null } = { before: null };
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
@@ -98,30 +100,27 @@ class AvalonRig implements Rig {
     const pools = poolsOf(new TolerantReader(await this.#optional("pools", signal, notes), notes, "").list("POOLS"));
     const line = await this.#line(signal, notes);
     const { generation, identity } = await this.#ask(line, signal, notes);
-    const picture = snapshotOf(generation, summary, line, notes);
-    const steers = this.#offers(picture);
-    this.#steers = steers;
-    const readings = readingsOf(picture);
+    const snapshot = snapshotOf(generation, summary, line, notes);
+    const readings = readingsOf(snapshot);
     return {
       identity,
       readings,
       pools,
-      devices: devicesOf(readings.boards, picture),
-      controls: steers.map(({ control }) => control),
+      devices: devicesOf(readings.boards, snapshot),
+      controls: this.#offered.offer(this.#offers(snapshot)),
       poolActions: this.pools.actions(pools),
       ...(this.pools.reboot ? { poolSeconds: rebootSeconds } : {}),
       software: null,
-      logInterval: picture.line.has("GHSspd") ? null : picture.rates.seconds,
-      workUtility: picture.line.number("WU") ?? summary.number("Work Utility"),
-      starting: picture.work === "init",
-      halt: haltOf(picture, pools),
+      logInterval: snapshot.line.has("GHSspd") ? null : snapshot.rates.seconds,
+      workUtility: snapshot.line.number("WU") ?? summary.number("Work Utility"),
+      starting: snapshot.work === "init",
+      halt: haltOf(snapshot, pools),
     };
   }
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
     try {
-      return await steer(this.#steers ?? [], key, value, signal);
+      return await this.#offered.set(this, key, value, signal);
     } catch (error) {
       if (error instanceof RigbridgeError && error.code === "control.absent") this.#options = undefined;
       throw error;
@@ -142,7 +141,7 @@ class AvalonRig implements Rig {
   async #summary(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     const { value, notes: repairs } = await this.#rpc.send("summary", undefined, signal);
     accepted(this.#rpc.at, "summary", value);
-    for (const repair of repairs) notes.add(repair);
+    notes.addAll(repairs);
     const clock = clockOf(value);
     if (clock !== null) this.#ahead = clock - Date.now() / 1_000;
     const summary =
@@ -159,7 +158,7 @@ class AvalonRig implements Rig {
   async #optional(command: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     try {
       const { value, notes: repairs } = await this.#rpc.send(command, undefined, signal);
-      for (const repair of repairs) notes.add(repair);
+      notes.addAll(repairs);
       return value;
     } catch (error) {
       if (!(error instanceof RigbridgeError) || error.code !== "rig.garbled") throw error;
@@ -191,13 +190,18 @@ class AvalonRig implements Rig {
       this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;
       for (const command of Object.values(poolCommands)) {
         if (performance.now() >= until) break;
-        if (!this.#taken.has(command)) this.#taken.set(command, await takes(this.#rpc, command, signal));
+        if (!this.#taken.has(command)) this.#taken.set(command, await this.#takes(command, signal));
       }
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       notes.add("the rig did not answer what it is and what it can be told");
     }
     return this.#self ?? selfOf(new TolerantReader(undefined, new Notes(), ""), line);
+  }
+
+  /** Whether its cgminer knows the command and takes it from here. */
+  async #takes(command: string, signal: AbortSignal): Promise<boolean> {
+    return (await readable(isAllowed(this.#rpc, command, signal))) === true;
   }
 
   async #introduction(line: Line, signal: AbortSignal): Promise<Self> {
@@ -225,10 +229,10 @@ class AvalonRig implements Rig {
     return null;
   }
 
-  #offers(picture: Snapshot): Steer[] {
+  #offers(snapshot: Snapshot): OfferedControl[] {
     if (this.#options === undefined) return [];
     const now = (): number => Date.now() / 1_000 + this.#ahead;
-    return offers({ rpc: this.#rpc, picture, options: this.#options, now, light: this.#light });
+    return offers({ rpc: this.#rpc, snapshot, options: this.#options, now, light: this.#light });
   }
 }
 

@@ -2,7 +2,9 @@ import { type Board, type RigReadings, unknownReadings } from "../../../contract
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { poolHalt, stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
 import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { celsius as chipCelsius, highest } from "../shared/figures.ts";
 import { type Generation, modeWord } from "./generation.ts";
 import { type Line, numbersIn } from "./line.ts";
 
@@ -48,15 +50,14 @@ export function haltOf({ work, line }: Snapshot, pools: readonly PoolReading[]):
   return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
 }
 
-const celsius = { absent: -273, min: -60, max: 250 };
-/** A chip that does not work says 0. */
-const chipCelsius = { ...celsius, absent: 0 };
+/** A sensor of the air that is not there reads -273. */
+const celsius = { ...chipCelsius, absent: -273 };
 const giga = { times: 1e9 };
 
-export function readingsOf(picture: Snapshot): RigReadings {
-  const { summary, line, rates, work, notes } = picture;
-  const boards = boardsOf(picture);
-  const power = powerOf(picture);
+export function readingsOf(snapshot: Snapshot): RigReadings {
+  const { summary, line, rates, work, notes } = snapshot;
+  const boards = boardsOf(snapshot);
+  const power = powerOf(snapshot);
   return {
     ...unknownReadings(),
     hashrate: line.number("GHSspd", giga) ?? rates.now,
@@ -71,12 +72,12 @@ export function readingsOf(picture: Snapshot): RigReadings {
     temperatureOut: line.number("OTemp", celsius) ?? line.number("HBOTemp", celsius),
     boards,
     fans: fansOf(line),
-    psu: psuOf(picture, power),
+    psu: psuOf(snapshot, power),
     uptime: summary.number("Elapsed") ?? line.number("Elapsed"),
     mining: work === null ? (rates.now === null ? null : rates.now > 0) : work === "work",
-    mode: modeOf(picture),
+    mode: modeOf(snapshot),
     // The lamps of the others light a room.
-    locate: picture.generation.name === "a-series" ? line.boolean("Led") : null,
+    locate: snapshot.generation.name === "a-series" ? line.boolean("Led") : null,
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),
     shares: {
@@ -84,7 +85,7 @@ export function readingsOf(picture: Snapshot): RigReadings {
       rejected: summary.integer("Rejected"),
       hardwareErrors: line.integer("HW") ?? summary.integer("Hardware Errors"),
     },
-    errors: errorsOf(picture),
+    errors: errorsOf(snapshot),
     notes: notes.list(),
   };
 }
@@ -99,9 +100,9 @@ const levelNumber = (line: TolerantReader): number | null =>
   line.integer("WORKLEVEL", { min: -99, max: 99 }) ?? line.integer("LEVEL", { min: -99, max: 99 });
 
 /** With the level within the mode, where it is another than the usual one: "eco, level 1". */
-function modeOf(picture: Snapshot): string | null {
-  const { generation, line } = picture;
-  const mode = modeNumber(picture);
+function modeOf(snapshot: Snapshot): string | null {
+  const { generation, line } = snapshot;
+  const mode = modeNumber(snapshot);
   if (mode === null) return null;
   const word = modeWord(generation.name, mode);
   const level = line.has("WORKMODE") || line.has("MODE") ? levelNumber(line) : null;
@@ -201,26 +202,10 @@ function errorsOf({ generation, fields, line, work }: Snapshot): RigReadings["er
 
 /** A board as the device that it is; what is counted, is counted for all together. */
 export const devicesOf = (boards: readonly Board[], { fields, work }: Snapshot): DeviceReading[] =>
-  boards.map((board) => ({
-    kind: "asic",
-    name: `Board ${board.slot}`,
-    status: work === "fault" ? "sick" : "enabled",
-    hashrate: board.hashrate,
-    hashrateAverage: times(numbersIn(fields.get("MGHS"))[board.slot], 1e9),
-    temperature: board.temperature,
-    fanRpm: null,
-    fanPercent: null,
-    clock: board.frequency,
-    memoryClock: null,
-    voltage: null,
-    activity: null,
-    powertune: null,
-    intensity: null,
-    accepted: null,
-    rejected: null,
-    hardwareErrors: numbersIn(fields.get("MH"))[board.slot] ?? null,
-    workUtility: null,
-  }));
-
-const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
+  boards.map((board) =>
+    boardDevice(board, {
+      status: work === "fault" ? "sick" : "enabled",
+      hashrateAverage: times(numbersIn(fields.get("MGHS"))[board.slot], 1e9),
+      hardwareErrors: numbersIn(fields.get("MH"))[board.slot] ?? null,
+    }),
+  );

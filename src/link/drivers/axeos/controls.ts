@@ -1,5 +1,5 @@
 import type { ControlValue } from "../../../contract/readings.ts";
-import { range, type Steer, toggle, trigger } from "../../controls.ts";
+import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, refusal, words } from "../../transports/http.ts";
 
@@ -43,13 +43,13 @@ const restarting = { lasting: false, restartsMining: true, seconds: 30 };
 const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 
 /** What can be set, from what the device says of itself. */
-export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOptions | null): Steer[] {
+export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOptions | null): OfferedControl[] {
   const post = async (path: string, signal: AbortSignal): Promise<string> =>
     words((await http.send({ method: "POST", path }, signal)).body) || "AxeOS took it";
   const patch = async (body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string> =>
     words((await http.send({ method: "PATCH", path: "/api/system", body }, signal)).body) || "AxeOS took the settings";
 
-  const restart = (key: "restart" | "reboot"): Steer => ({
+  const restart = (key: "restart" | "reboot"): OfferedControl => ({
     control: trigger(key, restarting),
     set: (_, signal) => post("/api/system/restart", signal),
   });
@@ -59,7 +59,7 @@ export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOpti
     unit: "MHz" | "mV",
     field: "frequency" | "coreVoltage",
     within: Bounds | null | undefined,
-  ): Steer[] => {
+  ): OfferedControl[] => {
     const value = info.number(field);
     if (value === null || within === null || within === undefined) return [];
     // Someone may have set it beyond the offered choice by hand.
@@ -82,7 +82,7 @@ export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOpti
 
 type Patch = (body: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<string>;
 
-function fan(info: TolerantReader, patch: Patch): Steer[] {
+function fan(info: TolerantReader, patch: Patch): OfferedControl[] {
   const auto = info.boolean("autofanspeed");
   if (auto === null) return [];
   // Newer firmware keeps the wanted speed apart from the present one.
@@ -99,7 +99,7 @@ function fan(info: TolerantReader, patch: Patch): Steer[] {
 }
 
 /** The firmware takes 35 to 66 °C. */
-function temperatureTarget(info: TolerantReader, patch: Patch): Steer[] {
+function temperatureTarget(info: TolerantReader, patch: Patch): OfferedControl[] {
   const value = info.number("temptarget");
   if (value === null) return [];
   return [
@@ -115,7 +115,7 @@ function miningAndLocate(
   http: HttpTransport,
   info: TolerantReader,
   post: (path: string, signal: AbortSignal) => Promise<string>,
-): Steer[] {
+): OfferedControl[] {
   const paused = info.boolean("miningPaused");
   if (paused === null) return [];
   return [

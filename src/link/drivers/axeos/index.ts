@@ -1,14 +1,15 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
+import { lastPool, listedPool } from "../shared/listed-pool.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { type ChipOptions, chipOptions, offers } from "./controls.ts";
-import { fresh, isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
-import { deviceOf, identityOf, overheated, readingsOf } from "./readings.ts";
+import { isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
+import { devicesOf, identityOf, overheated, readingsOf } from "./readings.ts";
 
 /**
  * AxeOS, the web interface of ESP-Miner: Bitaxe and its forks NerdAxe and LuckyMiner. HTTP, no credentials.
@@ -42,7 +43,7 @@ class AxeosRig implements Rig {
   readonly #http: HttpTransport;
   /** undefined until it was asked; null on firmware without that page. */
   #asic: TolerantReader | null | undefined;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(http: HttpTransport) {
     this.#http = http;
@@ -53,16 +54,14 @@ class AxeosRig implements Rig {
     const info = await this.#info(signal, notes);
     await this.#askAsic(signal);
     const chip: ChipOptions | null = chipOptions(this.#asic ?? null, info.text("ASICModel"));
-    const steers = offers(this.#http, info, chip);
-    this.#steers = steers;
     const pools = poolsOf(info);
     const readings = readingsOf(info, this.#asic?.integer("asicCount") ?? null);
     return {
       identity: identityOf(info, ""),
       readings: { ...readings, notes: notes.list() },
       pools,
-      devices: [deviceOf(info, readings)],
-      controls: steers.map(({ control }) => control),
+      devices: devicesOf(info, readings),
+      controls: this.#offered.offer(offers(this.#http, info, chip)),
       poolActions: poolActionsOf(info, pools),
       software: null,
       logInterval: null,
@@ -71,9 +70,8 @@ class AxeosRig implements Rig {
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
 
   /**
@@ -104,8 +102,8 @@ class AxeosRig implements Rig {
     remove: async (pool, signal) => {
       const info = await this.#info(signal, new Notes());
       const pools = poolsOf(info);
-      const wanted = fresh(pools, pool);
-      if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+      const wanted = listedPool(pools, pool);
+      if (pools.length < 2) throw lastPool();
       if (wanted.index === 0) {
         throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
       }
@@ -131,14 +129,14 @@ class AxeosRig implements Rig {
         "This version of AxeOS cannot choose between its pools, and does not tell the passwords needed to swap them",
       );
     }
-    const { index } = fresh(poolsOf(info), pool);
+    const { index } = listedPool(poolsOf(info), pool);
     const said = await this.#patch({ useFallbackStratum: index }, signal);
     return `${said}; the device restarts to use the ${slots[index]?.name} pool: ${await this.#restart(signal)}`;
   }
 
   async #info(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     const reply = await this.#http.getJson(infoPath, signal);
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return new TolerantReader(reply.value, notes, "");
   }
 

@@ -1,4 +1,3 @@
-import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 
@@ -51,15 +50,6 @@ export function poolsOf(info: TolerantReader): PoolReading[] {
       ...(index === 0 ? { fixed: true } : {}),
     };
   });
-}
-
-/** The pool as it stands there now; throws `not.possible` when it is another. */
-export function fresh(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const found = pools.find(({ index }) => index === wanted.index);
-  if (found === undefined || found.url !== wanted.url || found.worker !== wanted.worker) {
-    throw new RigbridgeError("not.possible", `The device no longer lists the pool ${wanted.url}`);
-  }
-  return found;
 }
 
 export function poolActionsOf(info: TolerantReader, pools: readonly PoolReading[]): PoolAction[] {

@@ -3,6 +3,8 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
+import { highest } from "../shared/figures.ts";
 
 /** From GET /api/system/info, and the page where that says more. */
 export function identityOf(info: TolerantReader, page: string): Identity {
@@ -49,8 +51,7 @@ const milli = { times: 1e-3 };
 
 export function readingsOf(info: TolerantReader, asicCount: number | null): RigReadings {
   const hashrate = info.number("hashRate", giga);
-  const temperatures = [info.number("temp", celsius), info.number("temp2", celsius)].filter((each) => each !== null);
-  const temperature = temperatures.length === 0 ? null : Math.max(...temperatures);
+  const temperature = highest([info.number("temp", celsius), info.number("temp2", celsius)]);
   const isTooHot = info.boolean("overheat_mode") ?? false;
   const paused = info.boolean("miningPaused");
   const power = info.number("power");
@@ -126,24 +127,16 @@ function errorsOf(info: TolerantReader, isTooHot: boolean): RigReadings["errors"
   return fault === null ? errors : [...errors, { code: "power_fault", text: fault }];
 }
 
-export const deviceOf = (
+export const devicesOf = (
   info: TolerantReader,
-  { hashrate, hashrateAverage, temperature, boards, fans, shares }: RigReadings,
-): DeviceReading => ({
-  kind: "asic",
-  name: info.text("ASICModel") ?? "ASIC",
-  status: "enabled",
-  hashrate,
-  hashrateAverage,
-  temperature,
-  fanRpm: fans[0]?.rpm ?? null,
-  fanPercent: fans[0]?.percent ?? null,
-  clock: boards[0]?.frequency ?? null,
-  memoryClock: null,
-  voltage: boards[0]?.voltage ?? null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  ...shares,
-  workUtility: null,
-});
+  { boards, hashrateAverage, fans, shares }: RigReadings,
+): DeviceReading[] =>
+  boards.map((board) =>
+    boardDevice(board, {
+      name: info.text("ASICModel") ?? "ASIC",
+      hashrateAverage,
+      fanRpm: fans[0]?.rpm ?? null,
+      fanPercent: fans[0]?.percent ?? null,
+      ...shares,
+    }),
+  );

@@ -1,4 +1,4 @@
-import { range, type Steer, toggle, trigger } from "../../controls.ts";
+import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { BraiinsGraphql } from "./graphql.ts";
 import type { LegacySettings } from "./graphql-readings.ts";
 
@@ -10,11 +10,11 @@ const tuned = { lasting: true, restartsMining: true, seconds: 180 } as const;
 const cooled = { lasting: true, restartsMining: false, seconds: 30 } as const;
 
 /** What the web interface of Braiins OS up to 25.05 lets be set. Each mutation names the one field that changes. */
-export function legacySteers(
+export function legacyControls(
   graphql: BraiinsGraphql,
   settings: LegacySettings,
   shown: { readonly locate: boolean | null },
-): Steer[] {
+): OfferedControl[] {
   return [
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
@@ -47,19 +47,19 @@ export const mutations = {
     "{__typename ...on TempAndFansError{message} ...on AttributeError{message}}}}}",
 } as const;
 
-const powerLimit = (graphql: BraiinsGraphql, value: number): Steer => ({
+const powerLimit = (graphql: BraiinsGraphql, value: number): OfferedControl => ({
   control: range("power_limit", { unit: "W", ...limits, step: 1, value }, tuned),
   set: (watts, signal) => graphql.tell("the power target", mutations.power, { watts }, signal),
 });
 
 /** Only where the fans follow a temperature or a fixed speed: an immersed or hydro rig is not told to turn fans. */
-function cooling(graphql: BraiinsGraphql, settings: LegacySettings): Steer[] {
+function cooling(graphql: BraiinsGraphql, settings: LegacySettings): OfferedControl[] {
   const { coolingMode, fanPercent, targetTemperature, hotTemperature } = settings;
   const automatic = coolingMode === "AUTO";
   if (!automatic && coolingMode !== "MANUAL") return [];
   const tell = (input: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
     graphql.tell("the cooling settings", mutations.cooling, { input }, signal);
-  const fan: Steer = {
+  const fan: OfferedControl = {
     control: range(
       "fan",
       { unit: "%", min: 0, max: 100, step: 1, value: automatic ? "auto" : fanPercent, options: ["auto"] },

@@ -2,8 +2,9 @@ import { type Board, unknownBoard, unknownReadings } from "../../../contract/rea
 import type { PoolReading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { celsius, highest } from "../shared/figures.ts";
 import type { Answer } from "./graphql.ts";
-import { highest, oneActive, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
+import { oneActive, type Snapshot, slotOf, turning } from "./snapshot.ts";
 
 /** With each read. BOSminer that is stopped says null for what it measures. */
 export const statusQuery =
@@ -35,7 +36,7 @@ export const unknownSettings: LegacySettings = {
   fanPercent: null,
 };
 
-export function legacyPicture({ data }: Answer, settings: Answer | null, notes: Notes): Snapshot {
+export function legacySnapshot({ data }: Answer, settings: Answer | null, notes: Notes): Snapshot {
   const all = new TolerantReader(data, notes, "");
   const bos = all.object("bos");
   const bosminer = all.object("bosminer");
@@ -109,7 +110,7 @@ function boardOf(solver: TolerantReader): Board[] {
     highest(
       solver
         .list("temperatures", 16)
-        .map((each) => (name.test(each.text("name") ?? "") ? each.number("degreesC", sensor) : null)),
+        .map((each) => (name.test(each.text("name") ?? "") ? each.number("degreesC", celsius) : null)),
     );
   return [
     {

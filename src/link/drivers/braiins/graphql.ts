@@ -5,7 +5,7 @@ import { SessionEnded } from "../../session-ended.ts";
 import { isRecord, printable } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { refusedWith } from "../../transports/limits.ts";
-import { discreet, withoutSecrets } from "./secrets.ts";
+import { redact, redacted } from "../shared/redact.ts";
 
 /** What a GraphQL question brought: its data, and what of it the rig could not say. */
 export interface Answer {
@@ -100,11 +100,11 @@ export class BraiinsGraphql {
     const session = /(?:^|[;,]\s*)session_id=([^;,\s]+)/.exec(reply.headers["set-cookie"] ?? "")?.[1];
     if (session !== undefined && reply.status < 300) return session;
     if (reply.status >= 300 && reply.status !== 401 && reply.status !== 403)
-      throw discreet(refusal(this.#http.at, call, reply), [this.#password]);
+      throw redacted(refusal(this.#http.at, call, reply), [this.#password]);
     const why = reply.status < 300 ? said(answerOf(this.#http.at, call, reply)) : words(reply.body);
     const what = `${this.#http.at} does not take this login`;
     if (why === "") throw new RigbridgeError("rig.login", what);
-    throw refusedWith("rig.login", what, withoutSecrets(why, [this.#password]));
+    throw refusedWith("rig.login", what, redact(why, [this.#password]));
   }
 }
 

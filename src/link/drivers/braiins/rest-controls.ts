@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { range, type Steer, toggle, trigger } from "../../controls.ts";
+import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { BraiinsRest } from "./rest.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
@@ -19,7 +19,7 @@ const switched = { lasting: true, restartsMining: false, seconds: 60 } as const;
 const passing = { lasting: false, restartsMining: false } as const;
 
 /** What the REST API lets be set, within the constraints that the rig names for itself. */
-export function restSteers(rest: BraiinsRest, pages: RestPages, awaited: Awaited): Steer[] {
+export function restControls(rest: BraiinsRest, pages: RestPages, awaited: Awaited): OfferedControl[] {
   // What is odd has been said with the readings.
   const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), new Notes(), path);
   return [
@@ -44,7 +44,7 @@ export function restSteers(rest: BraiinsRest, pages: RestPages, awaited: Awaited
  * temperatures and lets the fans run out; with BOSminer stopped nothing measures, and the fans go to full speed.
  * Source: Braiins' "BOSminer API" and PauseMode of the OpenAPI; braiins/braiins issue 77.
  */
-function mining(rest: BraiinsRest, details: TolerantReader): Steer {
+function mining(rest: BraiinsRest, details: TolerantReader): OfferedControl {
   const { wanted, started } = runningOf(details);
   const on = started ? ["resume", "Mining goes on"] : ["start", "Mining starts"];
   return {
@@ -56,7 +56,7 @@ function mining(rest: BraiinsRest, details: TolerantReader): Steer {
   };
 }
 
-function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): Steer[] {
+function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): OfferedControl[] {
   if (typeof shown !== "boolean") return [];
   return [
     {
@@ -72,7 +72,7 @@ function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): Steer[] {
 type Page = (path: PagePath) => TolerantReader;
 
 /** Only with the rig's own limits: what it takes differs by model from 30 W to 8 kW. */
-function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
+function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const limits = page("configuration/constraints").object("tuner_constraints").object("power_target");
   const min = limits.object("min").number("watt");
   const max = limits.object("max").number("watt");
@@ -93,7 +93,7 @@ function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
  * The fan and the temperature it works for, where fans do the cooling: a rig in oil or water is left alone. All
  * that both kinds of cooling know is sent along, since a change of kind sets back what is left out.
  */
-function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
+function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const mode = page("configuration/miner").object("temperature").object("mode");
   const limits = page("configuration/constraints").object("cooling_constraints");
   const automatic = mode.has("auto");
@@ -108,7 +108,7 @@ function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
 
 type Put = (next: "auto" | "manual", change: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<string>;
 
-function fan(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
+function fan(mode: TolerantReader, limits: TolerantReader, put: Put): OfferedControl[] {
   const ratio = limits.object("fan_speed_ratio");
   const min = ratio.number("min", { max: 1 });
   const max = ratio.number("max", { max: 1 });
@@ -127,7 +127,7 @@ function fan(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
 
 const percent = (ratio: number | null): number | null => (ratio === null ? null : Math.round(ratio * 100));
 
-function temperatureTarget(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
+function temperatureTarget(mode: TolerantReader, limits: TolerantReader, put: Put): OfferedControl[] {
   const bounds = limits.object("target_temperature");
   const min = bounds.object("min").number("degree_c");
   const max = bounds.object("max").number("degree_c");
@@ -166,8 +166,8 @@ async function coolingNow(
   return Object.fromEntries(kept.map((key) => [key, now[key]]));
 }
 
-function boards(rest: BraiinsRest, page: TolerantReader): Steer[] {
-  return page.list("hashboards", 16).flatMap((board): Steer[] => {
+function boards(rest: BraiinsRest, page: TolerantReader): OfferedControl[] {
+  return page.list("hashboards", 16).flatMap((board): OfferedControl[] => {
     const slot = slotOf(board, "id");
     const id = board.text("id");
     const enabled = board.boolean("enabled");

@@ -19,7 +19,7 @@ export type PagePath = (typeof always)[number] | (typeof seldom)[number];
 /** Each page as it was read last; undefined where there is none. */
 export type RestPages = ReadonlyMap<PagePath, unknown>;
 
-const askAgainAfter = 60_000;
+const refreshAfterMs = 60_000;
 const seldomAtOnce = 2;
 
 /** The pages of a rig: those that measure are read each time, settings now and then, or while a change is awaited. */
@@ -54,14 +54,14 @@ export class PageBook {
     const now = performance.now();
     const age = (path: PagePath): number => now - (this.#readAt.get(path) ?? Number.NEGATIVE_INFINITY);
     const pressing = seldom.filter((path) => !this.#readAt.has(path) || (this.#awaited.get(path) ?? 0) > now);
-    const old = seldom.filter((path) => !pressing.includes(path) && age(path) >= askAgainAfter);
+    const old = seldom.filter((path) => !pressing.includes(path) && age(path) >= refreshAfterMs);
     return [...pressing, ...old.toSorted((a, b) => age(b) - age(a)).slice(0, seldomAtOnce)];
   }
 
   async #page(path: PagePath, signal: AbortSignal, notes: Notes): Promise<void> {
     try {
       const { value, notes: repairs } = await this.#rest.page(path, signal);
-      for (const repair of repairs) notes.add(repair);
+      notes.addAll(repairs);
       this.#pages.set(path, value);
     } catch (error) {
       if (!(error instanceof RigbridgeError) || path === "miner/details" || signal.aborted) throw error;

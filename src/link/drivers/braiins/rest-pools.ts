@@ -2,8 +2,9 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { isRecord } from "../../tolerant-reader.ts";
+import { lastPool, listedEntry } from "../shared/listed-pool.ts";
+import { redacted } from "../shared/redact.ts";
 import type { BraiinsRest } from "./rest.ts";
-import { discreet } from "./secrets.ts";
 
 /** As the rig writes it down; fields that are not known here are written back as they were. */
 type Group = Readonly<Record<string, unknown>> & { readonly pools: readonly Pool[] };
@@ -19,7 +20,7 @@ export function restPools(rest: BraiinsRest, changing: () => void): Required<Omi
     const groups = edit(await configured(rest, signal));
     const secrets = groups.flatMap(({ pools }) => pools.map(({ password }) => password));
     return rest.tell("PUT", "pools/batch", groups, done, signal).catch((error: unknown) => {
-      throw discreet(error, secrets);
+      throw redacted(error, secrets);
     });
   };
   return {
@@ -70,14 +71,14 @@ function added(groups: readonly Group[], { url, worker, password }: PoolLogin): 
 }
 
 function first(groups: readonly Group[], wanted: PoolReading): readonly Group[] {
-  const pool = found(groups, wanted);
+  const pool = configuredPool(groups, wanted);
   return groups.map((group) =>
     group.pools.includes(pool) ? { ...group, pools: [pool, ...group.pools.filter((other) => other !== pool)] } : group,
   );
 }
 
 function enabled(groups: readonly Group[], wanted: PoolReading, on: boolean): readonly Group[] {
-  const pool = found(groups, wanted);
+  const pool = configuredPool(groups, wanted);
   return groups.map((group) => ({
     ...group,
     pools: group.pools.map((each) => (each === pool ? { ...each, enabled: on } : each)),
@@ -86,21 +87,16 @@ function enabled(groups: readonly Group[], wanted: PoolReading, on: boolean): re
 
 /** With its group, where it was the only pool of it. */
 function removed(groups: readonly Group[], wanted: PoolReading): readonly Group[] {
-  const pool = found(groups, wanted);
+  const pool = configuredPool(groups, wanted);
   const rest = groups.map((group) => ({ ...group, pools: group.pools.filter((each) => each !== pool) }));
   const left = rest.filter(({ pools }, at) => pools.length > 0 || groups[at]?.pools.length === 0);
-  if (!left.some(({ pools }) => pools.length > 0))
-    throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+  if (!left.some(({ pools }) => pools.length > 0)) throw lastPool();
   return left;
 }
 
-/** By its place, or where it has moved to. */
-function found(groups: readonly Group[], wanted: PoolReading): Pool {
-  const pools = groups.flatMap((group) => group.pools);
-  const isSame = (pool: Pool | undefined): boolean => pool?.url === wanted.url && pool.user === wanted.worker;
-  const same = pools.filter(isSame);
-  const at = pools[wanted.index];
-  const pool = at !== undefined && isSame(at) ? at : same.length === 1 ? same[0] : undefined;
-  if (pool === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return pool;
-}
+const configuredPool = (groups: readonly Group[], wanted: PoolReading): Pool =>
+  listedEntry(
+    groups.flatMap(({ pools }) => pools),
+    wanted,
+    ({ url, user }) => ({ url: String(url), worker: String(user) }),
+  );

@@ -3,8 +3,9 @@ import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { haltBy } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { highest, lowest } from "../shared/figures.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
-import { celsius, highest, lowest, oneActive, type Snapshot, slotOf } from "./snapshot.ts";
+import { oneActive, type Snapshot, slotOf } from "./snapshot.ts";
 
 /** What the miner is told to do, and whether it does. */
 export interface Running {
@@ -18,8 +19,9 @@ export interface Running {
 }
 
 const giga = { times: 1e9 };
+const celsius = { min: -60, max: 250 };
 
-export function restPicture(pages: RestPages, notes: Notes): Snapshot {
+export function restSnapshot(pages: RestPages, notes: Notes): Snapshot {
   const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), notes, path);
   const details = page("miner/details");
   const stats = page("miner/stats");

@@ -5,12 +5,13 @@ import { isRecord } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
-import { discreet, withoutSecrets } from "./secrets.ts";
+import { Memo } from "../shared/memo.ts";
+import { redact, redacted } from "../shared/redact.ts";
 
 export const root = "/api/v1";
 
-/** ms before reads try a login again that the rig refused: it may count the attempts. */
-const loginAgainAfter = 60_000;
+/** Before reads send a refused login again: the rig may count the attempts. */
+const loginRetryAfterMs = 60_000;
 
 /**
  * The REST API of Braiins OS from 25.07: a login gives a token, which stands bare in the Authorization header and
@@ -24,7 +25,7 @@ export class BraiinsRest {
   #token: string | null = null;
   /** Lists are at `pools/` by the document; a 25.07 was seen to have them at `pools`. */
   #bare = false;
-  #refused: { readonly at: number; readonly error: RigbridgeError } | null = null;
+  readonly #loginRefusal = new Memo<RigbridgeError>(loginRetryAfterMs);
 
   constructor(http: HttpTransport, { username, password }: Credentials) {
     this.#http = http;
@@ -61,12 +62,12 @@ export class BraiinsRest {
     const kept = this.#token;
     const first = await this.#with(kept ?? (await this.#login(signal)), call, signal);
     if (first.status < 300) return first;
-    if (kept === null || (first.status !== 401 && first.status !== 403)) throw this.#refusal(call, first);
+    if (kept === null || (first.status !== 401 && first.status !== 403)) throw this.#refused(call, first);
     this.#token = null;
-    if (call.ofCommand) throw new SessionEnded(this.#refusal(call, first));
+    if (call.ofCommand) throw new SessionEnded(this.#refused(call, first));
     const second = await this.#with(await this.#login(signal), call, signal);
     if (second.status < 300) return second;
-    throw this.#refusal(call, second);
+    throw this.#refused(call, second);
   }
 
   async #with(token: string, call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
@@ -80,7 +81,7 @@ export class BraiinsRest {
     return bare;
   }
 
-  #refusal(call: HttpCall, reply: HttpReply): RigbridgeError {
+  #refused(call: HttpCall, reply: HttpReply): RigbridgeError {
     const refused = refusal(this.#http.at, call, reply);
     const { message, unquoted } = refused;
     if (reply.status === 404) return refused;
@@ -90,22 +91,20 @@ export class BraiinsRest {
   }
 
   async #login(signal: AbortSignal): Promise<string> {
-    if (this.#refused !== null && performance.now() - this.#refused.at < loginAgainAfter) throw this.#refused.error;
+    if (this.#loginRefusal.isFresh) throw this.#loginRefusal.value;
     const body = { username: this.#username, password: this.#password };
     const call = { method: "POST", path: `${root}/auth/login`, body } as const;
     const reply = await this.#http.call(call, signal);
     if (reply.status >= 400 && reply.status < 500 && reply.status !== 404) {
-      const why = withoutSecrets(words(reply.body), [this.#password]);
+      const why = redact(words(reply.body), [this.#password]);
       const unquoted = `${this.#http.at} does not take this login: ${reply.status}`;
-      const error = new RigbridgeError("rig.login", `${unquoted} ${why}`.trimEnd(), { unquoted });
-      this.#refused = { at: performance.now(), error };
-      throw this.#refused.error;
+      throw this.#loginRefusal.keep(new RigbridgeError("rig.login", `${unquoted} ${why}`.trimEnd(), { unquoted }));
     }
-    if (reply.status >= 300) throw discreet(refusal(this.#http.at, call, reply), [this.#password]);
+    if (reply.status >= 300) throw redacted(refusal(this.#http.at, call, reply), [this.#password]);
     const { value } = jsonOf(this.#http.at, call, reply);
     if (!isRecord(value) || typeof value.token !== "string" || !/^[\x21-\x7e]{1,4096}$/.test(value.token))
       throw new RigbridgeError("rig.garbled", `${this.#http.at}: the login brought no token`);
-    this.#refused = null;
+    this.#loginRefusal.forget();
     this.#token = value.token;
     return value.token;
   }

@@ -2,7 +2,8 @@ import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { allows, command } from "./rpc.ts";
+import { isAllowed } from "../shared/cgminer-replies.ts";
+import { command } from "./rpc.ts";
 
 const pools = {
   add: "addpool",
@@ -34,7 +35,7 @@ export class Allowed {
     for (const name of asked) {
       if (this.#known.has(name)) continue;
       if (performance.now() > until) return;
-      this.#known.set(name, await allows(rpc, name, signal));
+      this.#known.set(name, (await isAllowed(rpc, name, signal)) === true);
     }
   }
 }

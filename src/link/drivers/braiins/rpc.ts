@@ -3,8 +3,9 @@ import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../
 import { unknownIdentity } from "../../identity.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
-import { highest, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
+import { firstOf, isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
+import { type Snapshot, slotOf, turning } from "./snapshot.ts";
 
 /** What BOSminer and BOSer report over the RPC of cgminer, without any login. Source: Braiins' "BOSminer API". */
 const reports = ["summary", "pools", "devs", "devdetails", "fans", "temps", "tunerstatus"] as const;
@@ -17,22 +18,13 @@ export type Reports = Readonly<Partial<Record<Name, unknown>>>;
 /** All in one question; a rig that does not join commands is asked for each. */
 export async function askReports(rpc: RpcTransport, signal: AbortSignal, notes: Notes): Promise<Reports> {
   const { value, notes: repairs } = await rpc.send(reports.join("+"), undefined, signal);
-  for (const repair of repairs) notes.add(repair);
+  notes.addAll(repairs);
   if (isRecord(value) && "summary" in value) {
     return Object.fromEntries(reports.map((name) => [name, firstOf(value[name])]));
   }
   const apart: Partial<Record<Name, unknown>> = {};
   for (const name of reports) apart[name] = (await rpc.send(name, undefined, signal)).value;
   return apart;
-}
-
-const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
-
-/** Whether the rig says that it knows the command and takes it from here. */
-export async function allows(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean> {
-  const { value } = await rpc.send("check", command, signal);
-  const listed = isRecord(value) ? firstOf(value.CHECK) : undefined;
-  return isRecord(listed) && listed.Exists === "Y" && listed.Access === "Y";
 }
 
 /** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is none of Braiins'. */
@@ -46,7 +38,7 @@ export function softwareOf(version: unknown): string | null {
   return /BOSMINER|BOSER/i.test(JSON.stringify(version) ?? "") ? "BOSminer" : null;
 }
 
-export function pictureOf(given: Reports, notes: Notes): Snapshot {
+export function rpcSnapshot(given: Reports, notes: Notes): Snapshot {
   const list = (name: Name): TolerantReader[] => {
     const status = statusOf(given[name]);
     return status !== null && isRefusal(status)
@@ -67,7 +59,7 @@ export function pictureOf(given: Reports, notes: Notes): Snapshot {
       ...unknownReadings(),
       hashrate: rates.now,
       hashrateAverage: rates.average,
-      hashrateExpected: nominal(list("devs")),
+      hashrateExpected: total(list("devs").map((dev) => dev.number("Nominal MHS", { times: 1e6, absent: 0 }))),
       algorithm: "sha256",
       power,
       powerLimit: tuner.number("PowerLimit", { absent: 0 }),
@@ -110,8 +102,8 @@ function boardsOf(
     return {
       ...unknownBoard(slot),
       hashrate: dev === undefined ? null : ratesOf(dev).now,
-      temperature: temp?.number("Board", sensor) ?? dev?.number("Temperature", sensor) ?? null,
-      chipTemperature: temp?.number("Chip", sensor) ?? null,
+      temperature: temp?.number("Board", celsius) ?? dev?.number("Temperature", celsius) ?? null,
+      chipTemperature: temp?.number("Chip", celsius) ?? null,
       chips: detail?.integer("Chips", { absent: 0 }) ?? null,
       frequency: frequencyOf(detail),
       voltage: detail?.number("Voltage", { absent: 0, max: 100 }) ?? null,
@@ -123,12 +115,6 @@ function boardsOf(
 function frequencyOf(detail: TolerantReader | undefined): number | null {
   const said = detail?.number("Frequency", { absent: 0 }) ?? null;
   return said === null || said >= 100_000 ? said : said * 1e6;
-}
-
-function nominal(devs: readonly TolerantReader[]): number | null {
-  const rates = devs.map((dev) => dev.number("Nominal MHS", { times: 1e6, absent: 0 }));
-  const known = rates.filter((rate) => rate !== null);
-  return known.length === 0 ? null : known.reduce((sum, rate) => sum + rate, 0);
 }
 
 /** A paused miner has no details of its boards to give, or its tuner says so. */

@@ -3,6 +3,7 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
 
 /** What one of a rig's protocols tells of it. */
 export interface Snapshot {
@@ -21,7 +22,7 @@ export interface Snapshot {
   readonly logInterval: number | null;
 }
 
-export const nothingSeen: Snapshot = {
+export const emptySnapshot: Snapshot = {
   identity: unknownIdentity,
   readings: unknownReadings(),
   pools: [],
@@ -32,7 +33,7 @@ export const nothingSeen: Snapshot = {
 };
 
 /** Two views of one rig; where both say something the first is believed. */
-export function together(first: Snapshot, second: Snapshot): Snapshot {
+export function merged(first: Snapshot, second: Snapshot): Snapshot {
   const { identity, readings: one } = first;
   const two = second.readings;
   return {
@@ -102,26 +103,12 @@ const filled = (one: Board, two: Board): Board => ({
 });
 
 export const devicesOf = ({ readings, off }: Snapshot): DeviceReading[] =>
-  readings.boards.map((board) => ({
-    kind: "asic",
-    name: `Board ${board.slot}`,
-    status: off.has(board.slot) ? "disabled" : "enabled",
-    hashrate: board.hashrate,
-    hashrateAverage: null,
-    temperature: board.temperature ?? board.chipTemperature,
-    fanRpm: null,
-    fanPercent: null,
-    clock: board.frequency,
-    memoryClock: null,
-    voltage: board.voltage,
-    activity: null,
-    powertune: null,
-    intensity: null,
-    accepted: null,
-    rejected: null,
-    hardwareErrors: null,
-    workUtility: null,
-  }));
+  readings.boards.map((board) =>
+    boardDevice(board, {
+      status: off.has(board.slot) ? "disabled" : "enabled",
+      temperature: board.temperature ?? board.chipTemperature,
+    }),
+  );
 
 /** Each group of pools mines at one of its own; of these the first group's is the one that is called active. */
 export const oneActive = (pools: readonly PoolReading[]): PoolReading[] => {
@@ -140,17 +127,3 @@ export const turning = (fans: RigReadings["fans"]): RigReadings["fans"] => {
   const some = fans.filter(({ rpm }) => rpm !== null && rpm > 0);
   return some.length > 0 ? some : fans;
 };
-
-export const highest = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : Math.max(...known);
-};
-
-export const lowest = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : Math.min(...known);
-};
-
-export const celsius = { min: -60, max: 250 };
-/** A sensor that is not there says 0. */
-export const sensor = { ...celsius, absent: 0 };

@@ -1,5 +1,5 @@
-import { isRecord } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { isAllowed } from "../shared/cgminer-replies.ts";
 
 /** ms; what is allowed changes only when somebody restarts the miner with other options. */
 const askAgainAfter = 600_000;
@@ -67,11 +67,4 @@ export class Access {
     this.#due = [];
     for (const command of commands) this.#allowed.set(command, false);
   }
-}
-
-/** null where the rig does not say: it does not know `check`, or has it only for others. */
-async function isAllowed(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean | null> {
-  const { value } = await rpc.send("check", command, signal);
-  const listed: unknown = isRecord(value) && Array.isArray(value.CHECK) ? value.CHECK[0] : undefined;
-  return isRecord(listed) ? listed.Exists === "Y" && listed.Access === "Y" : null;
 }

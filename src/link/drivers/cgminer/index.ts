@@ -1,12 +1,13 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer, toggle, trigger } from "../../controls.ts";
-import type { Driver, PoolAction, PoolControls, PoolLogin, PoolReading, Reading, Rig } from "../../driver.ts";
+import { type OfferedControl, toggle, trigger } from "../../controls.ts";
+import type { Driver, PoolAction, PoolControls, Reading, Rig } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
-import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { accepted, isRefusal, isRefused, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
+import { cgminerPools, poolCommands } from "../shared/cgminer-pools.ts";
+import { accepted, firstOf, isRefusal, isRefused, statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { Access } from "./access.ts";
 import { type Kind, kindOf } from "./identity.ts";
 import {
@@ -37,14 +38,6 @@ type SectionName = (typeof sectionNames)[number];
 /** Some firmware has only the fuller list of its devices. */
 const fullerDevices = "edevs";
 
-const poolCommands: Readonly<Record<Exclude<PoolAction, "use">, string>> = {
-  add: "addpool",
-  switch: "switchpool",
-  enable: "enablepool",
-  disable: "disablepool",
-  remove: "removepool",
-  prioritize: "poolpriority",
-};
 const poolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const satisfies PoolAction[];
 
 /** ms of a read that may go into questions beside the readings; what is left is asked with the next read. */
@@ -63,12 +56,14 @@ class CgminerRig implements Rig {
   #uptime: number | null = null;
   /** undefined until it was asked. */
   #algorithm: string | null | undefined;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
+  readonly pools: PoolControls;
 
   constructor(rpc: RpcTransport, monotonicNow: () => number) {
     this.#rpc = rpc;
     this.#now = monotonicNow;
     this.#access = new Access(monotonicNow);
+    this.pools = cgminerPools(rpc, (command, parameter, signal) => this.#do(command, parameter, signal));
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -76,60 +71,28 @@ class CgminerRig implements Rig {
     const sections = await this.#sections(signal, notes);
     this.#noticeRestart(uptimeOf(sections));
     await this.#introduce(sections, signal);
-    const parts = snapshotOf(sections, notes, this.#kind?.identity.model);
-    await this.#ask(parts, signal);
+    const snapshot = snapshotOf(sections, notes, this.#kind?.identity.model);
+    await this.#ask(snapshot, signal);
     const denial = this.#kind?.software ? readOnlyNote : deniedNote;
     if (this.#access.deniedAll) notes.add(denial);
-    const steers = this.#offers(parts);
-    this.#steers = steers;
     const kind = this.#kind;
     return {
-      identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(parts.summary, kind) },
-      readings: { ...readingsOf(parts), algorithm: this.#algorithm ?? kind?.algorithm ?? null, notes: notes.list() },
-      pools: parts.pools,
-      devices: parts.devices,
-      controls: steers.map(({ control }) => control),
+      identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(snapshot.summary, kind) },
+      readings: { ...readingsOf(snapshot), algorithm: this.#algorithm ?? kind?.algorithm ?? null, notes: notes.list() },
+      pools: snapshot.pools,
+      devices: snapshot.devices,
+      controls: this.#offered.offer(this.#offers(snapshot)),
       poolActions: poolActions.filter((action) => this.#access.allows(poolCommands[action])),
       ...(this.#access.deniedAll ? { locked: { why: "read-only", text: denial } } : {}),
       software: kind?.software ?? null,
-      logInterval: parts.rates.seconds,
-      workUtility: parts.summary.number("Work Utility"),
+      logInterval: snapshot.rates.seconds,
+      workUtility: snapshot.summary.number("Work Utility"),
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
-
-  readonly pools: PoolControls = {
-    add: async (login, signal) => {
-      checkLogin(login);
-      // cgminer refuses an empty password; x is what pools that want none are given.
-      const parameter = [login.url, login.worker, login.password || "x"].map(escapePart).join(",");
-      try {
-        return await this.#do("addpool", parameter, signal);
-      } catch (error) {
-        throw withoutSecret(error, parameter, login);
-      }
-    },
-    switch: (pool, signal) => this.#onPool("switchpool", pool, signal),
-    enable: (pool, signal) => this.#onPool("enablepool", pool, signal),
-    disable: (pool, signal) => this.#onPool("disablepool", pool, signal),
-    remove: async (pool, signal) => {
-      const pools = await this.#freshPools(signal);
-      const index = steerable(pools, pool).index;
-      if (pools.filter(({ devFee }) => !devFee).length < 2)
-        throw new RigbridgeError("pool.last", "The last pool cannot be removed");
-      return this.#do("removepool", String(index), signal);
-    },
-    prioritize: async (pool, signal) => {
-      const pools = await this.#freshPools(signal);
-      const wanted = steerable(pools, pool);
-      const others = pools.filter((each) => each !== wanted).sort((a, b) => a.priority - b.priority);
-      return this.#do("poolpriority", [wanted, ...others].map(({ index }) => index).join(","), signal);
-    },
-  };
 
   doubt(): void {
     this.#kind = undefined;
@@ -176,7 +139,7 @@ class CgminerRig implements Rig {
     const found: Record<SectionName, unknown> = { summary: null, pools: null, devs: null, stats: null };
     for (const name of sectionNames) {
       const reply = await this.#rpc.send(this.#commandFor(name), undefined, signal);
-      for (const note of reply.notes) notes.add(note);
+      notes.addAll(reply.notes);
       found[name] = reply.value;
     }
     if (isRefused(found.summary) && standsInForSummary(found.stats)) notes.add(refusedSummary);
@@ -199,12 +162,12 @@ class CgminerRig implements Rig {
         return null;
       }
       this.#joins = true;
-      for (const note of repairs) notes.add(note);
+      notes.addAll(repairs);
       return {
-        summary: first(parts.summary),
-        pools: first(parts.pools),
-        devs: first(parts[this.#commandFor("devs")]),
-        stats: first(parts.stats),
+        summary: firstOf(parts.summary),
+        pools: firstOf(parts.pools),
+        devs: firstOf(parts[this.#commandFor("devs")]),
+        stats: firstOf(parts.stats),
       };
     } catch (error) {
       // Some answer a joined command with nothing at all. What has joined before is only disturbed.
@@ -227,11 +190,11 @@ class CgminerRig implements Rig {
   }
 
   /** What else is asked once, or now and then; a read never fails for it. */
-  async #ask(parts: Snapshot, signal: AbortSignal): Promise<void> {
+  async #ask(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
     const until = this.#now() + questionTime;
     try {
       if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
-      const commands = [...Object.values(poolCommands), "restart", ...boardCommands(parts).flatMap(both)];
+      const commands = [...Object.values(poolCommands), "restart", ...boardCommands(snapshot).flatMap(both)];
       await this.#access.refresh(this.#rpc, commands, until, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
@@ -248,19 +211,19 @@ class CgminerRig implements Rig {
     }
   }
 
-  #offers(parts: Snapshot): Steer[] {
-    const steers: Steer[] = [];
+  #offers(snapshot: Snapshot): OfferedControl[] {
+    const offered: OfferedControl[] = [];
     if (this.#access.allows("restart")) {
-      steers.push({
+      offered.push({
         control: trigger("restart", { lasting: false, restartsMining: true, seconds: 30 }),
         set: (_, signal) => this.#do("restart", undefined, signal),
       });
     }
-    for (const command of boardCommands(parts)) {
+    for (const command of boardCommands(snapshot)) {
       if (!both(command).every((each) => this.#access.allows(each))) continue;
-      for (const { number, reading } of parts.numbered) {
+      for (const { number, reading } of snapshot.numbered) {
         if (number > 99) continue;
-        steers.push({
+        offered.push({
           control: toggle(`board_${number}`, reading.status !== "disabled", {
             lasting: false,
             restartsMining: false,
@@ -270,19 +233,7 @@ class CgminerRig implements Rig {
         });
       }
     }
-    return steers;
-  }
-
-  async #onPool(command: string, pool: PoolReading, signal: AbortSignal): Promise<string> {
-    const { index } = steerable(await this.#freshPools(signal), pool);
-    return this.#do(command, String(index), signal);
-  }
-
-  /** Indexes move when a pool is removed, and a wrong one is obeyed, so the list is read before each change. */
-  async #freshPools(signal: AbortSignal): Promise<PoolReading[]> {
-    const { value } = await this.#rpc.send("pools", undefined, signal);
-    accepted(this.#rpc.at, "pools", value);
-    return poolsOf(new TolerantReader(value, new Notes(), "").list("POOLS"));
+    return offered;
   }
 
   async #do(command: string, parameter: string | undefined, signal: AbortSignal): Promise<string> {
@@ -297,36 +248,13 @@ const deniedNote = "this rig does not let itself be steered over this protocol f
 const readOnlyNote =
   "this rig only lets itself be read from here; to steer it, start its miner with --api-allow W:address of this computer";
 
-/** A comma parts parameters; both it and the backslash are escaped with a backslash. */
-const escapePart = (part: string): string => part.replace(/[\\,]/g, "\\$&");
-
-/** cgminer repeats the whole parameter of a pool that it does not take, its password too. */
-function withoutSecret(error: unknown, parameter: string, { url, password }: PoolLogin): unknown {
-  if (!(error instanceof RigbridgeError) || error.code !== "rig.refused") return error;
-  let shown = error.message.replaceAll(parameter, url);
-  // A very short password is no secret, and its letters are everywhere.
-  for (const form of password.length < 3 ? [] : [escapePart(password), password]) shown = shown.replaceAll(form, "***");
-  return new RigbridgeError(error.code, shown);
-}
-
 const both = (command: string): string[] => [`${command}enable`, `${command}disable`];
-
-/** The pool of the fresh list that is meant: by its place, or where it has moved to. */
-function steerable(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const same = pools.filter(({ url, worker }) => url === wanted.url && worker === wanted.worker);
-  const found = same.find(({ index }) => index === wanted.index) ?? (same.length === 1 ? same[0] : undefined);
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  if (found.devFee) throw new RigbridgeError("not.possible", `${wanted.url} belongs to the maker of the firmware`);
-  return found;
-}
 
 /** How boards are switched: only where each board is a device of one kind, so that its number names it. */
 function boardCommands({ bitmain, numbered }: Snapshot): string[] {
   const commands = new Set(numbered.map(({ command }) => command));
   return bitmain === null && commands.size === 1 ? [...commands] : [];
 }
-
-const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
 const uptimeOf = ({ summary }: Sections): number | null =>
   new TolerantReader(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;

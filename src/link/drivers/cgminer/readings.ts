@@ -2,8 +2,9 @@ import type { Board, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { type BitmainStats, bitmainStats, boardDevice } from "../shared/bitmain-stats.ts";
+import { type BitmainStats, bitmainDevice, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { highest, total } from "../shared/figures.ts";
 import { antminerAlgorithm } from "./identity.ts";
 
 /** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
@@ -46,7 +47,7 @@ export function snapshotOf(sections: Sections, notes: Notes, model: string | nul
     devices:
       bitmain === null
         ? numbered.map(({ reading }) => reading)
-        : bitmain.boards.map((board, index) => boardDevice(board, bitmain.hardwareErrors[index] ?? null)),
+        : bitmain.boards.map((board, index) => bitmainDevice(board, bitmain.hardwareErrors[index] ?? null)),
     boards: bitmain?.boards ?? numbered.map(boardOf),
   };
 }
@@ -99,14 +100,6 @@ export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }:
     ),
   };
 }
-
-const total = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
-};
-
-const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
 
 /** Whether statistics say what a summary would, as Bitmain's do. */
 export const standsInForSummary = (stats: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
@@ -11,8 +11,8 @@ import type { Work, Write } from "./session.ts";
 export type InSession = (signal: AbortSignal, work: Work<string>) => Promise<string>;
 
 /** What the controls are made of. */
-export interface Offered {
-  readonly picture: Snapshot;
+export interface ControlContext {
+  readonly snapshot: Snapshot;
   readonly profiles: Profiles;
   /** The record of `tempctrl`. */
   readonly temperatures: TolerantReader;
@@ -26,15 +26,15 @@ const ramping = { lasting: true, restartsMining: false, seconds: 120 };
 const setting = { lasting: true, restartsMining: false, seconds: 10 };
 
 /** All that can be told it. Source: Luxor's "LUXminer commands". */
-export function offers(session: InSession, offered: Offered): Steer[] {
-  const { config } = offered.picture;
+export function offers(session: InSession, context: ControlContext): OfferedControl[] {
+  const { config } = context.snapshot;
   const send =
     (command: string, ...parameters: readonly string[]) =>
     (_: ControlValue, signal: AbortSignal): Promise<string> =>
       session(signal, (write) => write(command, ...parameters));
   const awake = awakeOf(config);
   const locate = locateOf(config);
-  const steers: Steer[] = [
+  const offered: OfferedControl[] = [
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
       set: send("resetminer"),
@@ -45,38 +45,38 @@ export function offers(session: InSession, offered: Offered): Steer[] {
     },
   ];
   if (awake !== null) {
-    steers.push({
+    offered.push({
       // Sleep outlasts a restart; before 2024 a restart ended it.
       control: toggle("mining", awake, ramping),
       set: (on, signal) => send("curtail", on === true ? "wakeup" : "sleep")(on, signal),
     });
   }
   if (locate !== null) {
-    steers.push({
+    offered.push({
       control: toggle("locate", locate, { lasting: false, restartsMining: false, seconds: 5 }),
       set: (on, signal) => send("ledset", "red", on === true ? "blink" : "auto")(on, signal),
     });
   }
   return [
-    ...steers,
-    ...profileSteers(session, offered),
-    ...fanSteer(session, offered),
-    ...temperatureSteer(session, offered.temperatures),
-    ...boardSteers(session, offered.picture),
+    ...offered,
+    ...profileControls(session, context),
+    ...fanControl(session, context),
+    ...temperatureControl(session, context.temperatures),
+    ...boardControls(session, context.snapshot),
   ];
 }
 
-function profileSteers(session: InSession, { profiles, askedLimit, limitAsked }: Offered): Steer[] {
+function profileControls(session: InSession, { profiles, askedLimit, limitAsked }: ControlContext): OfferedControl[] {
   const { levels, others, present } = profiles;
-  const steers: Steer[] = [];
+  const offered: OfferedControl[] = [];
   if (levels.length + others.length > 0) {
-    steers.push({
+    offered.push({
       control: choice("mode", [...levels, ...others], present, ramping),
       set: (name, signal) => session(signal, (write, undo) => useProfile(write, undo, profiles, String(name))),
     });
   }
   if (levels.length > 0) {
-    steers.push({
+    offered.push({
       control: range("power_limit", limitScale(levels, limitNow(profiles), askedLimit), ramping),
       set: async (watts, signal) => {
         const level = highestWithin(levels, Number(watts));
@@ -87,7 +87,7 @@ function profileSteers(session: InSession, { profiles, askedLimit, limitAsked }:
       },
     });
   }
-  return steers;
+  return offered;
 }
 
 /**
@@ -111,7 +111,10 @@ async function useProfile(write: Write, undo: Write, { managed }: Profiles, name
 }
 
 /** Rigs in water or oil have no fans, and refuse. */
-function fanSteer(session: InSession, { picture: { fans, config }, temperatures }: Offered): Steer[] {
+function fanControl(
+  session: InSession,
+  { snapshot: { fans, config }, temperatures }: ControlContext,
+): OfferedControl[] {
   if (fans.length === 0 || config.boolean("ImmersionMode") === true) return [];
   const mode = temperatures.text("Mode")?.toLowerCase() ?? null;
   const value = mode === "manual" ? (fans[0]?.percent ?? null) : mode === "automatic" ? "auto" : null;
@@ -124,7 +127,7 @@ function fanSteer(session: InSession, { picture: { fans, config }, temperatures 
 }
 
 /** The three thresholds go together, none below the one before. Luxor names no lowest target; the rig knows its own. */
-function temperatureSteer(session: InSession, temperatures: TolerantReader): Steer[] {
+function temperatureControl(session: InSession, temperatures: TolerantReader): OfferedControl[] {
   const [target, hot, dangerous] = ["Target", "Hot", "Dangerous"].map((key) =>
     temperatures.number(key, { absent: 0, max: 250 }),
   );
@@ -139,9 +142,9 @@ function temperatureSteer(session: InSession, temperatures: TolerantReader): Ste
   ];
 }
 
-function boardSteers(session: InSession, { boards }: Snapshot): Steer[] {
+function boardControls(session: InSession, { boards }: Snapshot): OfferedControl[] {
   const numbers = boards.map(({ number }) => number);
-  return boards.flatMap(({ board: { slot }, enabled, number }): Steer[] =>
+  return boards.flatMap(({ board: { slot }, enabled, number }): OfferedControl[] =>
     number !== slot || slot > 99 || numbers.indexOf(number) !== numbers.lastIndexOf(number)
       ? []
       : [

@@ -1,10 +1,11 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
+import { Memo } from "../shared/memo.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers } from "./controls.ts";
 import { poolActions, poolControls } from "./pools.ts";
 import { profilesOf } from "./profiles.ts";
@@ -33,22 +34,21 @@ function recognise({ root, version }: Signs): Partial<Identity> | undefined {
   return root !== null && /Luxor Firmware/i.test(root.body) ? { make: "LuxOS" } : undefined;
 }
 
-/** ms; profiles, events and the version change seldom. */
-const askAgainAfter = 60_000;
-/** ms of a read that may go into voltages, a question a board. */
-const questionTime = 1_500;
+/** Profiles, events and the version change seldom. */
+const refreshAfterMs = 60_000;
+/** Of one read, for voltages: one request a board. */
+const voltagesTimeoutMs = 1_500;
 
 class LuxosRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #reports: LuxosReports;
   readonly #session: LuxosSession;
   readonly pools: PoolControls;
-  #seldom: { readonly at: number; readonly reports: Reports } | undefined;
-  /** V by board; each is asked anew now and then. */
-  readonly #voltages = new Map<number, number>();
-  #voltagesAt = Number.NEGATIVE_INFINITY;
+  readonly #seldom = new Memo<Reports>(refreshAfterMs);
+  /** V by board. */
+  readonly #voltages = new Memo<Map<number, number>>(refreshAfterMs);
   #askedLimit: number | null = null;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(rpc: RpcTransport) {
     this.#rpc = rpc;
@@ -63,10 +63,9 @@ class LuxosRig implements Rig {
     accepted(this.#rpc.at, "summary", live.summary);
     const seldom = await this.#askSeldom(signal, notes);
     const profiles = profilesOf(live, seldom, notes);
-    await this.#askVoltages(live, signal);
-    const picture = snapshotOf(live, this.#voltages, notes);
-    const steers = offers((signal, work) => this.#session.during(signal, work), {
-      picture,
+    const snapshot = snapshotOf(live, await this.#askVoltages(live, signal), notes);
+    const offered = offers((signal, work) => this.#session.during(signal, work), {
+      snapshot,
       profiles,
       temperatures: recordOf(live, "tempctrl", "TEMPCTRL", notes),
       askedLimit: this.#askedLimit,
@@ -74,30 +73,28 @@ class LuxosRig implements Rig {
         this.#askedLimit = watts;
       },
     });
-    this.#steers = steers;
     const version = recordOf(seldom, "version", "VERSION", notes);
-    const readings = readingsOf(live, seldom, picture, profiles);
+    const readings = readingsOf(live, seldom, snapshot, profiles);
     return {
       identity: identityOf(live, version, notes),
       readings: { ...readings, notes: notes.list() },
       pools: poolsOf(recordsOf(live, "pools", "POOLS", notes)),
-      devices: picture.boards.map(({ reading }) => reading),
-      controls: steers.map(({ control }) => control),
+      devices: snapshot.boards.map(({ reading }) => reading),
+      controls: this.#offered.offer(offered),
       poolActions,
       software: null,
-      logInterval: picture.rates.seconds,
-      workUtility: picture.summary.number("Work Utility"),
-      halt: haltOf(picture.config),
+      logInterval: snapshot.rates.seconds,
+      workUtility: snapshot.summary.number("Work Utility"),
+      halt: haltOf(snapshot.config),
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
 
   doubt(): void {
-    this.#seldom = undefined;
+    this.#seldom.forget();
   }
 
   close(): void {
@@ -106,35 +103,35 @@ class LuxosRig implements Rig {
 
   /** A read never fails for these; what could not be had is asked for again with the next one. */
   async #askSeldom(signal: AbortSignal, notes: Notes): Promise<Reports> {
-    const last = this.#seldom;
-    if (last !== undefined && performance.now() - last.at < askAgainAfter) return last.reports;
+    const { isFresh, value } = this.#seldom;
+    if (isFresh && value !== undefined) return value;
     try {
-      const reports = await this.#reports.ask(seldomReports, signal, notes);
-      this.#seldom = { at: performance.now(), reports };
-      return reports;
+      return this.#seldom.keep(await this.#reports.ask(seldomReports, signal, notes));
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       notes.add("its version and profiles could not be read");
-      return last?.reports ?? {};
+      return value ?? {};
     }
   }
 
-  async #askVoltages(live: Reports, signal: AbortSignal): Promise<void> {
-    if (performance.now() - this.#voltagesAt < askAgainAfter) return;
-    this.#voltagesAt = performance.now();
-    this.#voltages.clear();
+  async #askVoltages(live: Reports, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
+    const { isFresh, value: known } = this.#voltages;
+    if (isFresh && known !== undefined) return known;
+    const voltages = this.#voltages.keep(new Map());
+    const until = performance.now() + voltagesTimeoutMs;
     const boards = recordsOf(live, "devs", "DEVS", new Notes()).flatMap((device) => device.integer("ID") ?? []);
     for (const board of boards.slice(0, 8)) {
-      if (performance.now() - this.#voltagesAt > questionTime) return;
+      if (performance.now() > until) break;
       try {
         const { value } = await this.#rpc.send("voltageget", String(board), signal);
-        const [said] = new TolerantReader(value, new Notes(), "").list("VOLTAGE");
-        const volts = said?.number("Voltage", { absent: 0, max: 100 }) ?? null;
-        if (volts !== null) this.#voltages.set(board, volts);
+        const [reply] = new TolerantReader(value, new Notes(), "").list("VOLTAGE");
+        const volts = reply?.number("Voltage", { absent: 0, max: 100 }) ?? null;
+        if (volts !== null) voltages.set(board, volts);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        return;
+        break;
       }
     }
+    return voltages;
   }
 }

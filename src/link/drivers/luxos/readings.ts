@@ -5,6 +5,7 @@ import { normalMac } from "../../identity.ts";
 import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, type NumberedDevice, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
 import { type Reports, recordOf, recordsOf } from "./reports.ts";
 
@@ -25,9 +26,6 @@ export interface LuxosBoard {
   /** What the rig itself calls it; null when it does not say, and then it is not steered. */
   readonly number: number | null;
 }
-
-/** °C; a sensor that is not there says 0. */
-const celsius = { absent: 0, min: -60, max: 250 };
 
 export function snapshotOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): Snapshot {
   const summary = recordOf(live, "summary", "SUMMARY", notes);
@@ -103,28 +101,25 @@ export function identityOf(live: Reports, version: TolerantReader, notes: Notes)
 export const firmwareOf = (version: TolerantReader): string | null =>
   version.text("LUXminer")?.replace(/-[0-9a-f]+$/, "") ?? version.text("Miner");
 
-export function readingsOf(live: Reports, seldom: Reports, picture: Snapshot, profiles: Profiles): RigReadings {
-  const { summary, config, rates, fans } = picture;
+export function readingsOf(live: Reports, seldom: Reports, snapshot: Snapshot, profiles: Profiles): RigReadings {
+  const { summary, config, rates, fans } = snapshot;
   const { notes } = summary;
-  const boards = picture.boards.map(({ board }) => board);
+  const boards = snapshot.boards.map(({ board }) => board);
   const power = recordOf(live, "power", "POWER", notes);
   const watts = power.number("Watts");
   const awake = awakeOf(config);
-  const expected = recordsOf(live, "devs", "DEVS", notes).flatMap(
-    (device) => device.number("Nominal MHS", { times: 1e6, absent: 0 }) ?? [],
-  );
-  const temperatures = boards.flatMap(({ temperature }) => temperature ?? []);
+  const devices = recordsOf(live, "devs", "DEVS", notes);
   return {
     ...unknownReadings(),
     hashrate: rates.now,
     hashrateAverage: rates.average,
-    hashrateExpected: expected.length === 0 ? null : expected.reduce((sum, rate) => sum + rate, 0),
+    hashrateExpected: total(devices.map((device) => device.number("Nominal MHS", { times: 1e6, absent: 0 }))),
     // LuxOS runs on Bitmain's SHA-256 rigs only.
     algorithm: "sha256",
     power: watts,
     powerLimit: limitNow(profiles),
     powerSource: watts === null ? null : "reported",
-    temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    temperature: highest(boards.map(({ temperature }) => temperature)),
     temperatureIn: water(live, notes, "Water Inlet"),
     temperatureOut: water(live, notes, "Water Outlet"),
     boards,
@@ -168,10 +163,8 @@ export function locateOf(config: TolerantReader): boolean | null {
 function water(live: Reports, notes: Notes, label: string): number | null {
   const labels = recordOf(live, "temps", "METADATA", notes);
   const keys = labels.keys().filter((key) => labels.object(key).text("Label") === label);
-  const values = recordsOf(live, "temps", "TEMPS", notes).flatMap((board) =>
-    keys.flatMap((key) => board.number(key, celsius) ?? []),
-  );
-  return values.length === 0 ? null : Math.max(...values);
+  const boards = recordsOf(live, "temps", "TEMPS", notes);
+  return highest(boards.flatMap((board) => keys.map((key) => board.number(key, celsius))));
 }
 
 /** `PSU` says whether the power comes from the supply's own meter. */

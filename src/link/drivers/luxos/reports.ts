@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
+import { firstOf, isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 
 /** Asked with each read. */
 export const liveReports = [
@@ -69,7 +69,7 @@ export class LuxosReports {
         return null;
       }
       this.#joins = true;
-      for (const repair of repairs) notes.add(repair);
+      notes.addAll(repairs);
       return Object.fromEntries(names.map((name) => [name, firstOf(parts[name])]));
     } catch (error) {
       // Some answer a joined command with nothing at all, or not. What has joined before is only disturbed.
@@ -86,7 +86,7 @@ export class LuxosReports {
       try {
         const { value, notes: repairs } = await this.#rpc.send(name, undefined, signal);
         reports[name] = value;
-        for (const repair of repairs) notes.add(repair);
+        notes.addAll(repairs);
       } catch (error) {
         const code = error instanceof RigbridgeError ? error.code : null;
         // Whether the rig hung or only the joined command did is open again.
@@ -99,5 +99,3 @@ export class LuxosReports {
     return reports;
   }
 }
-
-const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);

@@ -3,6 +3,7 @@ import { SessionEnded } from "../../session-ended.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
+import { redacted } from "../shared/redact.ts";
 
 /** Writes with this session, in turn; resolves with the device's own words. */
 export type Write = (command: string, ...parameters: readonly string[]) => Promise<string>;
@@ -76,10 +77,7 @@ export class LuxosSession {
     try {
       return accepted(this.#rpc.at, command, answer);
     } catch (error) {
-      if (!(error instanceof RigbridgeError)) throw error;
-      throw new RigbridgeError(error.code, error.message.replaceAll(session, "***"), {
-        unquoted: error.unquoted.replaceAll(session, "***"),
-      });
+      throw redacted(error, [session]);
     }
   }
 

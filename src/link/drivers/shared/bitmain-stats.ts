@@ -1,6 +1,7 @@
 import type { Board, Fan } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "./board-device.ts";
 import { rateUnit } from "./cgminer-replies.ts";
 
 /** What Bitmain's `stats` adds to plain cgminer: boards, fans and the rated speed. */
@@ -92,23 +93,5 @@ function fans(chains: TolerantReader): Fan[] {
 }
 
 /** Bitmain lists one device for the whole rig in `devs`; its boards say more. */
-export const boardDevice = (each: Board, hardwareErrors: number | null): DeviceReading => ({
-  kind: "asic",
-  name: `Board ${each.slot}`,
-  status: each.chips === 0 ? "dead" : "enabled",
-  hashrate: each.hashrate,
-  hashrateAverage: null,
-  temperature: each.temperature,
-  fanRpm: null,
-  fanPercent: null,
-  clock: each.frequency,
-  memoryClock: null,
-  voltage: each.voltage,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors,
-  workUtility: null,
-});
+export const bitmainDevice = (board: Board, hardwareErrors: number | null): DeviceReading =>
+  boardDevice(board, { status: board.chips === 0 ? "dead" : "enabled", hardwareErrors });

@@ -2,6 +2,8 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { isRecord, printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
+import type { RpcTransport } from "../../transports/rpc.ts";
+import { celsius } from "./figures.ts";
 
 /** What an answer says of itself: the letter and words of its STATUS. */
 export interface Status {
@@ -19,6 +21,16 @@ export function statusOf(value: unknown): Status | null {
   const letter = printable(listed.STATUS.slice(0, 200)).slice(0, 20);
   const words = typeof listed.Msg === "string" ? printable(listed.Msg.slice(0, 1_000)).slice(0, 200) : letter;
   return { letter, code: typeof listed.Code === "number" ? listed.Code : null, words };
+}
+
+/** The first of a list, as the parts of a joined answer come; undefined when it is no list. */
+export const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+/** What `check` says of a command: whether this address may use it. null where the rig does not know `check`. */
+export async function isAllowed(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean | null> {
+  const { value } = await rpc.send("check", command, signal);
+  const checked = isRecord(value) ? firstOf(value.CHECK) : undefined;
+  return isRecord(checked) ? checked.Exists === "Y" && checked.Access === "Y" : null;
 }
 
 export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
@@ -175,8 +187,6 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
   });
 }
 
-/** A device that measures no temperature says 0. */
-const celsius = { absent: 0, min: -60, max: 250 };
 const mega = { times: 1e6 };
 
 function deviceStatus(reply: TolerantReader): DeviceReading["status"] {

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { isRecord, type TolerantReader } from "../../tolerant-reader.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import type { Presets } from "./presets.ts";
@@ -9,8 +9,8 @@ import { minerSettings, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";
 
 /** What the controls are made of. */
-export interface Offered {
-  readonly pages: Snapshot;
+export interface ControlContext {
+  readonly snapshot: Snapshot;
   readonly presets: Presets;
   /** W last asked for; null before. */
   readonly askedLimit: number | null;
@@ -25,8 +25,8 @@ const preset = { lasting: true, restartsMining: true, seconds: 180 };
 const cooling = { lasting: true, restartsMining: false, seconds: 10 };
 
 /** All that can be told it, by who has its password. */
-export function offers(web: VnishWeb, offered: Offered): Steer[] {
-  const { pages } = offered;
+export function offers(web: VnishWeb, context: ControlContext): OfferedControl[] {
+  const { snapshot } = context;
   const post =
     (path: string, done: string) =>
     async (_: ControlValue, signal: AbortSignal): Promise<string> => {
@@ -36,21 +36,21 @@ export function offers(web: VnishWeb, offered: Offered): Steer[] {
   return [
     { control: trigger("restart", starting), set: post("mining/restart", "VNish restarts mining") },
     { control: trigger("reboot", starting), set: post("system/reboot", "VNish reboots the rig") },
-    miningSwitch(pages, post),
-    ...locateSwitch(web, pages),
-    ...throttle(web, pages),
-    ...presetSteers(web, offered),
-    ...coolingSteers(web, offered),
+    miningSwitch(snapshot, post),
+    ...locateSwitch(web, snapshot),
+    ...throttle(web, snapshot),
+    ...presetControls(web, context),
+    ...coolingControls(web, context),
   ];
 }
 
-type Post = (path: string, done: string) => Steer["set"];
+type Post = (path: string, done: string) => OfferedControl["set"];
 
 /** A stop ends with a reboot, unless the owner has set that the rig remains stopped. */
-function miningSwitch(pages: Snapshot, post: Post): Steer {
-  const start = stateOf(pages) === "paused" ? "mining/resume" : "mining/start";
+function miningSwitch(snapshot: Snapshot, post: Post): OfferedControl {
+  const start = stateOf(snapshot) === "paused" ? "mining/resume" : "mining/start";
   return {
-    control: toggle("mining", toldToMine(pages), { ...starting, restartsMining: false }),
+    control: toggle("mining", toldToMine(snapshot), { ...starting, restartsMining: false }),
     set: (on, signal) =>
       on === true
         ? post(start, "VNish starts mining")(on, signal)
@@ -62,7 +62,7 @@ function miningSwitch(pages: Snapshot, post: Post): Steer {
  * `find-miner` goes over to the other state, so it is called only when the rig is not as wanted; newer firmware
  * calls it `locate-miner`.
  */
-function locateSwitch(web: VnishWeb, { status }: Snapshot): Steer[] {
+function locateSwitch(web: VnishWeb, { status }: Snapshot): OfferedControl[] {
   const now = status.boolean("find_miner");
   if (now === null) return [];
   return [
@@ -80,7 +80,7 @@ function locateSwitch(web: VnishWeb, { status }: Snapshot): Steer[] {
 }
 
 /** Takes hold at once and is forgotten with the next restart. Came with 1.3.3. */
-function throttle(web: VnishWeb, { miner, info }: Snapshot): Steer[] {
+function throttle(web: VnishWeb, { miner, info }: Snapshot): OfferedControl[] {
   if (!isSince(info.text("fw_version"), [1, 3, 3])) return [];
   const value = miner.object("miner_status").number("throttled", { min: 0, max: 100 });
   const scale = { unit: "%", min: 20, max: 100, step: 1, value } as const;
@@ -107,20 +107,20 @@ export function isSince(version: string | null, wanted: readonly number[]): bool
 }
 
 /** Only the name is sent: with the rest of `overclock` the tuning of that preset would be written over. */
-function presetSteers(web: VnishWeb, { presets, askedLimit, limitAsked }: Offered): Steer[] {
+function presetControls(web: VnishWeb, { presets, askedLimit, limitAsked }: ControlContext): OfferedControl[] {
   const { tuned, others, present, presentWatts, switches } = presets;
   const use = (name: string, signal: AbortSignal): Promise<string> =>
     store(web, { overclock: { preset: name } }, "restart", signal);
-  const steers: Steer[] = [];
+  const offered: OfferedControl[] = [];
   if (tuned.length + others.length > 0) {
-    steers.push({
+    offered.push({
       control: choice("mode", [...tuned, ...others], present, preset),
       set: (name, signal) => use(String(name), signal),
     });
   }
   // While the firmware moves between presets by itself, none of them is a limit.
   if (tuned.length > 0 && !switches) {
-    steers.push({
+    offered.push({
       control: range("power_limit", limitScale(tuned, presentWatts, askedLimit), preset),
       set: async (watts, signal) => {
         const level = highestWithin(tuned, Number(watts));
@@ -131,32 +131,39 @@ function presetSteers(web: VnishWeb, { presets, askedLimit, limitAsked }: Offere
       },
     });
   }
-  return steers;
+  return offered;
 }
 
 /**
  * Cooling has one mode: `auto` with the temperature that it works for, or `manual` with the speed. Rigs in oil or
  * water say `immersion`, and are left alone.
  */
-function coolingSteers(web: VnishWeb, { pages: { miner, model }, autoTarget }: Offered): Steer[] {
+function coolingControls(web: VnishWeb, { snapshot: { miner, model }, autoTarget }: ControlContext): OfferedControl[] {
   const mode = miner.object("cooling").object("settings").object("mode");
   const name = mode.text("name");
   if (name !== "auto" && name !== "manual") return [];
   const consts = model.object("cooling");
-  const steers: Steer[] = [fan(web, name === "auto" ? "auto" : mode.number("param", { max: 100 }), consts, autoTarget)];
+  const offered: OfferedControl[] = [
+    fan(web, name === "auto" ? "auto" : mode.number("param", { max: 100 }), consts, autoTarget),
+  ];
   const min = consts.number("min_target_temp");
   const max = consts.number("max_target_temp");
   const target = mode.number("param", { absent: 0 });
   if (name === "auto" && min !== null && max !== null && min < max && target !== null) {
-    steers.push({
+    offered.push({
       control: range("temperature_target", { unit: "°C", min, max, step: 1, value: target }, cooling),
       set: (wanted, signal) => setCooling(web, { name: "auto", param: wanted }, signal),
     });
   }
-  return steers;
+  return offered;
 }
 
-function fan(web: VnishWeb, value: "auto" | number | null, consts: TolerantReader, autoTarget: number | null): Steer {
+function fan(
+  web: VnishWeb,
+  value: "auto" | number | null,
+  consts: TolerantReader,
+  autoTarget: number | null,
+): OfferedControl {
   const min = consts.number("min_fan_pwm", { max: 100 }) ?? 0;
   const auto = autoTarget === null ? { name: "auto" } : { name: "auto", param: autoTarget };
   return {

@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { isRecord } from "../../tolerant-reader.ts";
+import { lastPool, listedEntry, refuseFee } from "../shared/listed-pool.ts";
 import { minerSettings, type Section, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";
 
@@ -64,29 +65,13 @@ function added(slots: readonly Slot[], { url, worker, password }: PoolLogin): Sl
 }
 
 function removed(slots: readonly Slot[], pool: PoolReading): Slot[] {
-  const wanted = found(slots, pool);
+  const wanted = listedEntry(slots, pool, ({ url, user }) => ({ url, worker: user }));
   const left = slots.filter((slot) => slot !== wanted);
-  if (!left.some(({ url }) => url !== "")) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+  if (!left.some(({ url }) => url !== "")) throw lastPool();
   return [...left, empty];
 }
 
 function first(slots: readonly Slot[], pool: PoolReading): Slot[] {
-  const wanted = found(slots, pool);
+  const wanted = listedEntry(slots, pool, ({ url, user }) => ({ url, worker: user }));
   return [wanted, ...slots.filter((slot) => slot !== wanted)];
 }
-
-/** By its place, or where it has moved to. */
-function found(slots: readonly Slot[], wanted: PoolReading): Slot {
-  refuseFee(wanted);
-  const same = slots.filter(({ url, user }) => bare(url) === bare(wanted.url) && user === wanted.worker);
-  const inPlace = slots[wanted.index];
-  const slot = same.find((each) => each === inPlace) ?? (same.length === 1 ? same[0] : undefined);
-  if (slot === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return slot;
-}
-
-function refuseFee({ devFee, url }: PoolReading): void {
-  if (devFee) throw new RigbridgeError("not.possible", `${url} belongs to the maker of the firmware`);
-}
-
-const bare = (url: string): string => url.replace(/^[a-z0-9+]+:\/\//i, "").replace(/\/$/, "");

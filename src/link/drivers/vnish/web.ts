@@ -6,10 +6,12 @@ import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
+import { Memo } from "../shared/memo.ts";
+import { redact } from "../shared/redact.ts";
 
 const base = "/api/v1/";
-/** ms after a refused password before a read tries it again: who tries too often is locked out. */
-const tryAgainAfter = 600_000;
+/** Before a read sends a refused password again: too many attempts lock the login. */
+const loginRetryAfterMs = 600_000;
 
 interface PostOptions {
   readonly secrets?: readonly string[];
@@ -23,8 +25,7 @@ interface PostOptions {
 export class VnishWeb {
   readonly #link: Link;
   #token: string | null = null;
-  #refusedAt = Number.NEGATIVE_INFINITY;
-  #refusal: RigbridgeError | null = null;
+  readonly #refusal = new Memo<RigbridgeError>(loginRetryAfterMs);
 
   constructor(link: Link) {
     this.#link = link;
@@ -39,7 +40,7 @@ export class VnishWeb {
     const { password, token } = this.#link.credentials;
     if (password === undefined && token === undefined)
       return { why: "login missing", text: "to steer this rig, give the password of its web interface" };
-    if (this.#refusal === null) return null;
+    if (this.#refusal.value === undefined) return null;
     return { why: "login wrong", text: "this rig does not take the password that was given" };
   }
 
@@ -101,7 +102,7 @@ export class VnishWeb {
       await this.#unlockAnew(signal);
       reply = await this.#send(call, signal);
     }
-    if (reply.status === 401 || reply.status === 403) throw this.#refusal ?? this.#login(reply);
+    if (reply.status === 401 || reply.status === 403) throw this.#refusal.value ?? this.#login(reply);
     if (reply.status >= 300) throw this.#refusedCall(call.path, reply, []);
     return reply;
   }
@@ -115,7 +116,7 @@ export class VnishWeb {
 
   /** Most pages can be read without, so a refusal is remembered, and the page asked for all the same. */
   async #unlockToRead(signal: AbortSignal): Promise<void> {
-    if (!this.#renewable || this.#token !== null || performance.now() - this.#refusedAt < tryAgainAfter) return;
+    if (!this.#renewable || this.#token !== null || this.#refusal.isFresh) return;
     try {
       await this.#unlockAnew(signal);
     } catch (error) {
@@ -128,11 +129,8 @@ export class VnishWeb {
     const body = { pw: this.#link.credentials.password };
     const call: HttpCall = { method: "POST", path: `${base}unlock`, body };
     const reply = await this.#link.http.call(call, signal);
-    if (reply.status === 401 || reply.status === 403 || reply.status === 429) {
-      this.#refusedAt = performance.now();
-      this.#refusal = this.#login(reply);
-      throw this.#refusal;
-    }
+    if (reply.status === 401 || reply.status === 403 || reply.status === 429)
+      throw this.#refusal.keep(this.#login(reply));
     if (reply.status >= 300) throw this.#refusedCall("unlock", reply, [body.pw ?? ""]);
     const parsed = parseStrict(reply.body);
     const token = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text(
@@ -141,8 +139,7 @@ export class VnishWeb {
     );
     if (token === null) throw new RigbridgeError("rig.garbled", `${this.at} answered "unlock" without a token`);
     this.#token = token;
-    this.#refusal = null;
-    this.#refusedAt = Number.NEGATIVE_INFINITY;
+    this.#refusal.forget();
   }
 
   #send(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
@@ -173,9 +170,7 @@ export class VnishWeb {
   }
 
   #refusedCall(what: string, reply: HttpReply, secrets: readonly string[]): RigbridgeError {
-    let said = saidOf(reply.body);
-    // A very short password is no secret, and its letters are everywhere.
-    for (const secret of secrets) if (secret.length > 2) said = said.replaceAll(secret, "***");
+    const said = redact(saidOf(reply.body), secrets);
     const refused = `${this.at} refused "${what.replace(base, "")}"`;
     const unquoted = `${refused}: HTTP ${reply.status}`;
     const message = said === "" ? unquoted : `${refused}: ${reply.status} ${said}`;

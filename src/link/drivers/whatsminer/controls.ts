@@ -1,4 +1,4 @@
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { type Dialect, modes, type Report } from "./dialect.ts";
 
 /** What the miner program restarts for; it is back in a minute, and at its full rate some minutes later. */
@@ -6,7 +6,11 @@ const restarting = { restartsMining: true, seconds: 90 };
 const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 
 /** What can be set, from what the device says of itself. */
-export function offers(dialect: Dialect, { readings, throttle, throttles }: Report, bounds: Bounds | null): Steer[] {
+export function offers(
+  dialect: Dialect,
+  { readings, throttle, throttles }: Report,
+  bounds: Bounds | null,
+): OfferedControl[] {
   const { mining, mode, powerLimit, locate } = readings;
   return [
     {
@@ -35,7 +39,7 @@ export function offers(dialect: Dialect, { readings, throttle, throttles }: Repo
               { lasting: true, ...restarting },
             ),
             set: (watts, signal) => dialect.limitPower(Number(watts), signal),
-          } satisfies Steer,
+          } satisfies OfferedControl,
         ]),
     ...(throttles
       ? [
@@ -43,7 +47,7 @@ export function offers(dialect: Dialect, { readings, throttle, throttles }: Repo
             // 0 is allowed too, but to stop it there is `mining`.
             control: range("throttle", { unit: "%", min: 1, max: 100, step: 1, value: throttle }, atOnce),
             set: (percent, signal) => dialect.throttle(Number(percent), signal),
-          } satisfies Steer,
+          } satisfies OfferedControl,
         ]
       : []),
     {

@@ -3,6 +3,7 @@ import type { Identity, RigReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolLogin, PoolReading } from "../../driver.ts";
 import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
+import { celsius } from "../shared/figures.ts";
 
 /** What one read of a WhatsMiner says, whichever API says it. */
 export interface Report {
@@ -65,11 +66,23 @@ export function fansOf(speeds: readonly (number | null)[], model: string | null)
   return speeds.flatMap((rpm) => (rpm === null ? [] : [{ rpm, percent: null }]));
 }
 
-export const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
-
 /** One firmware says V, the other hundredths of a volt; nothing here runs on more than 1,000 V. */
-export const volts = (said: number | null): number | null => (said !== null && said >= 1_000 ? said / 100 : said);
+const volts = (said: number | null): number | null => (said !== null && said >= 1_000 ? said / 100 : said);
+
+/** Both APIs name the figures of the power supply alike, but for its model and serial number. */
+export function psuOf(
+  psu: TolerantReader,
+  keys: { readonly model: string; readonly serial: string },
+): RigReadings["psu"] {
+  if (psu.keys().length === 0) return null;
+  return {
+    power: psu.number("pin", { absent: 0 }),
+    voltage: volts(psu.number("vin", { absent: 0 })),
+    temperature: psu.number("temp0", celsius),
+    model: psu.text("model") ?? psu.text(keys.model),
+    serial: psu.text(keys.serial),
+  };
+}
 
 /** A lamp that is just lit, or off, tells of no search. */
 const steady = new Set(["auto", "on", "off"]);

@@ -3,7 +3,9 @@ import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { stopped } from "../../reason.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
+import { boardDevice } from "../shared/board-device.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
+import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
 import { errorsOf } from "./errors.ts";
 
 /** What stands under `msg` of each answer of API v3; undefined where there was none. */
@@ -16,7 +18,6 @@ export interface FrameAnswers {
 
 const tera = { times: 1e12 };
 const mega = { times: 1e6 };
-const celsius = { min: -60, max: 250, absent: 0 };
 
 export function frameReport({ status, device, setting }: FrameAnswers, notes: Notes): Report {
   const said = new TolerantReader(status, notes, "");
@@ -45,7 +46,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
     temperatureIn: summary.number("environment-temperature", { min: -60, max: 250 }),
     boards,
     fans: fansOf([summary.number("fan-speed-in"), summary.number("fan-speed-out")], model),
-    psu: psuOf(told.object("power")),
+    psu: psuOf(told.object("power"), { model: "type", serial: "sn" }),
     uptime: summary.number("elapsed"),
     mining: working ?? (hashrate === null ? null : hashrate > 0),
     mode: modeOf(set.text("power-mode")),
@@ -133,43 +134,9 @@ function boardsOf(
   });
 }
 
-const deviceOf = (
-  { slot, hashrate, temperature, frequency }: Board,
-  said: TolerantReader | undefined,
-): DeviceReading => ({
-  kind: "asic",
-  name: `SM ${slot}`,
-  status: said?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
-  hashrate,
-  hashrateAverage: said?.number("hash-average", tera) ?? null,
-  temperature,
-  fanRpm: null,
-  fanPercent: null,
-  clock: frequency,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-});
-
-function psuOf(psu: TolerantReader): RigReadings["psu"] {
-  if (psu.keys().length === 0) return null;
-  return {
-    power: psu.number("pin", { absent: 0 }),
-    voltage: volts(psu.number("vin", { absent: 0 })),
-    temperature: psu.number("temp0", celsius),
-    model: psu.text("model") ?? psu.text("type"),
-    serial: psu.text("sn"),
-  };
-}
-
-/** null where not one of them is known. */
-function total(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
-}
+const deviceOf = (board: Board, device: TolerantReader | undefined): DeviceReading =>
+  boardDevice(board, {
+    name: `SM ${board.slot}`,
+    status: device?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
+    hashrateAverage: device?.number("hash-average", tera) ?? null,
+  });

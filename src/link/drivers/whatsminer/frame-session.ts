@@ -60,7 +60,7 @@ export class FrameSession {
 
   async #send(request: Readonly<Record<string, unknown>>, notes: Notes, signal: AbortSignal): Promise<Answer> {
     const { value, notes: repairs } = await this.#frames.ask(request, signal);
-    for (const note of repairs) notes.add(note);
+    notes.addAll(repairs);
     const said = new TolerantReader(value, new Notes(), "");
     const code = said.integer("code", { min: -1e6 });
     if (!isRecord(value) || code === null) throw garbled(this.at, `answered "${request.cmd}" without a code`);

@@ -101,7 +101,7 @@ export class FrameDialect implements Dialect {
   /** A read never fails for these. */
   async #beside(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     try {
-      const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]);
       return await this.#session.ask(cmd, undefined, notes, either);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
@@ -111,7 +111,7 @@ export class FrameDialect implements Dialect {
   }
 }
 
-/** ms that one answer beside the readings may take. */
-const patience = 1_200;
+/** For one answer beside the readings. */
+const answerTimeoutMs = 1_200;
 
 const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -1,11 +1,11 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
 import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials, Link } from "../../link.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers, PowerBounds } from "./controls.ts";
 import { type Dialect, noPassword } from "./dialect.ts";
 import { FrameSession } from "./frame-session.ts";
@@ -77,7 +77,7 @@ class WhatsminerRig implements Rig {
   readonly #pools: WhatsminerPools;
   /** null until it was found out. */
   #dialect: Dialect | null = null;
-  #steers: readonly Steer[] = [];
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
@@ -91,13 +91,12 @@ class WhatsminerRig implements Rig {
     const report = await this.#dialect.read(notes, signal);
     const bounds = this.#bounds.seen(report);
     if (!this.#hasPassword) notes.add(locked.text);
-    this.#steers = this.#hasPassword ? offers(this.#dialect, report, bounds) : [];
     return {
       identity: report.identity,
       readings: { ...report.readings, notes: notes.list() },
       pools: report.pools,
       devices: report.devices,
-      controls: this.#steers.map(({ control }) => control),
+      controls: this.#offered.offer(this.#hasPassword ? offers(this.#dialect, report, bounds) : []),
       poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
       ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(report.pools) } : { locked }),
       poolSeconds: 90,
@@ -110,8 +109,7 @@ class WhatsminerRig implements Rig {
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
     if (!this.#hasPassword) throw noPassword(this.#link.rpc.at);
-    if (this.#dialect === null) await this.read(signal);
-    return steer(this.#steers, key, value, signal);
+    return this.#offered.set(this, key, value, signal);
   }
 
   get pools() {
@@ -165,12 +163,12 @@ function firmwareDate(version: unknown): number {
   return Number(/(20\d{6})\./.exec(said ?? "")?.[1] ?? 0);
 }
 
-/** ms for a device to say whether it speaks v3. */
-const patience = 1_500;
+/** For the request that shows whether a device speaks v3. */
+const probeTimeoutMs = 1_500;
 
 async function speaks(session: FrameSession, signal: AbortSignal): Promise<boolean> {
   try {
-    const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+    const either = AbortSignal.any([signal, AbortSignal.timeout(probeTimeoutMs)]);
     return (await session.ask("get.device.info", "network", new Notes(), either)) !== undefined;
   } catch (error) {
     if (error instanceof RigbridgeError) return false;

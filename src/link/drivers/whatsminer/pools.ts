@@ -2,7 +2,8 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import type { PoolPassword } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { reworded } from "../../session-ended.ts";
+import { lastPool, listedPool } from "../shared/listed-pool.ts";
+import { redacted } from "../shared/redact.ts";
 
 /** How many pools a WhatsMiner holds. */
 const slots = 3;
@@ -79,7 +80,10 @@ export class WhatsminerPools {
       for (const login of logins) this.#passwords.set(keyOf(login), login.password);
       return said;
     } catch (error) {
-      throw withoutSecrets(error, logins);
+      throw redacted(
+        error,
+        logins.map(({ password }) => password),
+      );
     }
   }
 
@@ -128,28 +132,12 @@ function inPlace(pools: readonly PoolReading[], login: PoolLogin): readonly List
 }
 
 function inFront(pools: readonly PoolReading[], wanted: PoolReading): readonly Listed[] {
-  const found = listed(pools, wanted);
+  const found = listedPool(pools, wanted);
   return [found, ...pools.filter((pool) => pool !== found)];
 }
 
 function without(pools: readonly PoolReading[], wanted: PoolReading): readonly Listed[] {
-  const found = listed(pools, wanted);
-  if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+  const found = listedPool(pools, wanted);
+  if (pools.length < 2) throw lastPool();
   return pools.filter((pool) => pool !== found);
-}
-
-/** The pool of the fresh list that is meant. */
-function listed(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const same = pools.filter((pool) => keyOf(pool) === keyOf(wanted));
-  const found = same.find(({ index }) => index === wanted.index) ?? same[0];
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return found;
-}
-
-/** A device may repeat what it does not take. */
-function withoutSecrets(error: unknown, logins: readonly PoolLogin[]): unknown {
-  if (!(error instanceof RigbridgeError)) return error;
-  // A very short password is no secret, and its letters are everywhere.
-  const secrets = logins.map(({ password }) => password).filter((password) => password.length > 2);
-  return reworded(error, (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text));
 }

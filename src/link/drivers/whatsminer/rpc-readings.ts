@@ -4,7 +4,8 @@ import { normalMac } from "../../identity.ts";
 import { haltBy, stopped } from "../../reason.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { devicesOf, type NumberedDevice, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
-import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
+import { celsius, highest } from "../shared/figures.ts";
+import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
 import { countedErrors, errorsOf } from "./errors.ts";
 
 /** Whole answers to the reports of API v1 and v2; undefined where there was none. */
@@ -33,7 +34,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
     identity,
     readings: {
       ...readings,
-      psu: psuOf(payload(answers, "get_psu", notes)),
+      psu: psuOf(payload(answers, "get_psu", notes), { model: "name", serial: "serial_no" }),
       locate: locateOf(info, "ledstat"),
       errors: [
         ...countedErrors(summary.integer("Error Code Count"), (index) => summary.integer(`Error Code ${index}`)),
@@ -98,8 +99,6 @@ function apiOf(version: TolerantReader): number {
   return Number(/(\d)\./.exec(version.text("api_ver") ?? "")?.[1] ?? 1);
 }
 
-const celsius = { min: -60, max: 250, absent: 0 };
-
 /** With the boards off the last rates are still reported; nothing is hashed all the same. */
 function readingsOf(
   summary: TolerantReader,
@@ -152,14 +151,3 @@ function boardOf({ reading, number, chipTemperature, chips, serial }: NumberedDe
 }
 
 type Board = RigReadings["boards"][number];
-
-function psuOf(psu: TolerantReader): RigReadings["psu"] {
-  if (psu.keys().length === 0) return null;
-  return {
-    power: psu.number("pin", { absent: 0 }),
-    voltage: volts(psu.number("vin", { absent: 0 })),
-    temperature: psu.number("temp0", celsius),
-    model: psu.text("model") ?? psu.text("name"),
-    serial: psu.text("serial_no"),
-  };
-}

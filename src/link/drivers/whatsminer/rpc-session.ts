@@ -8,8 +8,8 @@ import { isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
 import { decrypted, encrypted, type RpcSeal, rpcSeal, type TokenSeed } from "./crypto.ts";
 import { noPassword, readOnly, refused, wrongLogin } from "./dialect.ts";
 
-/** ms; tokens live 30 minutes, and a device keeps no more than 16 of them. */
-const tokenLife = 25 * 60_000;
+/** Tokens live 30 minutes, and a device keeps no more than 16 of them. */
+const tokenLifeMs = 25 * 60_000;
 
 /** Codes of API v2. */
 const codes = { invalidCommand: 14, invalidJson: 23, denied: 45, wrongToken: 135, tooMany: 136 } as const;
@@ -33,7 +33,7 @@ export class RpcSession {
   /** A whole answer; undefined when the device does not know the command. Throws `rig.refused` with its words. */
   async ask(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     const { value, notes: repairs } = await this.#rpc.ask({ cmd }, signal);
-    for (const note of repairs) notes.add(note);
+    notes.addAll(repairs);
     const status = statusOf(value);
     if (status?.code === codes.invalidCommand) return undefined;
     if (status !== null && isRefusal(status)) throw refused(this.at, cmd, status.words);
@@ -42,7 +42,7 @@ export class RpcSession {
 
   /** Sends a write, once. Throws `SessionEnded` where the token that was kept is no longer taken. */
   async tell(cmd: string, parameters: Readonly<Record<string, string | number>>, signal: AbortSignal): Promise<string> {
-    const fresh = this.#seal === null || performance.now() - this.#sealedAt >= tokenLife;
+    const fresh = this.#seal === null || performance.now() - this.#sealedAt >= tokenLifeMs;
     const seal = fresh ? await this.#newSeal(cmd, signal) : this.#seal;
     if (seal === null) throw noPassword(this.at);
     const status = await this.#write(cmd, parameters, seal, signal);

@@ -2,7 +2,8 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import { isRecord, Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
-import { statusOf } from "../shared/cgminer-replies.ts";
+import { firstOf, statusOf } from "../shared/cgminer-replies.ts";
+import { Memo } from "../shared/memo.ts";
 import type { Dialect, Mode, Report } from "./dialect.ts";
 import { type RpcAnswers, rpcPools, rpcReport } from "./rpc-readings.ts";
 import type { RpcSession } from "./rpc-session.ts";
@@ -12,32 +13,29 @@ type ReportName = keyof RpcAnswers;
 /** Some firmware lists its boards under the second name only. */
 type BoardsReport = "devs" | "edevs";
 
-/** ms after which what seldom changes is asked again. */
-const often = 60_000;
-const seldom = 600_000;
-/** ms that one report beside the readings may take, and ms of a read after which the rest waits for the next one. */
-const patience = 1_200;
-const questionTime = 2_500;
+/** For one report beside the readings. */
+const reportTimeoutMs = 1_200;
+/** Of a read; after it the reports that change seldom wait for the next read. */
+const seldomTimeoutMs = 2_500;
 
-/** How old an answer beside the readings may be; what is not asked every time. */
-const beside: readonly (readonly [ReportName, number])[] = [
-  ["status", 0],
-  ["get_error_code", 0],
-  ["get_version", seldom],
-  ["get_miner_info", often],
-  ["devdetails", seldom],
-  ["get_psu", often],
-];
-
-interface Kept {
-  readonly answer: unknown;
-  readonly at: number;
-}
+/** ms after which each report beside the readings is read again; 0 with each read. */
+const refreshAfterMs = {
+  status: 0,
+  get_error_code: 0,
+  get_version: 600_000,
+  get_miner_info: 60_000,
+  devdetails: 600_000,
+  get_psu: 60_000,
+} as const satisfies Partial<Record<ReportName, number>>;
+type SideReport = keyof typeof refreshAfterMs;
+const sideReports = ["status", "get_error_code", "get_version", "get_miner_info", "devdetails", "get_psu"] as const;
 
 /** API v1 and v2 of WhatsMiner (btminer). Source: the vendor's API 2.0.5. */
 export class RpcDialect implements Dialect {
   readonly #session: RpcSession;
-  readonly #kept = new Map<ReportName, Kept>();
+  readonly #kept = new Map<SideReport, Memo<unknown>>(
+    sideReports.map((name) => [name, new Memo(refreshAfterMs[name])]),
+  );
   /** What this firmware does not know. */
   readonly #unknown = new Set<ReportName>();
   /** null until a read has shown that the first is not it. */
@@ -50,12 +48,12 @@ export class RpcDialect implements Dialect {
   }
 
   async read(notes: Notes, signal: AbortSignal): Promise<Report> {
-    const until = performance.now() + questionTime;
+    const until = performance.now() + seldomTimeoutMs;
     const readings = await this.#withBoards(await this.#readings(notes, signal), notes, signal);
-    for (const [name, age] of beside) {
-      if (age === 0 || performance.now() < until) await this.#askBeside(name, age, notes, signal);
+    for (const [name, memo] of this.#kept) {
+      if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#askBeside(name, memo, notes, signal);
     }
-    const answer = (name: ReportName): unknown => this.#kept.get(name)?.answer;
+    const answer = (name: SideReport): unknown => this.#kept.get(name)?.value;
     return rpcReport(
       {
         ...readings,
@@ -115,7 +113,7 @@ export class RpcDialect implements Dialect {
   }
 
   doubt(): void {
-    this.#kept.clear();
+    for (const memo of this.#kept.values()) memo.forget();
     this.#unknown.clear();
     this.#boards = null;
   }
@@ -125,7 +123,7 @@ export class RpcDialect implements Dialect {
     try {
       return await this.#session.tell(cmd, parameters, signal);
     } finally {
-      this.#kept.delete("get_miner_info");
+      this.#kept.get("get_miner_info")?.forget();
     }
   }
 
@@ -159,7 +157,7 @@ export class RpcDialect implements Dialect {
       const parts = isRecord(answer) ? answer : {};
       this.#joins = Array.isArray(parts.summary);
       if (!this.#joins) return null;
-      return { summary: only(parts.summary), pools: only(parts.pools), devs: only(parts[boards]) };
+      return { summary: firstOf(parts.summary), pools: firstOf(parts.pools), devs: firstOf(parts[boards]) };
     } catch (error) {
       const code = error instanceof RigbridgeError ? error.code : null;
       const doesNotJoin = code === "rig.refused" || code === "rig.garbled";
@@ -177,19 +175,17 @@ export class RpcDialect implements Dialect {
   }
 
   /** A read never fails for these. */
-  async #askBeside(name: ReportName, age: number, notes: Notes, signal: AbortSignal): Promise<void> {
-    const kept = this.#kept.get(name);
-    const due = kept === undefined || performance.now() - kept.at >= age;
-    if (!due || this.#unknown.has(name) || signal.aborted) return;
+  async #askBeside(name: SideReport, memo: Memo<unknown>, notes: Notes, signal: AbortSignal): Promise<void> {
+    if (memo.isFresh || this.#unknown.has(name) || signal.aborted) return;
     try {
-      const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(reportTimeoutMs)]);
       const answer = await this.#session.ask(name, notes, either);
       if (answer === undefined) this.#unknown.add(name);
-      else this.#kept.set(name, { answer, at: performance.now() });
+      else memo.keep(answer);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       // An old answer to what is asked every time would be shown as new.
-      if (age === 0) this.#kept.delete(name);
+      if (refreshAfterMs[name] === 0) memo.forget();
       notes.add(`${name} could not be read`);
     }
   }
@@ -201,5 +197,3 @@ function nothingIfRefused(error: unknown): undefined {
 }
 
 const hasBoards = (answer: unknown): boolean => isRecord(answer) && Array.isArray(answer.DEVS);
-
-const only = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);

@@ -1,5 +1,6 @@
 import type { DeviceReading } from "../../driver.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { unknownDevice } from "../shared/board-device.ts";
 
 /** One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary. */
 export function devicesOf(backends: unknown, summary: TolerantReader, notes: Notes): DeviceReading[] {
@@ -20,28 +21,11 @@ function listed(backends: unknown, notes: Notes): TolerantReader[] {
   return new TolerantReader({ backends }, notes, "").list("backends", 16);
 }
 
-const unknown = {
-  status: "enabled",
-  temperature: null,
-  fanRpm: null,
-  fanPercent: null,
-  clock: null,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-} as const satisfies Partial<DeviceReading>;
-
 /** Its present rate comes from the summary when that is all XMRig's: the backend is not asked with every read. */
 function processor(backend: TolerantReader, summary: TolerantReader): DeviceReading {
   const [now, , average] = summary.object("hashrate").numbers("total");
   return {
-    ...unknown,
+    ...unknownDevice,
     kind: "cpu",
     name: summary.object("cpu").text("brand") ?? backend.text("type") ?? "CPU",
     hashrate: now ?? null,
@@ -59,7 +43,7 @@ function card(thread: TolerantReader, position: number): DeviceReading {
   const name = thread.text("board") ?? thread.text("name") ?? `GPU ${position}`;
   const bus = thread.text("bus_id");
   return {
-    ...unknown,
+    ...unknownDevice,
     kind: "gpu",
     name: bus === null ? name : `${name} (${bus})`,
     hashrate: now ?? null,

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
-import { type Steer, steer, toggle } from "../../controls.ts";
+import { type OfferedControl, toggle } from "../../controls.ts";
 import type {
   DeviceReading,
   Driver,
@@ -21,6 +21,9 @@ import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../transports
 import { parseReply, parseStrict } from "../../transports/json.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
+import { highest } from "../shared/figures.ts";
+import { Memo } from "../shared/memo.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { devicesOf, hasGraphics } from "./backends.ts";
 import { activeOnly, type Config, edit, poolsOf } from "./pools.ts";
 
@@ -61,8 +64,8 @@ function isXmrigError(status: number, body: string): boolean {
   return parsed.value.status === status && typeof parsed.value.error === "string";
 }
 
-/** ms; a processor's backend says nothing that the summary does not, and pools change only by hand. */
-const askAgainAfter = 60_000;
+/** A processor's backend adds nothing to the summary, and pools change only by hand. */
+const refreshAfterMs = 60_000;
 /**
  * ms after a change within which a configuration that was read may still be the old one. XMRig answers at once, takes
  * the new one up half a second later, and may be busy for some seconds with starting its threads anew.
@@ -73,14 +76,16 @@ class XmrigRig implements Rig {
   readonly quick = true;
   readonly #link: Link;
   readonly #headers: Readonly<Record<string, string>>;
-  #backends: { readonly at: number; readonly value: unknown } | undefined;
-  #config: { readonly at: number; readonly value: unknown; readonly allowed: boolean } | undefined;
+  readonly #backends: Memo<unknown>;
+  readonly #config: Memo<{ readonly value: unknown; readonly allowed: boolean }>;
   /** When a change of the configuration is surely taken up, by the monotonic clock: what was read before is not kept. */
   #settledAt = Number.NEGATIVE_INFINITY;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
+    this.#backends = new Memo(refreshAfterMs, link.monotonicNow);
+    this.#config = new Memo(refreshAfterMs, link.monotonicNow);
     const { token } = link.credentials;
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
@@ -91,10 +96,9 @@ class XmrigRig implements Rig {
     const backends = await this.#readBackends(signal, notes);
     const steerable = summary.boolean("restricted") === false && (await this.#readConfig(signal, notes));
     if (!steerable) notes.add(restrictedNote);
-    const steers = steerable ? [this.#miningSwitch(summary)] : [];
-    this.#steers = steers;
+    const offered = steerable ? [this.#miningSwitch(summary)] : [];
     const connection = summary.object("connection");
-    const configured = steerable ? poolsOf(this.#config?.value, connection, notes) : [];
+    const configured = steerable ? poolsOf(this.#config.value?.value, connection, notes) : [];
     const pools = configured.length > 0 ? configured : activeOnly(connection);
     const devices = devicesOf(backends, summary, notes);
     return {
@@ -102,7 +106,7 @@ class XmrigRig implements Rig {
       readings: { ...readingsOf(summary, devices), notes: notes.list() },
       pools,
       devices,
-      controls: steers.map(({ control }) => control),
+      controls: this.#offered.offer(offered),
       poolActions: steerable ? poolActions : [],
       ...(steerable ? {} : { locked: { why: "read-only", text: restrictedNote } }),
       halt: haltOf(summary),
@@ -112,9 +116,8 @@ class XmrigRig implements Rig {
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
 
   /** XMRig uses the first pool of its list that is enabled and answers; every change is one of the whole config. */
@@ -131,7 +134,7 @@ class XmrigRig implements Rig {
     this.#link.http.close();
   }
 
-  #miningSwitch(summary: TolerantReader): Steer {
+  #miningSwitch(summary: TolerantReader): OfferedControl {
     const paused = summary.boolean("paused");
     return {
       control: toggle("mining", paused === null ? null : !paused, {
@@ -159,7 +162,7 @@ class XmrigRig implements Rig {
   async #change(change: (config: Config) => Config, signal: AbortSignal): Promise<string> {
     const config = await this.#strictConfig(signal);
     const body = change(config);
-    this.#config = undefined;
+    this.#config.forget();
     try {
       await this.#send({ method: "PUT", path: "/2/config", body }, signal);
     } finally {
@@ -180,13 +183,10 @@ class XmrigRig implements Rig {
 
   /** A processor's backend is asked for now and then, a card's each time: its temperature stands there. */
   async #readBackends(signal: AbortSignal, notes: Notes): Promise<unknown> {
-    const last = this.#backends;
-    if (last !== undefined && !hasGraphics(last.value) && this.#link.monotonicNow() - last.at < askAgainAfter)
-      return last.value;
+    const { isFresh, value } = this.#backends;
+    if (isFresh && !hasGraphics(value)) return value;
     try {
-      const value = await this.#get("/2/backends", signal, notes);
-      this.#backends = { at: this.#link.monotonicNow(), value };
-      return value;
+      return this.#backends.keep(await this.#get("/2/backends", signal, notes));
     } catch (error) {
       return missed(error, "its backends could not be read", notes);
     }
@@ -194,19 +194,17 @@ class XmrigRig implements Rig {
 
   /** Whether the configuration may be read, which is whether anything may be changed. */
   async #readConfig(signal: AbortSignal, notes: Notes): Promise<boolean> {
-    const now = this.#link.monotonicNow();
-    const last = this.#config;
-    if (last === undefined || last.at < this.#settledAt || now - last.at >= askAgainAfter) {
+    if (!this.#config.isFresh || this.#config.at < this.#settledAt) {
       try {
-        this.#config = { at: now, value: await this.#get("/2/config", signal, notes), allowed: true };
+        this.#config.keep({ value: await this.#get("/2/config", signal, notes), allowed: true });
       } catch (error) {
         missed(error, "its configuration could not be read", notes);
         const refused = error instanceof RigbridgeError && (error.code === "rig.refused" || error.code === "rig.login");
-        if (refused) this.#config = { at: now, value: null, allowed: false };
+        if (refused) this.#config.keep({ value: null, allowed: false });
         return !refused;
       }
     }
-    return this.#config?.allowed === true;
+    return this.#config.value?.allowed === true;
   }
 
   /** While it takes up a new configuration XMRig may answer half a document, so a garbled read is tried once more. */
@@ -218,7 +216,7 @@ class XmrigRig implements Rig {
       if (error instanceof RigbridgeError && error.code === "rig.garbled") return once();
       throw error;
     });
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return reply.value;
   }
 
@@ -285,13 +283,12 @@ function readingsOf(summary: TolerantReader, devices: readonly DeviceReading[]):
   const total = results.integer("shares_total");
   const paused = summary.boolean("paused");
   const hashrate = now ?? minute ?? (paused === true ? 0 : null);
-  const temperatures = devices.map(({ temperature }) => temperature).filter((each) => each !== null);
   return {
     ...unknownReadings(),
     hashrate,
     hashrateAverage: quarter ?? minute ?? null,
     algorithm: summary.text("algo"),
-    temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    temperature: highest(devices.map(({ temperature }) => temperature)),
     uptime: summary.number("uptime"),
     mining: paused === null ? (hashrate === null ? null : hashrate > 0) : !paused,
     bestShare: results.numbers("best", { absent: 0 })[0] ?? null,

@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { lastPool, listedEntry } from "../shared/listed-pool.ts";
 
 /** XMRig's whole configuration as it gave it; what we do not know of it stays as it is. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -41,7 +42,7 @@ export const edit = {
   remove(config: Config, wanted: PoolReading): Config {
     const { pools, found } = find(config, wanted);
     const left = pools.filter((pool) => pool !== found);
-    if (left.length === 0) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    if (left.length === 0) throw lastPool();
     if (!left.some(isEnabled)) throw new RigbridgeError("pool.last", "The last enabled pool cannot be removed");
     return { ...config, pools: left };
   },
@@ -58,15 +59,12 @@ function listOf(config: Config): Pool[] {
   return config.pools.filter(isRecord);
 }
 
-/** The pool of the list that is meant: by its place, or where it has moved to. */
 function find(config: Config, wanted: PoolReading): { pools: Pool[]; found: Pool } {
   const pools = listOf(config);
-  const same = pools.filter(
-    (pool) => urlOf(new TolerantReader(pool, new Notes(), "")) === wanted.url && pool.user === wanted.worker,
-  );
-  const inPlace = pools[wanted.index];
-  const found = same.find((pool) => pool === inPlace) ?? (same.length === 1 ? same[0] : undefined);
-  if (found === undefined) throw new RigbridgeError("not.possible", `XMRig no longer lists the pool ${wanted.url}`);
+  const found = listedEntry(pools, wanted, (pool) => {
+    const entry = new TolerantReader(pool, new Notes(), "");
+    return { url: urlOf(entry), worker: workerOf(entry) };
+  });
   return { pools, found };
 }
 
@@ -83,6 +81,8 @@ function urlOf(pool: TolerantReader): string {
   return `${pool.boolean("tls") === true ? "stratum+ssl" : "stratum+tcp"}://${url}`;
 }
 
+const workerOf = (pool: TolerantReader): string => pool.text("user", 255) ?? "";
+
 const withoutScheme = (url: string): string => url.replace(/^[a-z+0-9]+:\/\//, "");
 
 /** The pools of the configuration; the active one is that which the summary's `connection` names. */
@@ -94,7 +94,7 @@ export function poolsOf(config: unknown, connection: TolerantReader, notes: Note
   return pools.map((pool, index) => ({
     index,
     url: urlOf(pool),
-    worker: pool.text("user", 255) ?? "",
+    worker: workerOf(pool),
     status: enabledOf(pool) ? "enabled" : "disabled",
     active: pool === active,
     priority: index,
