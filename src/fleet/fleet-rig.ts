@@ -268,7 +268,7 @@ export class FleetRig {
     // A timer of our own: AbortSignal.timeout costs several times as much, 4,000 times a second.
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
-      this.#rig ??= this.#supplied() ?? (await this.#connect(limit.signal));
+      this.#rig ??= this.#behindPlug() ?? (await this.#connect(limit.signal));
       return await this.#rig.read(limit.signal);
     } finally {
       clearTimeout(timer);
@@ -276,14 +276,14 @@ export class FleetRig {
   }
 
   /** The rig behind its plug; undefined when it has none. */
-  #supplied(): Rig | undefined {
+  #behindPlug(): Rig | undefined {
     const { supply } = this.declared;
     if (!supply || this.#plug === null) return undefined;
     return new PluggedRig({
       plug: this.#plug,
-      supply,
+      settings: supply,
       connect: (signal) => this.#connect(signal),
-      known: () => this.#state,
+      shape: () => this.#state,
     });
   }
 

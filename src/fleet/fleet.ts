@@ -125,7 +125,7 @@ export class Fleet {
     const before = rig.state;
     try {
       await rig.read(manner);
-      this.#tell(rig, before);
+      this.#notify(rig, before);
     } catch (error) {
       this.#drop(rig, before, error);
     }
@@ -145,7 +145,7 @@ export class Fleet {
     const before = rig.state;
     rig.age();
     try {
-      this.#tell(rig, before);
+      this.#notify(rig, before);
     } catch (error) {
       this.#drop(rig, before, error);
     }
@@ -157,21 +157,21 @@ export class Fleet {
     this.#options.listener.failed(rig, error);
   }
 
-  #tell(rig: FleetRig, before: RigState): void {
+  #notify(rig: FleetRig, before: RigState): void {
     const { listener } = this.#options;
     const { state } = rig;
     if (this.#rigs.get(rig.id) !== rig || state === before) return;
     listener.read(rig, isChange(before, state), before);
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
-    if (refused && state.trouble.code !== before.trouble?.code) this.#tellRefusal(rig, state.trouble.message);
+    if (refused && state.trouble.code !== before.trouble?.code) this.#notifyRefusal(rig, state.trouble.message);
     if (!refused && isSilent(state) && !isSilent(before)) listener.disconnected(rig);
   }
 
-  #tellRefusal(rig: FleetRig, message: string): void {
+  #notifyRefusal(rig: FleetRig, message: string): void {
     const now = this.#monotonicNow();
-    const told = this.#refusals.get(rig.id);
-    if (told !== undefined && now - told < refusalHolds) return;
+    const notifiedAt = this.#refusals.get(rig.id);
+    if (notifiedAt !== undefined && now - notifiedAt < refusalHolds) return;
     this.#refusals.set(rig.id, now);
     this.#options.listener.refused(rig, message);
   }

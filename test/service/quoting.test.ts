@@ -113,9 +113,9 @@ describe.each(answers)("where %s answers", (_name, answer) => {
       expect((await bench.get(id)).readings.notes.join()).toContain("its plug is not read");
       const rig = new PluggedRig({
         plug: openPlug(supply, { messages: null, now: Date.now }),
-        supply,
+        settings: supply,
         connect: async (signal) => (await identify(parseAddress(bench.rig(index).address), {}, signal)).rig,
-        known: () => ({ controls: [], layout: { boards: [], fans: 0 } }),
+        shape: () => ({ controls: [], layout: { boards: [], fans: 0 } }),
       });
       await rig.read(AbortSignal.timeout(5_000));
       const asks = asked();

@@ -68,11 +68,11 @@ describe("an Antminer is recognised", () => {
   });
 
   const statusE = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
-  const signs = { root: null, version: null, asked: {}, told: {} };
+  const signs = { root: null, version: null, pages: {}, reports: {} };
   test("by its statistics where it no longer knows `version`", () => {
     expect(antminer.recognise({ ...signs, version: statusE })).toEqual({ command: "stats" });
-    const told = { stats: { STATS: [{ Type: "Antminer S21" }] } };
-    expect(antminer.recognise({ ...signs, version: statusE, told })).toMatchObject({ model: "Antminer S21" });
+    const reports = { stats: { STATS: [{ Type: "Antminer S21" }] } };
+    expect(antminer.recognise({ ...signs, version: statusE, reports })).toMatchObject({ model: "Antminer S21" });
   });
 
   test.each([

@@ -80,7 +80,7 @@ describe("an address is recognised", () => {
 
   test("by its page alone where RPC is closed, and not where RPC says another firmware", () => {
     const root = { status: 200, headers: {}, body: "<title>Avalon Device</title>" };
-    const signs = { root, version: null, asked: {}, told: {} };
+    const signs = { root, version: null, pages: {}, reports: {} };
     expect(avalon.recognise(signs)).toEqual({ make: "Avalon" });
     const luxos = { ...ok, VERSION: [{ LUXminer: "2024", Type: "Avalon" }] };
     expect(avalon.recognise({ ...signs, version: luxos })).toBeUndefined();

@@ -45,11 +45,16 @@ describe("a rig with Braiins OS is recognised", () => {
   });
 
   test("by its page where RPC does not answer", () => {
-    const page = (body: string) => ({ root: { status: 200, headers: {}, body }, version: null, asked: {}, told: {} });
+    const page = (body: string) => ({
+      root: { status: 200, headers: {}, body },
+      version: null,
+      pages: {},
+      reports: {},
+    });
     expect(braiins.recognise(page("<title>Braiins OS+</title>"))).toEqual({ make: "Braiins" });
     expect(braiins.recognise(page('<a href="/cgi-bin/luci/admin/">bos login</a>'))).toEqual({ make: "Braiins" });
     expect(braiins.recognise(page("<title>AxeOS</title>"))).toBeUndefined();
-    expect(braiins.recognise({ root: null, version: { VERSION: [{ CGMiner: "4.11" }] }, asked: {}, told: {} })).toBe(
+    expect(braiins.recognise({ root: null, version: { VERSION: [{ CGMiner: "4.11" }] }, pages: {}, reports: {} })).toBe(
       undefined,
     );
   });

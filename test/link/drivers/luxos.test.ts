@@ -59,8 +59,8 @@ test("is recognised by its RPC, and by its page alone", async () => {
     expect.objectContaining({ make: "LuxOS", model: "Antminer S19k Pro", firmware: "2025.9.8.152528" }),
   ]);
   const root = { status: 200, headers: {}, body: "<title>Luxor Firmware</title>" };
-  expect(luxos.recognise({ root, version: null, asked: {}, told: {} })).toEqual({ make: "LuxOS" });
-  expect(luxos.recognise({ root: null, version: report("VERSION", { CGMiner: "4" }), asked: {}, told: {} })).toBe(
+  expect(luxos.recognise({ root, version: null, pages: {}, reports: {} })).toEqual({ make: "LuxOS" });
+  expect(luxos.recognise({ root: null, version: report("VERSION", { CGMiner: "4" }), pages: {}, reports: {} })).toBe(
     undefined,
   );
 });

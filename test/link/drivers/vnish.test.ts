@@ -63,15 +63,17 @@ describe("is recognised", () => {
 
   test("by stats where version is refused, and asks for nothing else", () => {
     const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
-    const signs = { root: null, version: refused, asked: {}, told: {} };
+    const signs = { root: null, version: refused, pages: {}, reports: {} };
     expect(vnish.recognise(signs)).toEqual({ command: "stats" });
     const stats = { STATS: [{ Type: "Antminer S21 Pro (Vnish 1.3.4)" }] };
-    expect(vnish.recognise({ ...signs, told: { stats } })).toEqual({
+    expect(vnish.recognise({ ...signs, reports: { stats } })).toEqual({
       make: "VNish",
       model: "Antminer S21 Pro",
       firmware: "1.3.4",
     });
-    expect(vnish.recognise({ ...signs, told: { stats: { STATS: [{ Type: "Antminer S21 Pro" }] } } })).toBe(undefined);
+    expect(vnish.recognise({ ...signs, reports: { stats: { STATS: [{ Type: "Antminer S21 Pro" }] } } })).toBe(
+      undefined,
+    );
     const stock = { STATUS: [{ STATUS: "S" }], VERSION: [{ Type: "Antminer S19" }] };
     expect(vnish.recognise({ ...signs, version: stock })).toBe(undefined);
   });

@@ -354,7 +354,7 @@ describe("whatever a device says", () => {
   test("it is recognised or not, without trouble", () => {
     fc.assert(
       fc.property(rpc, rpc, (version, devdetails) => {
-        const said = whatsminer.recognise({ root: null, version, asked: {}, told: { devdetails } });
+        const said = whatsminer.recognise({ root: null, version, pages: {}, reports: { devdetails } });
         expect([undefined, expect.objectContaining({ make: "WhatsMiner" })]).toContainEqual(said);
       }),
     );

@@ -3,42 +3,42 @@ import { choice, type OfferedControl, range, toggle, trigger } from "../../contr
 import { asleep, type MinerConfig, modes } from "./config.ts";
 import type { AntminerWeb } from "./web.ts";
 
-/** What only a login gives. */
+/** Controls that require a login. */
 export const webControls: readonly ControlKey[] = ["reboot", "locate", "fan", "mining", "mode"];
 
-/** What a read found that decides on the controls. */
-export interface Found {
+/** What decides which controls are offered. */
+export interface ControlContext {
   /** null where it could not be read. */
   readonly config: MinerConfig | null;
-  /** null where the rig does not say. */
+  /** null where it is not reported. */
   readonly blinks: boolean | null;
-  /** Cooled by water, it has none. */
+  /** A liquid-cooled rig has none. */
   readonly hasFans: boolean;
-  /** Mode to wake into: the one it was in before it slept. */
+  /** Mode to wake into: the one before it slept. */
   readonly awake: number;
 }
 
-/** Saved in the configuration; with every change of it the mining program starts anew, which takes some minutes. */
+/** Stored in the configuration; the mining program restarts with each change, which takes some minutes. */
 export const stored = { lasting: true, restartsMining: true, seconds: 180 } as const;
 
-/** Source: the requests of Bitmain's web page. It has no limit of power, and no restart but the reboot. */
-export function offers(web: AntminerWeb, generation: "new" | "old", found: Found): OfferedControl[] {
+/** Source: the requests of Bitmain's web page. It has no power limit, and no restart other than the reboot. */
+export function offers(web: AntminerWeb, generation: "new" | "old", context: ControlContext): OfferedControl[] {
   const offered: OfferedControl[] = [
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 240 }),
       set: (_, signal) => web.reboot(signal),
     },
   ];
-  if (found.blinks !== null) {
+  if (context.blinks !== null) {
     offered.push({
-      control: toggle("locate", found.blinks, { lasting: false, restartsMining: false, seconds: 5 }),
+      control: toggle("locate", context.blinks, { lasting: false, restartsMining: false, seconds: 5 }),
       set: (on, signal) => web.blink(on === true, signal),
     });
   }
-  if (found.config !== null && found.hasFans) offered.push(fan(web, found.config));
-  // Only the newer interface has a documented form for these.
-  if (found.config !== null && found.config.mode !== null && generation === "new")
-    offered.push(...modeControls(web, found.config.mode, found.awake));
+  if (context.config !== null && context.hasFans) offered.push(fan(web, context.config));
+  // Only the newer interface documents these.
+  if (context.config !== null && context.config.mode !== null && generation === "new")
+    offered.push(...modeControls(web, context.config.mode, context.awake));
   return offered;
 }
 
@@ -51,7 +51,7 @@ function fan(web: AntminerWeb, { fan }: MinerConfig): OfferedControl {
   };
 }
 
-/** Asleep it offers no mode: to choose one would wake it. */
+/** Asleep it offers no mode: choosing one would wake it. */
 function modeControls(web: AntminerWeb, mode: number, awake: number): OfferedControl[] {
   const into =
     (to: number): ((signal: AbortSignal) => Promise<string>) =>

@@ -17,26 +17,26 @@ import { AntminerByRpc } from "./rpc.ts";
 import { AntminerWeb } from "./web.ts";
 
 /**
- * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface behind a digest
- * login, which controls. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
+ * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface with digest
+ * login, which also writes. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
  */
 export const antminer: Driver = {
   id: "antminer",
   name: "Antminer (Bitmain's firmware)",
   evidence: { readings: "recorded", controls: "other source" },
   ports: [80, 4028],
-  login: { keys: ["username", "password"], adds: "rebooted and found, and its pools and fan changed" },
+  login: { keys: ["username", "password"], adds: "rebooted and located, and its pools and fan changed" },
   makersLogin: { username: "root", password: "root" },
   recognise: (signs) => recognise(signs),
   connect: (link) => connect(link),
 };
 
-/** By its RPC where that is open, which names other firmware on the same hardware; else by the name of its login. */
-function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+/** By its RPC where that is open, which also names other firmware on the same hardware; else by its login realm. */
+function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   const status = statusOf(version);
-  // Some firmware no longer knows `version`, but says in `stats` what it is.
-  if (status !== null && isRefusal(status) && !Object.hasOwn(told, "stats")) return { command: "stats" };
-  const kind = kindOf(version, told.stats ?? null);
+  // Some firmware no longer knows `version`, but names itself in `stats`.
+  if (status !== null && isRefusal(status) && !Object.hasOwn(reports, "stats")) return { command: "stats" };
+  const kind = kindOf(version, reports.stats ?? null);
   // MSKMiner names the hardware too.
   if (kind !== undefined && /rwglr/i.test(JSON.stringify(version))) return undefined;
   if (kind !== undefined && kind.identity.make !== null) {
@@ -49,7 +49,7 @@ function recognise({ root, version, told }: Signs): Partial<Identity> | Question
 function connect(link: Link): Rig {
   const { username, password } = link.credentials;
   if (username === undefined && password === undefined) return new AntminerByRpc(link);
-  // Bitmain's firmware has this one user.
+  // The only user of Bitmain's firmware.
   return new AntminerRig(link, { username: username ?? "root", password: password ?? "" });
 }
 
@@ -75,7 +75,7 @@ class AntminerRig implements Rig {
     const notes = new Notes();
     const snapshot = await this.#reader.read(signal, notes);
     this.#trouble = snapshot.trouble;
-    if (snapshot.trouble !== null) notes.add(`nothing can be steered now: ${snapshot.trouble.unquoted}`);
+    if (snapshot.trouble !== null) notes.add(`nothing can be controlled now: ${snapshot.trouble.unquoted}`);
     const { config, report } = snapshot;
     if (config !== null && config.mode !== null && config.mode !== asleep) this.#awake = config.mode;
     if (report !== null && report.readings.boards.length > 0) this.#hasFans = report.readings.fans.length > 0;
@@ -103,8 +103,8 @@ class AntminerRig implements Rig {
   }
 
   /**
-   * The rig holds three pools, mines at the first that answers, and takes only the whole list; its passwords are read
-   * from it to be written back. Mining restarts with each change.
+   * The rig stores three pools, uses the first that answers, and takes only the whole list; their passwords are read to
+   * be written back. Mining restarts with each change.
    */
   readonly pools: PoolControls = {
     add: async (login, signal) => {
@@ -133,7 +133,7 @@ class AntminerRig implements Rig {
     return this.#reachableWeb().change((config) => ({ ...config, pools: to(config.pools) }), signal);
   }
 
-  /** Throws why there is nothing to steer with. */
+  /** Throws why the web interface cannot be used. */
   #reachableWeb(): AntminerWeb {
     if (this.#trouble !== null) throw this.#trouble;
     return this.#web;

@@ -4,7 +4,7 @@ import { ascset, notice } from "./commands.ts";
 import { modeWord, modeWords, statedWatts } from "./generation.ts";
 import { modeNumber, type Snapshot } from "./readings.ts";
 
-/** What the controls of a rig are made of. */
+/** What the controls are built from. */
 export interface ControlContext {
   readonly rpc: RpcTransport;
   readonly snapshot: Snapshot;
@@ -12,7 +12,7 @@ export interface ControlContext {
   readonly options: ReadonlySet<string> | null;
   /** Seconds, by the rig's own clock. */
   readonly now: () => number;
-  /** What the light of a Nano 3S showed before it was made to blink; null when that was not seen. */
+  /** The light of a Nano 3S before it was set to blink; null where that is not known. */
   readonly light: { before: string | null };
 }
 
@@ -22,7 +22,7 @@ export const rebootSeconds = 230;
 const rebooting = { lasting: false, restartsMining: true, seconds: rebootSeconds };
 const soon = { lasting: false, restartsMining: false, seconds: 20 };
 
-/** What it can be told now. Frequency and voltage are not among it: their bounds are told nowhere. */
+/** The controls offered now. Frequency and voltage are not offered: their limits are not documented. */
 export const offers = (context: ControlContext): OfferedControl[] => [
   ...mining(context),
   ...mode(context),
@@ -32,7 +32,7 @@ export const offers = (context: ControlContext): OfferedControl[] => [
   ...reboot(context),
 ];
 
-/** Firmware without a list of options is as old as the A10 manual, which knows this one. */
+/** Firmware without a list of options is as old as the A10 manual, which has this one. */
 function reboot({ rpc, options }: ControlContext): OfferedControl[] {
   if (options !== null && !options.has("reboot")) return [];
   return [{ control: trigger("reboot", rebooting), set: (_, signal) => rebootNow(rpc, signal) }];
@@ -41,12 +41,12 @@ function reboot({ rpc, options }: ControlContext): OfferedControl[] {
 export const rebootNow = (rpc: RpcTransport, signal: AbortSignal): Promise<string> =>
   ascset(rpc, "reboot", "0", signal);
 
-/** A start is under way from the moment that it initialises its boards. After a reboot it mines. */
+/** It counts as on as soon as it initialises its boards. After a reboot it mines. */
 function mining({ rpc, options, snapshot: { work, line }, now }: ControlContext): OfferedControl[] {
-  const works = work === null ? null : work === "work" || work === "init";
+  const isOn = work === null ? null : work === "work" || work === "init";
   if (options?.has("softoff") && options.has("softon")) {
-    // Without a pool it is idle too, and was not told to be.
-    const value = work === "idle" && line.integer("SoftOFF") === 0 ? true : works;
+    // Without a pool it is idle too, though switched on.
+    const value = work === "idle" && line.integer("SoftOFF") === 0 ? true : isOn;
     const at = (): string => `1:${Math.floor(now()) + notice}`;
     return [
       {
@@ -59,15 +59,15 @@ function mining({ rpc, options, snapshot: { work, line }, now }: ControlContext)
   // A10 manual, 2.6: cuts the power of the boards; only a reboot brings it back.
   return [
     {
-      control: toggle("mining", works, rebooting),
+      control: toggle("mining", isOn, rebooting),
       set: (on, signal) => (on === true ? rebootNow(rpc, signal) : ascset(rpc, "hashpower", "0", signal)),
     },
   ];
 }
 
 /**
- * The work mode; on a Nano 3, which has none, the level. A-series take the bare number, what came later `set,N`. On
- * A-series, Mini 3 and Q it only counts after a reboot.
+ * The work mode; on a Nano 3, which has none, the level. A-series take the number alone, later models `set,N`. On
+ * A-series, Mini 3 and Q it takes effect after a reboot.
  */
 function mode({ rpc, options, snapshot }: ControlContext): OfferedControl[] {
   const { name } = snapshot.generation;
@@ -80,11 +80,11 @@ function mode({ rpc, options, snapshot }: ControlContext): OfferedControl[] {
   if (!words.includes(word)) words.push(word);
   const reboots = name === "a-series" || name === "mini3" || name === "q";
   const set: OfferedControl["set"] = async (wanted, signal) => {
-    // To say it again would only cost a reboot.
-    if (wanted === word) return `it works in the mode "${word}" already`;
+    // Setting it again would only cost a reboot.
+    if (wanted === word) return `it is already in the mode "${word}"`;
     const number = modeWords[name].indexOf(String(wanted));
-    const said = await ascset(rpc, option, later ? `set,${number}` : String(number), signal);
-    return reboots ? `${said}; ${await rebootNow(rpc, signal)}` : said;
+    const result = await ascset(rpc, option, later ? `set,${number}` : String(number), signal);
+    return reboots ? `${result}; ${await rebootNow(rpc, signal)}` : result;
   };
   const seconds = reboots ? rebootSeconds : 60;
   return [{ control: choice("mode", withWatts(snapshot, words, now), word, { ...lastingMode, seconds }), set }];
@@ -92,18 +92,18 @@ function mode({ rpc, options, snapshot }: ControlContext): OfferedControl[] {
 
 const lastingMode = { lasting: true, restartsMining: true };
 
-/** The watts of each mode where the firmware's cap in the present one bears them out. */
+/** With the stated watts of each mode, where the firmware's cap in the present mode confirms them. */
 function withWatts(
   { generation: { name }, line }: Snapshot,
   words: readonly string[],
   now: number,
 ): string[] | { watts: number; label: string }[] {
   const stated = statedWatts[name];
-  const bornOut = stated !== undefined && stated.length === words.length && line.number("MPO") === stated[now];
-  return bornOut ? words.map((label, index) => ({ watts: stated[index] ?? 0, label })) : [...words];
+  const isConfirmed = stated !== undefined && stated.length === words.length && line.number("MPO") === stated[now];
+  return isConfirmed ? words.map((label, index) => ({ watts: stated[index] ?? 0, label })) : [...words];
 }
 
-/** The firmware reports how fast the fans turn, not whether they were told to. */
+/** The firmware reports the fans' speed, not whether it is set by hand. */
 function fan({ rpc, options, snapshot: { generation } }: ControlContext): OfferedControl[] {
   if (!options?.has("fan-spd")) return [];
   const min = generation.name === "nano3s" ? 15 : 25;
@@ -115,7 +115,7 @@ function fan({ rpc, options, snapshot: { generation } }: ControlContext): Offere
   ];
 }
 
-/** It takes 50 to 90 °C, and forgets it with the next restart or change of mode. */
+/** It accepts 50 to 90 °C, until the next restart or change of mode. */
 function temperatureTarget({ rpc, options, snapshot: { line } }: ControlContext): OfferedControl[] {
   const value = line.number("TarT", { absent: 0, max: 120 });
   if (!options?.has("target-temp") || value === null) return [];
@@ -130,7 +130,7 @@ function temperatureTarget({ rpc, options, snapshot: { line } }: ControlContext)
 const blink = 2;
 const steady = 1;
 
-/** A-series have a light for this; the light of a Nano 3S is made to blink, and gets back what it showed before. */
+/** A-series have a light for this; the light of a Nano 3S is set to blink and restored afterwards. */
 function locate({ rpc, options, snapshot: { generation, line, fields }, light }: ControlContext): OfferedControl[] {
   if (generation.name === "a-series" && (options?.has("led") ?? line.has("Led"))) {
     return [

@@ -18,14 +18,14 @@ import { devicesOf, haltOf, readingsOf, type Snapshot, snapshotOf } from "./read
 import { AvalonWeb } from "./web.ts";
 
 /**
- * Canaan's Avalon: A-series, Nano 3 and 3S, Mini 3, Q. RPC without a login, one question at a time; pools are kept with
- * the password of the web page. Source: asic.md 3.6; A10 API manual; firmware of the Nano 3S.
+ * Canaan's Avalon: A-series, Nano 3 and 3S, Mini 3, Q. RPC without a login, one request at a time; pools are stored
+ * with the password of the web page. Source: asic.md 3.6; A10 API manual; firmware of the Nano 3S.
  */
 export const avalon: Driver = {
   id: "avalon",
   name: "Avalon (A-series, Nano 3, Nano 3S, Mini 3, Q)",
   ports: [4028, 80],
-  login: { keys: ["password"], adds: "given pools that it keeps over a restart" },
+  login: { keys: ["password"], adds: "given pools that it keeps after a restart" },
   makersLogin: { username: "root", password: "root" },
   evidence: { readings: "recorded", controls: "vendor document" },
   recognise: ({ version, root }) => {
@@ -36,29 +36,29 @@ export const avalon: Driver = {
 };
 
 function recognised(version: unknown): Partial<Identity> | undefined {
-  const said = JSON.stringify(version)?.toUpperCase() ?? "";
-  if (statusOf(version) === null || !said.includes("AVALON") || others.test(said)) return undefined;
+  const text = JSON.stringify(version)?.toUpperCase() ?? "";
+  if (statusOf(version) === null || !text.includes("AVALON") || others.test(text)) return undefined;
   const fields = versionOf(version);
   return identityOf(fields, generationOf(fields, undefined), new Map());
 }
 
-/** Firmware by others that may run on such hardware, or that names it. */
+/** Other firmware that may run on such hardware or mention it. */
 const others = /BOSMINER|BOSER|BTMINER|LUXMINER|VNISH|HIVEON|ANTMINER/;
 
 const versionOf = (value: unknown): TolerantReader =>
   new TolerantReader(value, new Notes(), "").list("VERSION")[0] ??
   new TolerantReader(undefined, new Notes(), "VERSION[0]");
 
-/** By how much they say. Some firmware leaves `stats` empty. */
+/** The fullest first. Some firmware leaves `stats` empty. */
 const reports = ["stats", "estats", "litestats"] as const;
 
-/** Reads until a rig that leaves a fuller report empty, as some do while they start, is asked for it again. */
+/** Reads until an empty fuller report, as some rigs give while starting, is requested again. */
 const settledReads = 20;
 
-/** ms of a read that may go into what is asked once; the rest is asked with the next read. */
-const questionTime = 1_500;
+/** Of a read, for what is read once; the next read continues. */
+const onceTimeoutMs = 1_500;
 
-/** What a rig has said of itself; holds until another firmware, or another rig, may answer. */
+/** What a rig is; valid until other firmware, or another rig, may answer. */
 interface Self {
   readonly generation: Generation;
   readonly identity: Identity;
@@ -69,11 +69,11 @@ class AvalonRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #link: Link;
   readonly #web: AvalonWeb;
-  /** The report that last had a line, and for how many reads it is asked alone. */
+  /** The report that last had a line, and for how many reads only that one is requested. */
   #report: (typeof reports)[number] = "stats";
   #settled = 0;
   #self: Self | undefined;
-  /** undefined until it was asked for, null where the firmware has no such list. */
+  /** undefined before it was read, null where the firmware has no such list. */
   #options: ReadonlySet<string> | null | undefined;
   readonly #taken = new Map<string, boolean>();
   #firmware: string | null = null;
@@ -167,7 +167,7 @@ class AvalonRig implements Rig {
     }
   }
 
-  /** The line of the first module, by the report that last had one. */
+  /** The line of the first module, from the report that last had one. */
   async #line(signal: AbortSignal, notes: Notes): Promise<Line> {
     const alone = this.#settled > 0;
     if (alone) this.#settled -= 1;
@@ -182,9 +182,9 @@ class AvalonRig implements Rig {
     return parseLine("");
   }
 
-  /** What is asked once; the read does not fail for it. */
+  /** Reads what is needed once; a failure does not fail the read. */
   async #ask(line: Line, signal: AbortSignal, notes: Notes): Promise<Self> {
-    const until = performance.now() + questionTime;
+    const until = performance.now() + onceTimeoutMs;
     try {
       this.#self ??= await this.#introduction(line, signal);
       this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;
@@ -194,7 +194,7 @@ class AvalonRig implements Rig {
       }
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      notes.add("the rig did not answer what it is and what it can be told");
+      notes.add("the rig did not answer which model it is and what controls it has");
     }
     return this.#self ?? selfOf(new TolerantReader(undefined, new Notes(), ""), line);
   }
@@ -212,7 +212,7 @@ class AvalonRig implements Rig {
       this.#taken.clear();
     }
     if (self.generation.name !== "nano3" || self.identity.mac !== null) return self;
-    // Two of them could not be told apart otherwise: they say neither MAC nor number.
+    // It reports neither MAC nor serial number, so two of them could not be distinguished.
     return { ...self, identity: { ...self.identity, mac: await this.#macOfPage(signal) } };
   }
 
@@ -241,7 +241,7 @@ function selfOf(version: TolerantReader, { fields }: Line): Self {
   return { generation, identity: identityOf(version, generation, fields) };
 }
 
-/** `MM ID0`, or the summary and the boards apart as the Q has them; other modules are not looked at. */
+/** `MM ID0`, or summary and boards separately as on the Q; other modules are ignored. */
 function textOf(value: unknown): string {
   const list: unknown = isRecord(value) ? value.STATS : undefined;
   if (!Array.isArray(list)) return "";

@@ -12,18 +12,18 @@ import { rebootNow } from "./controls.ts";
 import type { Generation } from "./generation.ts";
 import { type AvalonWeb, poolSlots } from "./web.ts";
 
-/** What is known of the rig as of the last read. */
+/** From the last read. */
 export interface PoolMeans {
   readonly generation: Generation;
   readonly options: ReadonlySet<string> | null;
-  /** Those of `poolCommands` that its cgminer takes. */
+  /** Those of `poolCommands` that its cgminer allows. */
   readonly taken: ReadonlySet<string>;
 }
 
 /**
- * Pools in two ways. With the password of its web page the rig keeps them, and reboots to mine at them: A-series take
- * one place after the other (`setpool`), home miners the whole list as their web page sends it. Without it there are
- * cgminer's own commands, which work at once and are forgotten with the next restart.
+ * Pools in two ways. With the password of its web page the rig stores them and reboots to use them: A-series take one
+ * place at a time (`setpool`), home miners the whole list as their web page sends it. Without it there are cgminer's own
+ * commands, which take effect at once and are lost with the next restart.
  */
 export class AvalonPools implements PoolControls {
   readonly #rpc: RpcTransport;
@@ -73,11 +73,11 @@ export class AvalonPools implements PoolControls {
     return this.#setPool(free, login, signal);
   }
 
-  /** In the first place, which it mines at after a restart. */
+  /** In the first place, which it uses after a restart. */
   async use(login: PoolLogin, signal: AbortSignal): Promise<string> {
     this.#check(login);
     const way = this.#way;
-    if (way === "none") throw new RigbridgeError("rig.login", `${this.#rpc.at} wants the password of its web page`);
+    if (way === "none") throw new RigbridgeError("rig.login", `${this.#rpc.at} requires the password of its web page`);
     if (way === "setpool") return this.#setPool(0, login, signal);
     return this.#rewrite(([, ...others]) => [login, ...others.filter((pool) => !isSamePool(pool, login))], signal);
   }
@@ -113,16 +113,16 @@ export class AvalonPools implements PoolControls {
     return webLists.has(generation.name) ? "list" : "none";
   }
 
-  /** What the rig's own grammar cannot carry is refused before a byte of it leaves. */
+  /** Refuses what the rig's own syntax cannot represent, before it is sent. */
   #check(login: PoolLogin): void {
     checkLogin(login);
     const forbidden = { setpool: /[,|]/, list: /["\\]/, none: /[|]/ }[this.#way];
     for (const [path, text] of Object.entries({ worker: login.worker, password: login.password })) {
-      if (forbidden.test(text)) throw invalid(path, "has a character that this rig cannot keep");
+      if (forbidden.test(text)) throw invalid(path, "contains a character that this rig cannot store");
     }
   }
 
-  /** Reads the list, changes it, writes it whole, looks whether it was taken, and only then restarts the rig. */
+  /** Reads the list, changes it, writes it whole, checks that it was accepted, and only then restarts the rig. */
   async #rewrite(change: (kept: readonly PoolLogin[]) => PoolLogin[], signal: AbortSignal): Promise<string> {
     const wanted = change(await this.#web.pools("before", signal));
     await this.#web.keep(wanted, signal);
@@ -130,15 +130,15 @@ export class AvalonPools implements PoolControls {
     const taken =
       kept.length === wanted.length &&
       kept.every(({ url, worker }, slot) => url === wanted[slot]?.url && worker === wanted[slot].worker);
-    if (!taken) throw new RigbridgeError("rig.refused", `${this.#rpc.at} did not take the list of pools`);
-    return `the rig keeps ${kept.length} pools; ${await rebootNow(this.#rpc, signal)}; it restarts to mine there`;
+    if (!taken) throw new RigbridgeError("rig.refused", `${this.#rpc.at} did not accept the list of pools`);
+    return `the rig stores ${kept.length} pools; ${await rebootNow(this.#rpc, signal)}; it restarts to use them`;
   }
 
   /** Its answer repeats the pool's password, so it is not passed on. */
   async #setPool(slot: number, login: PoolLogin, signal: AbortSignal): Promise<string> {
     const { username = "root", password: own = "" } = this.#credentials;
     if (/[,|]/.test(own + username))
-      throw new RigbridgeError("rig.login", `${this.#rpc.at} cannot be sent a login with a comma in it`);
+      throw new RigbridgeError("rig.login", `${this.#rpc.at} cannot take a login that contains a comma`);
     const password = login.password || "x";
     const value = [username, own, slot, login.url, login.worker, password].join(",");
     try {
@@ -146,7 +146,7 @@ export class AvalonPools implements PoolControls {
     } catch (error) {
       throw redacted(error, [value, own, password]);
     }
-    return `pool ${slot} is set; ${await rebootNow(this.#rpc, signal)}; it restarts to mine there`;
+    return `pool ${slot} is set; ${await rebootNow(this.#rpc, signal)}; it restarts to use it`;
   }
 
   async #cgminer(command: string, parameter: string, signal: AbortSignal): Promise<string> {
@@ -183,8 +183,9 @@ function without(kept: readonly PoolLogin[], pool: Place): PoolLogin[] {
 
 function keptOf(kept: readonly PoolLogin[], pool: Place): PoolLogin {
   const found = kept.find((each) => isSamePool(each, pool));
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer keeps the pool ${pool.url}`);
+  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer stores the pool ${pool.url}`);
   return found;
 }
 
-const full = (): RigbridgeError => new RigbridgeError("not.possible", `The rig keeps no more than ${poolSlots} pools`);
+const full = (): RigbridgeError =>
+  new RigbridgeError("not.possible", `The rig stores at most ${poolSlots} pools; remove one first`);

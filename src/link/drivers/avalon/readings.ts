@@ -8,7 +8,7 @@ import { celsius as chipCelsius, highest } from "../shared/figures.ts";
 import { type Generation, modeWord } from "./generation.ts";
 import { type Line, numbersIn } from "./line.ts";
 
-/** What a read has brought: the summary, and the lines of the statistics as one. */
+/** What one read brings: the summary, and the line of the statistics. */
 export interface Snapshot {
   readonly generation: Generation;
   readonly summary: TolerantReader;
@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly notes: Notes;
 }
 
-/** What the firmware says it does. */
+/** The state that the firmware reports. */
 export type Work = "init" | "work" | "idle" | "fault" | null;
 
 export function snapshotOf(
@@ -39,18 +39,18 @@ const states = ["init", "work", "idle", "fault"] as const;
 
 /** `SYSTEMSTATU[Work: In Idle, Hash Board: 1]`, or the short report's `STATE[2]`. */
 function workOf(fields: ReadonlyMap<string, string>, line: TolerantReader): Work {
-  const said = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
-  return states.find((state) => state === said) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
+  const word = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
+  return states.find((state) => state === word) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
 }
 
-/** One that idles was told to, unless its `SoftOFF` is 0. */
+/** An idle rig is stopped, unless its `SoftOFF` is 0. */
 export function haltOf({ work, line }: Snapshot, pools: readonly PoolReading[]): Halt | undefined {
   if (work !== "idle") return undefined;
   if (line.integer("SoftOFF") !== 0) return stopped;
-  return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
+  return poolHalt(pools) ?? { code: "unknown", text: "It is idle without having been stopped" };
 }
 
-/** A sensor of the air that is not there reads -273. */
+/** An air sensor that is not there reads -273. */
 const celsius = { ...chipCelsius, absent: -273 };
 const giga = { times: 1e9 };
 
@@ -76,7 +76,7 @@ export function readingsOf(snapshot: Snapshot): RigReadings {
     uptime: summary.number("Elapsed") ?? line.number("Elapsed"),
     mining: work === null ? (rates.now === null ? null : rates.now > 0) : work === "work",
     mode: modeOf(snapshot),
-    // The lamps of the others light a room.
+    // The others have lamps for decoration.
     locate: snapshot.generation.name === "a-series" ? line.boolean("Led") : null,
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),
@@ -90,7 +90,7 @@ export function readingsOf(snapshot: Snapshot): RigReadings {
   };
 }
 
-/** The number of the work mode; of a Nano 3, which has levels alone, that of its level. */
+/** The number of the work mode; of a Nano 3, which has only levels, of its level. */
 export function modeNumber({ line }: Snapshot): number | null {
   const mode = line.integer("WORKMODE", { max: 99 }) ?? line.integer("MODE", { max: 99 });
   return mode ?? levelNumber(line);
@@ -99,7 +99,7 @@ export function modeNumber({ line }: Snapshot): number | null {
 const levelNumber = (line: TolerantReader): number | null =>
   line.integer("WORKLEVEL", { min: -99, max: 99 }) ?? line.integer("LEVEL", { min: -99, max: 99 });
 
-/** With the level within the mode, where it is another than the usual one: "eco, level 1". */
+/** With the level within the mode where it is not 0: "eco, level 1". */
 function modeOf(snapshot: Snapshot): string | null {
   const { generation, line } = snapshot;
   const mode = modeNumber(snapshot);
@@ -111,7 +111,7 @@ function modeOf(snapshot: Snapshot): string | null {
 
 /**
  * W. `WALLPOWER` where there is one; of `PS[error volts volts amperes watts volts watts]` the fifth on A10 to A13 (to
- * the boards), the last on what came later. What a Nano 3 says there is no power.
+ * the boards), the last on later models. On a Nano 3 it is not a power.
  */
 function powerOf({ generation: { name, series }, fields, line }: Snapshot): number | null {
   const wall = line.number("WALLPOWER");
@@ -126,7 +126,7 @@ function powerOf({ generation: { name, series }, fields, line }: Snapshot): numb
 const plausible = (watts: number | null | undefined): number | null =>
   watts !== null && watts !== undefined && watts >= 0 && watts < 20_000 ? watts : null;
 
-/** What the power supply gives the boards: hundredths of a volt, thousandths on a Nano 3S. */
+/** The supply's output voltage is in hundredths of a volt, on a Nano 3S in thousandths. */
 function psuOf({ generation: { name }, fields }: Snapshot, power: number | null): RigReadings["psu"] {
   const supply = numbersIn(fields.get("PS"));
   if (supply.length < 5 || name === "nano3") return null;
@@ -142,12 +142,12 @@ function psuOf({ generation: { name }, fields }: Snapshot, power: number | null)
 
 function boardsOf({ fields, line, work }: Snapshot): Board[] {
   const rates = numbersIn(fields.get("MGHS"));
-  const said = /Hash Board:\s*(\d{1,2})/.exec(fields.get("SYSTEMSTATU") ?? "")?.[1];
-  const count = Math.min(16, Math.max(rates.length, said === undefined ? 0 : Number(said)));
+  const stated = /Hash Board:\s*(\d{1,2})/.exec(fields.get("SYSTEMSTATU") ?? "")?.[1];
+  const count = Math.min(16, Math.max(rates.length, stated === undefined ? 0 : Number(stated)));
   const chips = line.integer("TA", { absent: 0 });
   const [hottest, average] = [numbersIn(fields.get("MTmax")), numbersIn(fields.get("MTavg"))];
   const only = count === 1;
-  // Averages stay where they were when it stops, so they say nothing of the present.
+  // Averages keep their values when it stops, so they are not current.
   const works = work === null || work === "work";
   return Array.from({ length: count }, (_, slot) => {
     const temperatures = numbersIn(fields.get(`PVT_T${slot}`));
@@ -159,7 +159,7 @@ function boardsOf({ fields, line, work }: Snapshot): Board[] {
       chips: works && temperatures.length > 0 ? temperatures.filter((each) => warm(each) !== null).length : null,
       chipsExpected: chips === null || chips % count !== 0 ? temperatures.length || null : chips / count,
       frequency: works ? line.number("Freq", { times: 1e6 }) : null,
-      // Chips are in series, and only the voltage of single ones and of the supply is told.
+      // Chips are in series; only the voltages of single chips and of the supply are reported.
       voltage: null,
       serial: null,
     };
@@ -179,7 +179,7 @@ function fansOf(line: TolerantReader): RigReadings["fans"] {
     .map((key) => ({ rpm: line.number(key, { max: 60_000 }), percent }));
 }
 
-/** Bit 512 stands on boards that work. Source: the replies printed in the A10 manual. */
+/** Bit 512 is set on healthy boards. Source: the replies printed in the A10 manual. */
 const healthyBits = 512;
 
 function errorsOf({ generation, fields, line, work }: Snapshot): RigReadings["errors"] {
@@ -200,7 +200,7 @@ function errorsOf({ generation, fields, line, work }: Snapshot): RigReadings["er
   return errors;
 }
 
-/** A board as the device that it is; what is counted, is counted for all together. */
+/** Boards as devices; accepted and rejected shares are counted only for all together. */
 export const devicesOf = (boards: readonly Board[], { fields, work }: Snapshot): DeviceReading[] =>
   boards.map((board) =>
     boardDevice(board, {

@@ -1,7 +1,7 @@
 import type { PoolAction, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 
-/** Where each pool stands in the settings. */
+/** The settings of each pool. */
 export const slots = [
   {
     name: "primary",
@@ -21,7 +21,7 @@ export const slots = [
   },
 ] as const;
 
-/** A NerdQAxe shows an address for a pool that nobody has set, but no worker. The one in use is shown in any case. */
+/** A NerdQAxe has an address but no worker for a pool that is not set. The pool in use always counts as set. */
 export function isSet(info: TolerantReader, slot: (typeof slots)[number]): boolean {
   const inUse = slots[info.boolean("isUsingFallbackStratum") === true ? 1 : 0];
   return info.text(slot.url, 255) !== null && (slot === inUse || info.text(slot.user, 255) !== null);

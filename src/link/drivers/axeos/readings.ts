@@ -6,7 +6,7 @@ import type { TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 import { highest } from "../shared/figures.ts";
 
-/** From GET /api/system/info, and the page where that says more. */
+/** From GET /api/system/info, and from the page at / where that names the make. */
 export function identityOf(info: TolerantReader, page: string): Identity {
   const model = info.text("deviceModel") ?? info.text("minerModel");
   const lucky = info.has("minerModel") || /Lucky ?miner/i.test(page);
@@ -34,7 +34,7 @@ const bitaxes: readonly (readonly [RegExp, string])[] = [
   [/^80\d$/, "Gamma Turbo"],
 ];
 
-/** "Gamma 601"; null for a board that is not known. */
+/** "Gamma 601"; null for an unknown board. */
 function bitaxeModel(info: TolerantReader): string | null {
   const version = info.text("boardVersion");
   const name = bitaxes.find(([boards]) => boards.test(version ?? ""))?.[1];
@@ -44,7 +44,7 @@ function bitaxeModel(info: TolerantReader): string | null {
 const chipAndBoard = (info: TolerantReader): string | null =>
   [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ") || null;
 
-/** A sensor that is not there says -1. */
+/** A sensor that is not there reads -1. */
 const celsius = { absent: -1, min: -60, max: 250 };
 const giga = { times: 1e9 };
 const milli = { times: 1e-3 };
@@ -60,10 +60,10 @@ export function readingsOf(info: TolerantReader, asicCount: number | null): RigR
   return {
     ...unknownReadings(),
     hashrate,
-    // The longest average that it keeps.
+    // Its longest average.
     hashrateAverage: info.number("hashRate_1h", giga),
     hashrateExpected: info.number("expectedHashrate", { ...giga, absent: 0 }),
-    // All its chips, BM1366 to BM1397, hash this one.
+    // All its chips, BM1366 to BM1397, are for SHA-256.
     algorithm: "sha256",
     power,
     powerSource: power === null ? null : "reported",
@@ -111,14 +111,14 @@ function fansOf(info: TolerantReader): RigReadings["fans"] {
   return second === null ? fans : [...fans, { rpm: second, percent }];
 }
 
-/** What it is told to do, where it says that: without a pool it hashes nothing, and is not stopped. */
+/** By its pause switch where it has one: without a pool it hashes nothing, but is not stopped. */
 function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | null): boolean | null {
   if (isTooHot) return false;
   if (paused !== null) return !paused;
   return hashrate === null ? null : hashrate > 0;
 }
 
-/** Its switch then says that it is stopped. */
+/** Its mining switch then reads off. */
 export const overheated: Halt = { code: "hot", text: "It was too hot and has stopped mining" };
 
 function errorsOf(info: TolerantReader, isTooHot: boolean): RigReadings["errors"] {

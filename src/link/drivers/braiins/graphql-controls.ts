@@ -18,15 +18,15 @@ export function legacyControls(
   return [
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
-      set: (_, signal) => graphql.tell("restart", mutations.restart, {}, signal),
+      set: (_, signal) => graphql.mutate("restart", mutations.restart, {}, signal),
     },
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 180 }),
-      set: (_, signal) => graphql.tell("reboot", mutations.reboot, {}, signal),
+      set: (_, signal) => graphql.mutate("reboot", mutations.reboot, {}, signal),
     },
     {
       control: toggle("locate", shown.locate, { lasting: false, restartsMining: false, seconds: 5 }),
-      set: (on, signal) => graphql.tell("locate", mutations.locate, { enable: on === true }, signal),
+      set: (on, signal) => graphql.mutate("locate", mutations.locate, { enable: on === true }, signal),
     },
     ...(settings.powerTarget === null ? [] : [powerLimit(graphql, settings.powerTarget)]),
     ...cooling(graphql, settings),
@@ -49,7 +49,7 @@ export const mutations = {
 
 const powerLimit = (graphql: BraiinsGraphql, value: number): OfferedControl => ({
   control: range("power_limit", { unit: "W", ...limits, step: 1, value }, tuned),
-  set: (watts, signal) => graphql.tell("the power target", mutations.power, { watts }, signal),
+  set: (watts, signal) => graphql.mutate("the power target", mutations.power, { watts }, signal),
 });
 
 /** Only where the fans follow a temperature or a fixed speed: an immersed or hydro rig is not told to turn fans. */
@@ -57,15 +57,15 @@ function cooling(graphql: BraiinsGraphql, settings: LegacySettings): OfferedCont
   const { coolingMode, fanPercent, targetTemperature, hotTemperature } = settings;
   const automatic = coolingMode === "AUTO";
   if (!automatic && coolingMode !== "MANUAL") return [];
-  const tell = (input: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
-    graphql.tell("the cooling settings", mutations.cooling, { input }, signal);
+  const mutate = (input: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
+    graphql.mutate("the cooling settings", mutations.cooling, { input }, signal);
   const fan: OfferedControl = {
     control: range(
       "fan",
       { unit: "%", min: 0, max: 100, step: 1, value: automatic ? "auto" : fanPercent, options: ["auto"] },
       cooled,
     ),
-    set: (value, signal) => tell(value === "auto" ? { mode: "AUTO" } : { mode: "MANUAL", speed: value }, signal),
+    set: (value, signal) => mutate(value === "auto" ? { mode: "AUTO" } : { mode: "MANUAL", speed: value }, signal),
   };
   if (!automatic || targetTemperature === null || hotTemperature === null) return [fan];
   return [
@@ -76,7 +76,7 @@ function cooling(graphql: BraiinsGraphql, settings: LegacySettings): OfferedCont
         { unit: "°C", min: 0, max: hotTemperature, step: 1, value: targetTemperature },
         cooled,
       ),
-      set: (value, signal) => tell({ mode: "AUTO", targetTemp: value }, signal),
+      set: (value, signal) => mutate({ mode: "AUTO", targetTemp: value }, signal),
     },
   ];
 }

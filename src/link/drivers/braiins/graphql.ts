@@ -37,16 +37,16 @@ export class BraiinsGraphql {
   async ask(query: string, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#renewing(query, signal);
     const missing = answer.data.bos === undefined && answer.data.bosminer === undefined;
-    if (missing) throw refusedWith("rig.refused", `${this.#http.at} refused`, said(answer) || "no data");
+    if (missing) throw refusedWith("rig.refused", `${this.#http.at} refused`, complaintOf(answer) || "no data");
     return answer;
   }
 
   /** A mutation; every error in it is a refusal. `what` names it in messages. */
-  async tell(what: string, mutation: string, variables: Variables, signal: AbortSignal): Promise<string> {
+  async mutate(what: string, mutation: string, variables: Variables, signal: AbortSignal): Promise<string> {
     const kept = this.#session !== null;
     const answer = await this.#withSession(mutation, variables, signal);
     if (answer === null) throw kept ? new SessionEnded(this.#notLetIn()) : this.#notLetIn();
-    const complaint = said(answer) || messageIn(answer.data, 0);
+    const complaint = complaintOf(answer) || messageIn(answer.data, 0);
     if (complaint !== null && complaint !== "")
       throw refusedWith("rig.refused", `${this.#http.at} refused ${what}`, complaint);
     return `The rig took ${what}`;
@@ -90,7 +90,7 @@ export class BraiinsGraphql {
     const reply = await this.#http.call({ ...call, headers: cookie(session) }, signal);
     if (reply.status === 401 || reply.status === 403) return null;
     const answer = answerOf(this.#http.at, call, reply);
-    return /unauthorized|unauthenticated|not logged in/i.test(said(answer)) ? null : answer;
+    return /unauthorized|unauthenticated|not logged in/i.test(complaintOf(answer)) ? null : answer;
   }
 
   async #login(signal: AbortSignal): Promise<string> {
@@ -101,7 +101,7 @@ export class BraiinsGraphql {
     if (session !== undefined && reply.status < 300) return session;
     if (reply.status >= 300 && reply.status !== 401 && reply.status !== 403)
       throw redacted(refusal(this.#http.at, call, reply), [this.#password]);
-    const why = reply.status < 300 ? said(answerOf(this.#http.at, call, reply)) : words(reply.body);
+    const why = reply.status < 300 ? complaintOf(answerOf(this.#http.at, call, reply)) : words(reply.body);
     const what = `${this.#http.at} does not take this login`;
     if (why === "") throw new RigbridgeError("rig.login", what);
     throw refusedWith("rig.login", what, redact(why, [this.#password]));
@@ -127,7 +127,7 @@ function answerOf(at: string, call: HttpCall, reply: HttpReply): Answer {
   return { data: isRecord(value.data) ? value.data : {}, complaints };
 }
 
-const said = ({ complaints }: Answer): string => complaints.join("; ");
+const complaintOf = ({ complaints }: Answer): string => complaints.join("; ");
 
 /** The results of mutations are unions; only their errors have a message. */
 function messageIn(value: unknown, depth: number): string | null {

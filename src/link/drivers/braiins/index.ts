@@ -306,8 +306,8 @@ class BraiinsRig implements Rig {
       control: toggle("mining", snapshot.wanted, { lasting: false, restartsMining: true, seconds: 120 }),
       set: (on, signal) =>
         on === true
-          ? this.#graphql.tell("start", mutations.start, {}, signal)
-          : this.#graphql.tell("stop", mutations.stop, {}, signal),
+          ? this.#graphql.mutate("start", mutations.start, {}, signal)
+          : this.#graphql.mutate("stop", mutations.stop, {}, signal),
     };
   }
 }

@@ -26,11 +26,11 @@ export function restControls(rest: BraiinsRest, pages: RestPages, awaited: Await
     mining(rest, page("miner/details")),
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
-      set: (_, signal) => rest.tell("PUT", "actions/restart", undefined, "Mining restarts", signal),
+      set: (_, signal) => rest.write("PUT", "actions/restart", undefined, "Mining restarts", signal),
     },
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 180 }),
-      set: (_, signal) => rest.tell("PUT", "actions/reboot", undefined, "The rig reboots", signal),
+      set: (_, signal) => rest.write("PUT", "actions/reboot", undefined, "The rig reboots", signal),
     },
     ...locate(rest, pages.get("actions/locate"), awaited),
     ...powerLimit(rest, page, awaited),
@@ -51,7 +51,7 @@ function mining(rest: BraiinsRest, details: TolerantReader): OfferedControl {
     control: toggle("mining", wanted, { ...passing, seconds: 60 }),
     set: (value, signal) => {
       const [action = "", done = ""] = value === true ? on : ["pause", "Mining is paused"];
-      return rest.tell("PUT", `actions/${action}`, undefined, done, signal);
+      return rest.write("PUT", `actions/${action}`, undefined, done, signal);
     },
   };
 }
@@ -63,7 +63,13 @@ function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): OfferedCon
       control: toggle("locate", shown, { ...passing, seconds: 5 }),
       set: (on, signal) => {
         awaited(["actions/locate"], 30);
-        return rest.tell("PUT", "actions/locate", on === true, on === true ? "It blinks" : "It blinks no more", signal);
+        return rest.write(
+          "PUT",
+          "actions/locate",
+          on === true,
+          on === true ? "It blinks" : "It blinks no more",
+          signal,
+        );
       },
     },
   ];
@@ -83,7 +89,7 @@ function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedCon
       control: range("power_limit", { unit: "W", min, max, step: 1, value: target }, tuned),
       set: (watt, signal) => {
         awaited(["performance/tuner-state", "configuration/miner"], 60);
-        return rest.tell("PUT", "performance/power-target", { watt }, `The power target is ${watt} W`, signal);
+        return rest.write("PUT", "performance/power-target", { watt }, `The power target is ${watt} W`, signal);
       },
     },
   ];
@@ -101,7 +107,7 @@ function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedContro
   const put = async (next: "auto" | "manual", change: Readonly<Record<string, unknown>>, signal: AbortSignal) => {
     awaited(["configuration/miner"], cooled.seconds + 15);
     const kept = await coolingNow(rest, next, signal);
-    return rest.tell("PUT", "cooling/mode", { [next]: { ...kept, ...change } }, "The cooling is set", signal);
+    return rest.write("PUT", "cooling/mode", { [next]: { ...kept, ...change } }, "The cooling is set", signal);
   };
   return [...fan(mode, limits, put), ...(automatic ? temperatureTarget(mode, limits, put) : [])];
 }
@@ -177,7 +183,7 @@ function boards(rest: BraiinsRest, page: TolerantReader): OfferedControl[] {
         control: toggle(`board_${slot}`, enabled, switched),
         set: (on, signal) => {
           const body = { enable: on === true, hashboard_ids: [id] };
-          return rest.tell("PATCH", "miner/hw/hashboards", body, `Board ${slot} is ${on ? "on" : "off"}`, signal);
+          return rest.write("PATCH", "miner/hw/hashboards", body, `Board ${slot} is ${on ? "on" : "off"}`, signal);
         },
       },
     ];

@@ -19,7 +19,7 @@ export function restPools(rest: BraiinsRest, changing: () => void): Required<Omi
     changing();
     const groups = edit(await configured(rest, signal));
     const secrets = groups.flatMap(({ pools }) => pools.map(({ password }) => password));
-    return rest.tell("PUT", "pools/batch", groups, done, signal).catch((error: unknown) => {
+    return rest.write("PUT", "pools/batch", groups, done, signal).catch((error: unknown) => {
       throw redacted(error, secrets);
     });
   };

@@ -52,7 +52,13 @@ export class BraiinsRest {
   }
 
   /** Resolves with the rig's words, or with `done` where it has none. */
-  async tell(method: "PUT" | "PATCH", path: string, body: unknown, done: string, signal: AbortSignal): Promise<string> {
+  async write(
+    method: "PUT" | "PATCH",
+    path: string,
+    body: unknown,
+    done: string,
+    signal: AbortSignal,
+  ): Promise<string> {
     const call = { method, path: `${root}/${path}`, ...(body === undefined ? {} : { body }), ofCommand: true } as const;
     const reply = await this.#send(call, signal);
     return words(reply.body) || done;

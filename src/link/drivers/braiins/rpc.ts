@@ -29,10 +29,10 @@ export async function askReports(rpc: RpcTransport, signal: AbortSignal, notes: 
 
 /** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is none of Braiins'. */
 export function softwareOf(version: unknown): string | null {
-  const said = new TolerantReader(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
-  const key = ["BOSer", "BOSminer+", "BOSminer"].find((name) => said.has(name));
+  const programs = new TolerantReader(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
+  const key = ["BOSer", "BOSminer+", "BOSminer"].find((name) => programs.has(name));
   if (key !== undefined) {
-    const text = said.text(key) ?? "";
+    const text = programs.text(key) ?? "";
     return /^bos/i.test(text) ? text : `${key} ${text}`.trimEnd();
   }
   return /BOSMINER|BOSER/i.test(JSON.stringify(version) ?? "") ? "BOSminer" : null;
@@ -113,8 +113,8 @@ function boardsOf(
 
 /** BOSminer says Hz and BOSer MHz; no chip runs at 100 GHz, and none at 100 kHz. */
 function frequencyOf(detail: TolerantReader | undefined): number | null {
-  const said = detail?.number("Frequency", { absent: 0 }) ?? null;
-  return said === null || said >= 100_000 ? said : said * 1e6;
+  const frequency = detail?.number("Frequency", { absent: 0 }) ?? null;
+  return frequency === null || frequency >= 100_000 ? frequency : frequency * 1e6;
 }
 
 /** A paused miner has no details of its boards to give, or its tuner says so. */

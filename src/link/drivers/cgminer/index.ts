@@ -20,8 +20,8 @@ import {
 } from "./readings.ts";
 
 /**
- * The RPC of cgminer, bfgminer and sgminer, which most ASIC firmware speaks in a dialect of its own.
- * Source: cgminer API-README, bfgminer README.RPC. `quit` is never sent: nothing here could start it again.
+ * The RPC of cgminer, bfgminer and sgminer; most ASIC firmware speaks a dialect of it.
+ * Source: cgminer API-README, bfgminer README.RPC. `quit` is never sent: nothing could start the miner again.
  */
 export const cgminer: Driver = {
   id: "cgminer",
@@ -35,26 +35,26 @@ export const cgminer: Driver = {
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
 
-/** Some firmware has only the fuller list of its devices. */
+/** Some firmware has only this longer list of devices. */
 const fullerDevices = "edevs";
 
 const poolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const satisfies PoolAction[];
 
-/** ms of a read that may go into questions beside the readings; what is left is asked with the next read. */
-const questionTime = 1_500;
+/** Of a read, for requests beside the readings; the next read continues. */
+const sideTimeoutMs = 1_500;
 
 class CgminerRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #now: () => number;
   readonly #access: Access;
-  /** Whether `a+b` works; null until it was tried. */
+  /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
-  /** How its devices are asked for; null until a refusal has shown that it is not `devs`, or neither. */
+  /** The command that lists its devices; null while `devs` has not been refused. */
   #devices: "devs" | typeof fullerDevices | null = null;
   #kind: Kind | undefined;
-  /** Seconds, of the last read. */
+  /** s, at the last read. */
   #uptime: number | null = null;
-  /** undefined until it was asked. */
+  /** undefined before it was read. */
   #algorithm: string | null | undefined;
   readonly #offered = new OfferedControls();
   readonly pools: PoolControls;
@@ -102,7 +102,7 @@ class CgminerRig implements Rig {
     this.#rpc.close();
   }
 
-  /** What mines there now may be another firmware, with other options, or another rig. */
+  /** After a restart it may be other firmware, have other options, or be another rig. */
   #noticeRestart(uptime: number | null): void {
     if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) {
       this.#kind = undefined;
@@ -120,7 +120,7 @@ class CgminerRig implements Rig {
     return { ...sections, devs: fuller };
   }
 
-  /** The four reports, joined where the rig takes that: separate ones cost more than twice as much. */
+  /** The four reports, joined where the rig supports it: separate ones cost more than twice as much. */
   async #reports(signal: AbortSignal, notes: Notes): Promise<Sections> {
     if (this.#joins !== false) {
       const joined = await this.#joined(signal, notes);
@@ -129,7 +129,7 @@ class CgminerRig implements Rig {
     try {
       return await this.#separate(signal, notes);
     } catch (error) {
-      // Whether the rig hung or only the joined command did is open again.
+      // Either the rig hung or only the joined command, so joining is tried again.
       if (error instanceof RigbridgeError && error.code === "rig.timeout") this.#joins = null;
       throw error;
     }
@@ -151,7 +151,7 @@ class CgminerRig implements Rig {
     return name === "devs" ? (this.#devices ?? name) : name;
   }
 
-  /** null when the rig does not join; that is remembered. */
+  /** null when the rig does not join commands; that is remembered. */
   async #joined(signal: AbortSignal, notes: Notes): Promise<Sections | null> {
     try {
       const joined = sectionNames.map((name) => this.#commandFor(name)).join("+");
@@ -170,7 +170,7 @@ class CgminerRig implements Rig {
         stats: firstOf(parts.stats),
       };
     } catch (error) {
-      // Some answer a joined command with nothing at all. What has joined before is only disturbed.
+      // Some rigs do not answer a joined command at all. Once joining has worked, a failure is temporary.
       const code = error instanceof RigbridgeError ? error.code : null;
       if (this.#joins === true || code === "rig.unreachable" || code === null) throw error;
       this.#joins = false;
@@ -179,7 +179,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What it is, which decides on what its figures mean; a read never fails for it. */
+  /** Reads what it is, which decides what its figures mean; a failure does not fail the read. */
   async #introduce({ stats }: Sections, signal: AbortSignal): Promise<void> {
     if (this.#kind !== undefined) return;
     try {
@@ -189,9 +189,9 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What else is asked once, or now and then; a read never fails for it. */
+  /** Reads what is needed once or rarely; a failure does not fail the read. */
   async #ask(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
-    const until = this.#now() + questionTime;
+    const until = this.#now() + sideTimeoutMs;
     try {
       if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
       const commands = [...Object.values(poolCommands), "restart", ...boardCommands(snapshot).flatMap(both)];
@@ -201,7 +201,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** null when the rig answers it with nothing readable, as it may with what it does not know. */
+  /** null when the answer is unreadable, as it may be to an unknown command. */
   async #question(command: string, signal: AbortSignal): Promise<unknown> {
     try {
       return (await this.#rpc.send(command, undefined, signal)).value;
@@ -244,13 +244,13 @@ class CgminerRig implements Rig {
   }
 }
 
-const deniedNote = "this rig does not let itself be steered over this protocol from here";
+const deniedNote = "this rig does not allow this computer to control it over this protocol";
 const readOnlyNote =
-  "this rig only lets itself be read from here; to steer it, start its miner with --api-allow W:address of this computer";
+  "this rig allows this computer only to read it; to control it, start its miner with --api-allow W:address of this computer";
 
 const both = (command: string): string[] => [`${command}enable`, `${command}disable`];
 
-/** How boards are switched: only where each board is a device of one kind, so that its number names it. */
+/** Prefixes of the commands that switch boards; none where boards are not devices of one kind, numbered in order. */
 function boardCommands({ bitmain, numbered }: Snapshot): string[] {
   const commands = new Set(numbered.map(({ command }) => command));
   return bitmain === null && commands.size === 1 ? [...commands] : [];
@@ -259,11 +259,11 @@ function boardCommands({ bitmain, numbered }: Snapshot): string[] {
 const uptimeOf = ({ summary }: Sections): number | null =>
   new TolerantReader(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;
 
-/** WhatsMiner says its MAC in every summary. */
+/** WhatsMiner reports its MAC in every summary. */
 function macOf(summary: TolerantReader, kind: Kind | undefined): Pick<Identity, "mac"> {
   return { mac: normalMac(summary.text("MAC")) ?? kind?.identity.mac ?? null };
 }
 
-/** null when the rig does not know the command. */
+/** null where the rig does not know the command. */
 const algorithmOf = (value: unknown): string | null =>
   new TolerantReader(value, new Notes(), "").list("COIN")[0]?.text("Hash Method") ?? null;

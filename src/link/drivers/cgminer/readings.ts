@@ -7,7 +7,7 @@ import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } 
 import { highest, total } from "../shared/figures.ts";
 import { antminerAlgorithm } from "./identity.ts";
 
-/** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
+/** The raw answers to `summary`, `pools`, `devs` and `stats`. */
 export interface Sections {
   readonly summary: unknown;
   readonly pools: unknown;
@@ -15,7 +15,7 @@ export interface Sections {
   readonly stats: unknown;
 }
 
-/** The four reports, read. */
+/** What the four reports of one read bring. */
 export interface Snapshot {
   readonly summary: TolerantReader;
   readonly rates: Rates;
@@ -26,7 +26,7 @@ export interface Snapshot {
   readonly bitmain: BitmainStats | null;
 }
 
-/** `model`: what the rig is, where its statistics do not say. Where there is no summary, these stand in for it. */
+/** `model`: the rig's, where its statistics do not name one. Without a summary, the statistics replace it. */
 export function snapshotOf(sections: Sections, notes: Notes, model: string | null = null): Snapshot {
   const list = (name: keyof Sections): TolerantReader[] =>
     new TolerantReader(sections[name], notes, "").list(name.toUpperCase());
@@ -101,8 +101,8 @@ export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }:
   };
 }
 
-/** Whether statistics say what a summary would, as Bitmain's do. */
+/** Whether statistics contain the figures of a summary, as Bitmain's do. */
 export const standsInForSummary = (stats: unknown): boolean =>
   bitmainStats(new TolerantReader(stats, new Notes(), "").list("STATS"), null) !== null;
 
-export const refusedSummary = "the rig refuses its summary; its statistics were read in place of it";
+export const refusedSummary = "the rig refuses its summary; its statistics were read instead";

@@ -7,25 +7,25 @@ import { limitNow, type Profiles } from "./profiles.ts";
 import { awakeOf, locateOf, type Snapshot } from "./readings.ts";
 import type { Work, Write } from "./session.ts";
 
-/** Does something within one session. */
+/** Runs writes within one session. */
 export type InSession = (signal: AbortSignal, work: Work<string>) => Promise<string>;
 
-/** What the controls are made of. */
+/** What the controls are built from. */
 export interface ControlContext {
   readonly snapshot: Snapshot;
   readonly profiles: Profiles;
   /** The record of `tempctrl`. */
   readonly temperatures: TolerantReader;
-  /** W last asked for; null before. */
-  readonly askedLimit: number | null;
-  readonly limitAsked: (watts: number) => void;
+  /** W last set; null before. */
+  readonly lastLimit: number | null;
+  readonly keepLimit: (watts: number) => void;
 }
 
-/** Boards ramp up slowly, to do no harm: minutes until full speed. */
+/** Boards ramp up slowly to protect the hardware, minutes until full speed. */
 const ramping = { lasting: true, restartsMining: false, seconds: 120 };
 const setting = { lasting: true, restartsMining: false, seconds: 10 };
 
-/** All that can be told it. Source: Luxor's "LUXminer commands". */
+/** Source: Luxor's "LUXminer commands". */
 export function offers(session: InSession, context: ControlContext): OfferedControl[] {
   const { config } = context.snapshot;
   const send =
@@ -46,7 +46,7 @@ export function offers(session: InSession, context: ControlContext): OfferedCont
   ];
   if (awake !== null) {
     offered.push({
-      // Sleep outlasts a restart; before 2024 a restart ended it.
+      // Sleep survives a restart; before 2024 a restart ended it.
       control: toggle("mining", awake, ramping),
       set: (on, signal) => send("curtail", on === true ? "wakeup" : "sleep")(on, signal),
     });
@@ -66,7 +66,7 @@ export function offers(session: InSession, context: ControlContext): OfferedCont
   ];
 }
 
-function profileControls(session: InSession, { profiles, askedLimit, limitAsked }: ControlContext): OfferedControl[] {
+function profileControls(session: InSession, { profiles, lastLimit, keepLimit }: ControlContext): OfferedControl[] {
   const { levels, others, present } = profiles;
   const offered: OfferedControl[] = [];
   if (levels.length + others.length > 0) {
@@ -77,13 +77,13 @@ function profileControls(session: InSession, { profiles, askedLimit, limitAsked 
   }
   if (levels.length > 0) {
     offered.push({
-      control: range("power_limit", limitScale(levels, limitNow(profiles), askedLimit), ramping),
+      control: range("power_limit", limitScale(levels, limitNow(profiles), lastLimit), ramping),
       set: async (watts, signal) => {
         const level = highestWithin(levels, Number(watts));
         if (level === null) throw new RigbridgeError("control.absent", `No profile takes ${watts} W or less`);
-        const said = await session(signal, (write, undo) => useProfile(write, undo, profiles, level.label));
-        limitAsked(Number(watts));
-        return `${said}; ${level.label} takes ${level.watts} W`;
+        const result = await session(signal, (write, undo) => useProfile(write, undo, profiles, level.label));
+        keepLimit(Number(watts));
+        return `${result}; ${level.label} takes ${level.watts} W`;
       },
     });
   }
@@ -91,26 +91,26 @@ function profileControls(session: InSession, { profiles, askedLimit, limitAsked 
 }
 
 /**
- * Thermal management chooses profiles itself, up to a highest one. So it is switched off for the change, as Luxor's
- * own tools do, and gets this profile as its highest with which it comes back: heat may still lower it, nothing raises
- * it. Whatever happens in between, it is switched on again.
+ * Thermal management selects profiles automatically, up to a highest one. So it is switched off for the change, as Luxor's
+ * own tools do, and gets this profile as its highest: heat may still lower the profile, but nothing raises it above.
+ * Thermal management is switched on again whatever happens.
  */
 async function useProfile(write: Write, undo: Write, { managed }: Profiles, name: string): Promise<string> {
   if (managed !== true) return write("profileset", name);
   await write("atmset", "enabled=false");
   try {
-    const said = await write("profileset", name);
+    const result = await write("profileset", name);
     await write("atmset", `max_profile=${name}`);
-    return `${said}; thermal management stays on, with ${name} as its highest profile`;
+    return `${result}; thermal management stays on, with ${name} as its highest profile`;
   } finally {
     await undo("atmset", "enabled=true").catch((error: unknown) => {
       if (!(error instanceof RigbridgeError)) throw error;
-      throw new RigbridgeError(error.code, `${error.message}; its thermal management is switched off now`);
+      throw new RigbridgeError(error.code, `${error.message}; its thermal management is now switched off`);
     });
   }
 }
 
-/** Rigs in water or oil have no fans, and refuse. */
+/** Rigs in water or oil have no fans, and refuse it. */
 function fanControl(
   session: InSession,
   { snapshot: { fans, config }, temperatures }: ControlContext,
@@ -126,7 +126,7 @@ function fanControl(
   ];
 }
 
-/** The three thresholds go together, none below the one before. Luxor names no lowest target; the rig knows its own. */
+/** The three thresholds are set together in ascending order. Luxor documents no lowest target; the rig checks its own. */
 function temperatureControl(session: InSession, temperatures: TolerantReader): OfferedControl[] {
   const [target, hot, dangerous] = ["Target", "Hot", "Dangerous"].map((key) =>
     temperatures.number(key, { absent: 0, max: 250 }),

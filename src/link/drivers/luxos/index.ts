@@ -1,20 +1,21 @@
-import { RigbridgeError } from "../../../contract/problems.ts";
+import { invalidAll, RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import type { Driver, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
+import type { Driver, PoolAction, PoolControls, PoolLogin, Reading, Rig, Signs } from "../../driver.ts";
+import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { cgminerPools } from "../shared/cgminer-pools.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers } from "./controls.ts";
-import { poolActions, poolControls } from "./pools.ts";
 import { profilesOf } from "./profiles.ts";
 import { firmwareOf, haltOf, identityOf, readingsOf, snapshotOf } from "./readings.ts";
 import { LuxosReports, liveReports, type Reports, recordOf, recordsOf, seldomReports } from "./reports.ts";
 import { LuxosSession } from "./session.ts";
 
 /**
- * LuxOS, Luxor's firmware for Antminers: the RPC of cgminer with commands of its own and no login.
+ * LuxOS, Luxor's firmware for Antminers: cgminer's RPC with additional commands and without a login.
  * Source: docs.luxor.tech, "LUXminer commands".
  */
 export const luxos: Driver = {
@@ -28,8 +29,8 @@ export const luxos: Driver = {
 
 function recognise({ root, version }: Signs): Partial<Identity> | undefined {
   if (isRecord(version) && /LUXMINER/i.test(JSON.stringify(version))) {
-    const said = recordOf({ version }, "version", "VERSION", new Notes());
-    return { make: "LuxOS", model: said.text("Type"), firmware: firmwareOf(said) };
+    const record = recordOf({ version }, "version", "VERSION", new Notes());
+    return { make: "LuxOS", model: record.text("Type"), firmware: firmwareOf(record) };
   }
   return root !== null && /Luxor Firmware/i.test(root.body) ? { make: "LuxOS" } : undefined;
 }
@@ -47,7 +48,7 @@ class LuxosRig implements Rig {
   readonly #seldom = new Memo<Reports>(refreshAfterMs);
   /** V by board. */
   readonly #voltages = new Memo<Map<number, number>>(refreshAfterMs);
-  #askedLimit: number | null = null;
+  #lastLimit: number | null = null;
   readonly #offered = new OfferedControls();
 
   constructor(rpc: RpcTransport) {
@@ -61,16 +62,16 @@ class LuxosRig implements Rig {
     const notes = new Notes();
     const live = await this.#reports.ask(liveReports, signal, notes);
     accepted(this.#rpc.at, "summary", live.summary);
-    const seldom = await this.#askSeldom(signal, notes);
+    const seldom = await this.#readSeldom(signal, notes);
     const profiles = profilesOf(live, seldom, notes);
-    const snapshot = snapshotOf(live, await this.#askVoltages(live, signal), notes);
+    const snapshot = snapshotOf(live, await this.#readVoltages(live, signal), notes);
     const offered = offers((signal, work) => this.#session.during(signal, work), {
       snapshot,
       profiles,
       temperatures: recordOf(live, "tempctrl", "TEMPCTRL", notes),
-      askedLimit: this.#askedLimit,
-      limitAsked: (watts) => {
-        this.#askedLimit = watts;
+      lastLimit: this.#lastLimit,
+      keepLimit: (watts) => {
+        this.#lastLimit = watts;
       },
     });
     const version = recordOf(seldom, "version", "VERSION", notes);
@@ -101,8 +102,8 @@ class LuxosRig implements Rig {
     this.#rpc.close();
   }
 
-  /** A read never fails for these; what could not be had is asked for again with the next one. */
-  async #askSeldom(signal: AbortSignal, notes: Notes): Promise<Reports> {
+  /** A failure does not fail the read; the next one tries again. */
+  async #readSeldom(signal: AbortSignal, notes: Notes): Promise<Reports> {
     const { isFresh, value } = this.#seldom;
     if (isFresh && value !== undefined) return value;
     try {
@@ -114,7 +115,7 @@ class LuxosRig implements Rig {
     }
   }
 
-  async #askVoltages(live: Reports, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
+  async #readVoltages(live: Reports, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
     const { isFresh, value: known } = this.#voltages;
     if (isFresh && known !== undefined) return known;
     const voltages = this.#voltages.keep(new Map());
@@ -134,4 +135,32 @@ class LuxosRig implements Rig {
     }
     return voltages;
   }
+}
+
+/** LuxOS has no command for the order of its pools: `poolpriority` is not among its commands. */
+const poolActions: readonly PoolAction[] = ["add", "switch", "enable", "disable", "remove"];
+
+/** Pools are changed without a session. Source: Luxor's "CGminer commands". */
+function poolControls(rpc: RpcTransport): PoolControls {
+  const { prioritize: _, ...pools } = cgminerPools(
+    rpc,
+    async (command, parameter, signal) => accepted(rpc.at, command, (await rpc.send(command, parameter, signal)).value),
+    (part) => part,
+  );
+  return {
+    ...pools,
+    add: async (login, signal) => {
+      checkLogin(login);
+      checkParts(login);
+      return pools.add(login, signal);
+    },
+  };
+}
+
+/** LuxOS documents no way to write a comma within a part. */
+function checkParts({ worker, password }: PoolLogin): void {
+  const mistakes = Object.entries({ worker, password }).flatMap(([path, part]) =>
+    part.includes(",") ? [{ path, message: "contains a comma, which LuxOS cannot take" }] : [],
+  );
+  if (mistakes.length > 0) throw invalidAll(mistakes);
 }

@@ -9,7 +9,7 @@ import { celsius, highest, total } from "../shared/figures.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
 import { type Reports, recordOf, recordsOf } from "./reports.ts";
 
-/** What one read makes of the reports. */
+/** What one read of the reports brings. */
 export interface Snapshot {
   readonly config: TolerantReader;
   readonly summary: TolerantReader;
@@ -23,7 +23,7 @@ export interface LuxosBoard {
   readonly board: Board;
   /** Not switched off by its owner. */
   readonly enabled: boolean;
-  /** What the rig itself calls it; null when it does not say, and then it is not steered. */
+  /** The rig's own number for it; null where it reports none, and then the board has no control. */
   readonly number: number | null;
 }
 
@@ -74,7 +74,7 @@ function boardOf(
       slot: number,
       hashrate: reading.hashrate,
       temperature: reading.temperature,
-      // What `stats` gives as temperatures of chips are those of the board again.
+      // The chip temperatures in `stats` repeat those of the board.
       chipTemperature: null,
       chips: chain?.chips ?? null,
       chipsExpected: chain?.chipsExpected ?? null,
@@ -97,7 +97,7 @@ export function identityOf(live: Reports, version: TolerantReader, notes: Notes)
   };
 }
 
-/** "2025.4.8.220305-57b389c7" without the mark of its sources; `Miner` may play stock firmware. */
+/** "2025.4.8.220305-57b389c7" without the commit of its sources; `Miner` may imitate stock firmware. */
 export const firmwareOf = (version: TolerantReader): string | null =>
   version.text("LUXminer")?.replace(/-[0-9a-f]+$/, "") ?? version.text("Miner");
 
@@ -140,26 +140,26 @@ export function readingsOf(live: Reports, seldom: Reports, snapshot: Snapshot, p
   };
 }
 
-/** Whether it is told to mine: not curtailed. null when the rig does not say. */
+/** Whether it is not curtailed; null where it is not reported. */
 export function awakeOf(config: TolerantReader): boolean | null {
   const mode = config.text("CurtailMode")?.toLowerCase();
   if (mode === "none") return true;
   return mode === "sleep" || mode === "idle" ? false : null;
 }
 
-/** Its tuner may stop it for a while. */
+/** Its tuner may pause it. */
 export function haltOf(config: TolerantReader): Halt | undefined {
   const isTuning = awakeOf(config) !== false && config.boolean("IsTuning") === true;
   return isTuning ? { code: "tuning", text: "It is tuning itself" } : undefined;
 }
 
-/** Whether the red LED blinks because somebody said so. */
+/** Whether the red LED was set to blink. */
 export function locateOf(config: TolerantReader): boolean | null {
   const led = config.text("RedLed");
   return led === null ? null : led.toLowerCase() === "blink";
 }
 
-/** LuxOS says what each of the four sensors is; those in the water stand in for its own. */
+/** LuxOS labels each of the four sensors; in a liquid-cooled rig some are in the water. */
 function water(live: Reports, notes: Notes, label: string): number | null {
   const labels = recordOf(live, "temps", "METADATA", notes);
   const keys = labels.keys().filter((key) => labels.object(key).text("Label") === label);
@@ -167,7 +167,7 @@ function water(live: Reports, notes: Notes, label: string): number | null {
   return highest(boards.flatMap((board) => keys.map((key) => board.number(key, celsius))));
 }
 
-/** `PSU` says whether the power comes from the supply's own meter. */
+/** `PSU` tells whether the power is measured by the power supply. */
 function psuOf(config: TolerantReader, power: TolerantReader, watts: number | null): RigReadings["psu"] {
   const model = config.text("PSULabel");
   const metered = power.boolean("PSU") === true ? watts : null;

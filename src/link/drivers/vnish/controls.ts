@@ -4,18 +4,18 @@ import { choice, type OfferedControl, range, toggle, trigger } from "../../contr
 import { isRecord, type TolerantReader } from "../../tolerant-reader.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import type { Presets } from "./presets.ts";
-import { type Snapshot, stateOf, toldToMine } from "./readings.ts";
+import { isOn, type Snapshot, stateOf } from "./readings.ts";
 import { minerSettings, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";
 
-/** What the controls are made of. */
+/** What the controls are built from. */
 export interface ControlContext {
   readonly snapshot: Snapshot;
   readonly presets: Presets;
-  /** W last asked for; null before. */
-  readonly askedLimit: number | null;
-  readonly limitAsked: (watts: number) => void;
-  /** °C that the fans last worked for; null when that was never seen. */
+  /** W last set; null before. */
+  readonly lastLimit: number | null;
+  readonly keepLimit: (watts: number) => void;
+  /** °C, the last target of automatic cooling; null when unknown. */
   readonly autoTarget: number | null;
 }
 
@@ -24,7 +24,7 @@ const starting = { lasting: false, restartsMining: true, seconds: 180 };
 const preset = { lasting: true, restartsMining: true, seconds: 180 };
 const cooling = { lasting: true, restartsMining: false, seconds: 10 };
 
-/** All that can be told it, by who has its password. */
+/** With its password. */
 export function offers(web: VnishWeb, context: ControlContext): OfferedControl[] {
   const { snapshot } = context;
   const post =
@@ -46,11 +46,11 @@ export function offers(web: VnishWeb, context: ControlContext): OfferedControl[]
 
 type Post = (path: string, done: string) => OfferedControl["set"];
 
-/** A stop ends with a reboot, unless the owner has set that the rig remains stopped. */
+/** A reboot ends a stop, unless the rig is set to remain stopped. */
 function miningSwitch(snapshot: Snapshot, post: Post): OfferedControl {
   const start = stateOf(snapshot) === "paused" ? "mining/resume" : "mining/start";
   return {
-    control: toggle("mining", toldToMine(snapshot), { ...starting, restartsMining: false }),
+    control: toggle("mining", isOn(snapshot), { ...starting, restartsMining: false }),
     set: (on, signal) =>
       on === true
         ? post(start, "VNish starts mining")(on, signal)
@@ -59,8 +59,8 @@ function miningSwitch(snapshot: Snapshot, post: Post): OfferedControl {
 }
 
 /**
- * `find-miner` goes over to the other state, so it is called only when the rig is not as wanted; newer firmware
- * calls it `locate-miner`.
+ * `find-miner` toggles, so it is called only when the rig is in the other state; newer firmware calls it
+ * `locate-miner`.
  */
 function locateSwitch(web: VnishWeb, { status }: Snapshot): OfferedControl[] {
   const now = status.boolean("find_miner");
@@ -71,7 +71,7 @@ function locateSwitch(web: VnishWeb, { status }: Snapshot): OfferedControl[] {
       set: async (wanted, signal) => {
         const { value } = await web.get("status", signal);
         const on = isRecord(value) ? value.find_miner : null;
-        if (on === wanted) return wanted === true ? "The rig blinks already" : "The rig does not blink";
+        if (on === wanted) return wanted === true ? "The rig is already blinking" : "The rig is not blinking";
         await web.post("find-miner", undefined, signal, { otherwise: "locate-miner" });
         return wanted === true ? "VNish blinks" : "VNish stops blinking";
       },
@@ -79,7 +79,7 @@ function locateSwitch(web: VnishWeb, { status }: Snapshot): OfferedControl[] {
   ];
 }
 
-/** Takes hold at once and is forgotten with the next restart. Came with 1.3.3. */
+/** Takes effect at once, until the next restart. Since 1.3.3. */
 function throttle(web: VnishWeb, { miner, info }: Snapshot): OfferedControl[] {
   if (!isSince(info.text("fw_version"), [1, 3, 3])) return [];
   const value = miner.object("miner_status").number("throttled", { min: 0, max: 100 });
@@ -106,8 +106,8 @@ export function isSince(version: string | null, wanted: readonly number[]): bool
   return true;
 }
 
-/** Only the name is sent: with the rest of `overclock` the tuning of that preset would be written over. */
-function presetControls(web: VnishWeb, { presets, askedLimit, limitAsked }: ControlContext): OfferedControl[] {
+/** Only the name is sent: the other fields of `overclock` would overwrite the tuning of that preset. */
+function presetControls(web: VnishWeb, { presets, lastLimit, keepLimit }: ControlContext): OfferedControl[] {
   const { tuned, others, present, presentWatts, switches } = presets;
   const use = (name: string, signal: AbortSignal): Promise<string> =>
     store(web, { overclock: { preset: name } }, "restart", signal);
@@ -118,16 +118,16 @@ function presetControls(web: VnishWeb, { presets, askedLimit, limitAsked }: Cont
       set: (name, signal) => use(String(name), signal),
     });
   }
-  // While the firmware moves between presets by itself, none of them is a limit.
+  // While the firmware switches presets automatically, none of them is a limit.
   if (tuned.length > 0 && !switches) {
     offered.push({
-      control: range("power_limit", limitScale(tuned, presentWatts, askedLimit), preset),
+      control: range("power_limit", limitScale(tuned, presentWatts, lastLimit), preset),
       set: async (watts, signal) => {
         const level = highestWithin(tuned, Number(watts));
         if (level === null) throw new RigbridgeError("control.absent", `No tuned preset takes ${watts} W or less`);
-        const said = await use(level.label, signal);
-        limitAsked(Number(watts));
-        return `${said}; preset ${level.label}`;
+        const result = await use(level.label, signal);
+        keepLimit(Number(watts));
+        return `${result}; preset ${level.label}`;
       },
     });
   }
@@ -135,8 +135,8 @@ function presetControls(web: VnishWeb, { presets, askedLimit, limitAsked }: Cont
 }
 
 /**
- * Cooling has one mode: `auto` with the temperature that it works for, or `manual` with the speed. Rigs in oil or
- * water say `immersion`, and are left alone.
+ * Cooling has one mode: `auto` with its target temperature, or `manual` with the speed. Rigs in oil or water report
+ * `immersion`, and get no control.
  */
 function coolingControls(web: VnishWeb, { snapshot: { miner, model }, autoTarget }: ControlContext): OfferedControl[] {
   const mode = miner.object("cooling").object("settings").object("mode");
@@ -172,7 +172,7 @@ function fan(
   };
 }
 
-/** The rest of the cooling settings goes back as it is. */
+/** The other cooling settings are written back unchanged. */
 async function setCooling(
   web: VnishWeb,
   mode: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ import { identityFrom, readByRpc } from "./rpc.ts";
 import { VnishWeb } from "./web.ts";
 
 /**
- * VNish, also sold as AnthillOS: firmware for Antminers with a web API, and a part of stock firmware's RPC.
+ * VNish, also sold as AnthillOS: firmware for Antminers with a web API, and part of stock firmware's RPC.
  * Source: its OpenAPI document; the RPC as recorded.
  */
 export const vnish: Driver = {
@@ -22,20 +22,20 @@ export const vnish: Driver = {
   name: "VNish (AnthillOS, on Antminer)",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [80, 4028],
-  login: { keys: ["password"], adds: "steered" },
+  login: { keys: ["password"], adds: "controlled" },
   makersLogin: { username: "", password: "admin" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new VnishRig(link),
 };
 
-/** Since 1.3 it refuses `version`, so a rig that does is asked for `stats`. */
-function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+/** Since 1.3 it refuses `version`; then `stats` is requested. */
+function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   if (root !== null && /AnthillOS/i.test(root.body)) return { make: "VNish", ...identityFrom(version, "VERSION") };
   const known = identityFrom(version, "VERSION");
   if (known !== undefined) return known;
   const status = statusOf(version);
   if (status === null || !isRefusal(status)) return undefined;
-  return Object.hasOwn(told, "stats") ? identityFrom(told.stats, "STATS") : { command: "stats" };
+  return Object.hasOwn(reports, "stats") ? identityFrom(reports.stats, "STATS") : { command: "stats" };
 }
 
 /** What the rig is does not change, presets only with its tuning. */
@@ -50,11 +50,11 @@ class VnishRig implements Rig {
   readonly #link: Link;
   readonly #web: VnishWeb;
   readonly pools: PoolControls;
-  /** As they came; null for what the rig does not show. */
+  /** Raw pages; null for those that the rig does not have. */
   readonly #seldom = new Map<SeldomPage, Memo<unknown>>(seldomPages.map((page) => [page, new Memo(refreshAfterMs)]));
-  /** Whether its web was ever read. */
+  /** Whether its web API was ever read. */
   #hasWeb = false;
-  #askedLimit: number | null = null;
+  #lastLimit: number | null = null;
   #autoTarget: number | null = null;
   readonly #offered = new OfferedControls();
 
@@ -76,7 +76,7 @@ class VnishRig implements Rig {
     }
     const status = new TolerantReader(await this.#optional("status", signal, notes), notes, "status");
     const performance = new TolerantReader(await this.#optional("perf-summary", signal, notes), notes, "perf-summary");
-    await this.#askSeldom(signal);
+    await this.#readSeldom(signal);
     const snapshot = this.#snapshot(summary.object("miner"), status, notes);
     const presets = this.#presets(performance, notes);
     return this.#reading(snapshot, presets, notes);
@@ -105,7 +105,7 @@ class VnishRig implements Rig {
       this.#offered.offer([]);
       return reading;
     } catch (error) {
-      // Then nothing answers there, and the web is what should.
+      // RPC does not answer either, so the web API's error counts.
       throw error instanceof RigbridgeError ? webError : error;
     }
   }
@@ -120,18 +120,18 @@ class VnishRig implements Rig {
         ? offers(this.#web, {
             snapshot,
             presets,
-            askedLimit: this.#askedLimit,
-            limitAsked: (watts) => {
-              this.#askedLimit = watts;
+            lastLimit: this.#lastLimit,
+            keepLimit: (watts) => {
+              this.#lastLimit = watts;
             },
             autoTarget: this.#autoTarget,
           })
         : [];
     if (locked !== null) notes.add(locked.text);
     if (snapshot.status.boolean("restart_required") === true)
-      notes.add("changed settings wait for a restart of mining");
-    if (snapshot.status.boolean("reboot_required") === true) notes.add("changed settings wait for a reboot");
-    if (presets.switches) notes.add("its preset switcher chooses presets by itself");
+      notes.add("changed settings take effect when mining restarts");
+    if (snapshot.status.boolean("reboot_required") === true) notes.add("changed settings take effect after a reboot");
+    if (presets.switches) notes.add("its preset switcher selects presets automatically");
     return {
       identity: identityOf(snapshot),
       readings: { ...readings, notes: notes.list() },
@@ -173,7 +173,7 @@ class VnishRig implements Rig {
     return reply.value;
   }
 
-  /** A page that older firmware does not have costs a note at most. */
+  /** A page that older firmware lacks becomes a note. */
   async #optional(page: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     try {
       return await this.#get(page, signal, notes);
@@ -184,19 +184,19 @@ class VnishRig implements Rig {
     }
   }
 
-  /** A read never fails for these. */
-  async #askSeldom(signal: AbortSignal): Promise<void> {
+  /** A failure does not fail the read. */
+  async #readSeldom(signal: AbortSignal): Promise<void> {
     const until = performance.now() + seldomTimeoutMs;
     for (const [page, memo] of this.#seldom) {
       if (memo.isFresh) continue;
       if (performance.now() > until) return;
-      // Presets are shown only to who logs in.
+      // Presets require the login.
       if (page === "autotune/presets" && this.#web.locked !== null) continue;
       try {
         memo.keep((await this.#web.get(page, signal)).value);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        // What was refused is refused again; what was disturbed is asked for with the next read.
+        // A refusal is final; after any other error the next read tries again.
         const final = error.code === "rig.refused" || error.code === "rig.login" || error.code === "rig.garbled";
         if (final) memo.keep(memo.value ?? null);
       }
@@ -207,7 +207,7 @@ class VnishRig implements Rig {
 const isNoWeb = (error: unknown): boolean =>
   error instanceof RigbridgeError && (error.code === "rig.unreachable" || error.code === "rig.garbled");
 
-/** Of each chain the chips that hash; none is counted while none does, for then the rig rests. */
+/** How many chips of each chain hash; no entry while none does, since then the rig is idle. */
 function chipsOf(chains: unknown): Map<number, number> {
   const counts = new Map<number, number>();
   if (!Array.isArray(chains)) return counts;

@@ -8,7 +8,7 @@ import { boardDevice } from "../shared/board-device.ts";
 import { celsius, highest, total } from "../shared/figures.ts";
 import type { Presets } from "./presets.ts";
 
-/** The pages of one read; those that change seldom may be of an earlier one. */
+/** The pages of one read; those that change seldom may be from an earlier one. */
 export interface Snapshot {
   /** The part `miner` of `summary`. */
   readonly miner: TolerantReader;
@@ -16,11 +16,11 @@ export interface Snapshot {
   readonly info: TolerantReader;
   readonly model: TolerantReader;
   readonly factory: TolerantReader;
-  /** `chains`, by their ids: how many chips hash. */
+  /** Hashing chips by chain id, from `chains`. */
   readonly chips: ReadonlyMap<number, number>;
 }
 
-/** "Antminer S19 XP (Vnish 1.2.0-rc1)"; null when it is no VNish. */
+/** "Antminer S19 XP (Vnish 1.2.0-rc1)"; null when it is not VNish. */
 export function typeOf(type: string | null): Pick<Identity, "make" | "model" | "firmware"> | null {
   const match = /^([^()]*)\(vnish\s*([^()\s]*)\s*\)/i.exec(type ?? "");
   if (match === null) return null;
@@ -42,31 +42,31 @@ export function identityOf({ info, miner }: Snapshot): Identity {
   };
 }
 
-/** "mining", "auto-tuning", "stopped", ...; `status` has it where the summary does not. */
+/** "mining", "auto-tuning", "stopped", ...; from `status` where the summary lacks it. */
 export const stateOf = ({ miner, status }: Snapshot): string | null =>
   miner.object("miner_status").text("miner_state") ?? status.text("miner_state");
 
-const onTheWay = new Set(["initializing", "starting", "restarting"]);
-const atWork = new Set(["mining", "auto-tuning", ...onTheWay]);
-const atRest = new Set(["stopped", "shutting-down", "paused", "idle"]);
+const startingStates = new Set(["initializing", "starting", "restarting"]);
+const runningStates = new Set(["mining", "auto-tuning", ...startingStates]);
+const stoppedStates = new Set(["stopped", "shutting-down", "paused", "idle"]);
 
-/** Whether it is told to mine; null when it has failed, for then both may be wanted, and when it does not say. */
-export function toldToMine(snapshot: Snapshot): boolean | null {
+/** Whether it is switched on; null when it has failed, since both may be wanted then, and when unknown. */
+export function isOn(snapshot: Snapshot): boolean | null {
   const state = dashed(snapshot);
-  return atWork.has(state) ? true : atRest.has(state) ? false : null;
+  return runningStates.has(state) ? true : stoppedStates.has(state) ? false : null;
 }
 
-/** What its state says of why it does not hash; its tuner may stop it for a while. */
+/** Why it does not hash, by its state; its tuner may pause it. */
 export function haltOf(snapshot: Snapshot): Halt | undefined {
   const state = dashed(snapshot);
   if (state === "failure") return haltBy(failureOf(snapshot), "hardware");
   if (state === "auto-tuning") return { code: "tuning", text: "It is tuning itself" };
-  return atRest.has(state) ? stopped : undefined;
+  return stoppedStates.has(state) ? stopped : undefined;
 }
 
 const failureOf = ({ miner }: Snapshot): string => miner.object("miner_status").text("description") ?? "It has failed";
 
-export const isStarting = (snapshot: Snapshot): boolean => onTheWay.has(dashed(snapshot));
+export const isStarting = (snapshot: Snapshot): boolean => startingStates.has(dashed(snapshot));
 
 const dashed = (snapshot: Snapshot): string => stateOf(snapshot)?.replaceAll("_", "-") ?? "";
 
@@ -95,9 +95,9 @@ export function readingsOf(snapshot: Snapshot, presets: Presets): RigReadings {
     boards,
     fans: cooling.list("fans", 16).map((fan) => ({ rpm: fan.number("rpm"), percent })),
     psu: psuOf(snapshot),
-    // Counted for this state only.
+    // Reported for the present state only.
     uptime: state === "mining" ? miner.object("miner_status").number("miner_state_time") : null,
-    mining: state === "failure" ? false : toldToMine(snapshot),
+    mining: state === "failure" ? false : isOn(snapshot),
     mode: presets.present,
     locate: status.boolean("find_miner"),
     bestShare: miner.number("best_share", { absent: 0 }),
@@ -111,7 +111,7 @@ export function readingsOf(snapshot: Snapshot, presets: Presets): RigReadings {
   };
 }
 
-/** What its rates are counted in: GH/s, on rigs for scrypt MH/s. */
+/** The unit of its rates: GH/s, on Scrypt rigs MH/s. */
 export const rateUnit = (info: TolerantReader): number => (info.text("hr_measure") === "MH/s" ? 1e6 : 1e9);
 
 function boardsOf({ miner, info, model, chips, factory }: Snapshot): Board[] {
@@ -184,7 +184,7 @@ function errorsOf(snapshot: Snapshot): RigReadings["errors"] {
   ];
 }
 
-/** Its maker's, and what it pays back to. */
+/** Pools of the firmware's maker. */
 const isFee = (pool: TolerantReader): boolean => {
   const type = pool.text("pool_type") ?? "UserPool";
   return type !== "UserPool" || /devfee/i.test(pool.text("url") ?? "");

@@ -9,17 +9,17 @@ import { accepted, isRefused } from "../shared/cgminer-replies.ts";
 import { total } from "../shared/figures.ts";
 import { typeOf } from "./readings.ts";
 
-/** From the first record of `stats` or of `version`. */
+/** From the first record of `stats` or `version`. */
 export const identityFrom = (answer: unknown, section: "STATS" | "VERSION"): Partial<Identity> | undefined =>
   typeOf(new TolerantReader(answer, new Notes(), "").list(section)[0]?.text("Type") ?? null) ?? undefined;
 
 /**
- * What VNish says over the RPC of stock firmware, for rigs whose web does not answer. Newer firmware no longer knows
- * all of its commands. Nothing can be told it that way.
+ * Reads VNish over the RPC of stock firmware, for rigs whose web API does not answer. Newer firmware lacks some of its
+ * commands. The RPC controls nothing.
  */
 export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise<Reading> {
   const notes = new Notes();
-  notes.add("its web does not answer, so this was read over its RPC, which offered nothing");
+  notes.add("its web API does not answer, so it was read over RPC, which has no controls");
   const ask = async (command: string): Promise<unknown> => {
     const { value, notes: repairs } = await rpc.send(command, undefined, signal);
     notes.addAll(repairs);
@@ -57,7 +57,7 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
   };
 }
 
-/** W of all chains; where they say 0 it is not measured. */
+/** W of all chains; 0 means not measured. */
 function consumption(chains: TolerantReader): number | null {
   const keys = chains.keys().filter((key) => /^chain_consumption\d{1,2}$/.test(key));
   return total(keys.map((key) => chains.number(key, { absent: 0 })));

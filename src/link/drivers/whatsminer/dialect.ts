@@ -67,7 +67,7 @@ export function fansOf(speeds: readonly (number | null)[], model: string | null)
 }
 
 /** One firmware says V, the other hundredths of a volt; nothing here runs on more than 1,000 V. */
-const volts = (said: number | null): number | null => (said !== null && said >= 1_000 ? said / 100 : said);
+const volts = (reply: number | null): number | null => (reply !== null && reply >= 1_000 ? reply / 100 : reply);
 
 /** Both APIs name the figures of the power supply alike, but for its model and serial number. */
 export function psuOf(
@@ -88,10 +88,10 @@ export function psuOf(
 const steady = new Set(["auto", "on", "off"]);
 
 /** Any other word was set by somebody who looks for it; what is set in detail has to blink for that. */
-export function locateOf(said: TolerantReader, key: "ledstat" | "ledstatus"): boolean | null {
-  if (said.isList(key))
-    return said.list(key).some((lamp) => (lamp.number("duration") ?? 0) < (lamp.number("period") ?? 0));
-  const led = said.text(key);
+export function locateOf(reply: TolerantReader, key: "ledstat" | "ledstatus"): boolean | null {
+  if (reply.isList(key))
+    return reply.list(key).some((lamp) => (lamp.number("duration") ?? 0) < (lamp.number("period") ?? 0));
+  const led = reply.text(key);
   return led === null ? null : !steady.has(led.toLowerCase());
 }
 

@@ -20,15 +20,15 @@ const tera = { times: 1e12 };
 const mega = { times: 1e6 };
 
 export function frameReport({ status, device, setting }: FrameAnswers, notes: Notes): Report {
-  const said = new TolerantReader(status, notes, "");
-  const summary = said.object("summary");
+  const sections = new TolerantReader(status, notes, "");
+  const summary = sections.object("summary");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
-  const told = new TolerantReader(device, notes, "device");
-  const [miner, network, system] = [told.object("miner"), told.object("network"), told.object("system")];
+  const info = new TolerantReader(device, notes, "device");
+  const [miner, network, system] = [info.object("miner"), info.object("network"), info.object("system")];
   const set = new TolerantReader(setting, notes, "setting");
   const model = miner.text("type")?.replaceAll("_", " ") ?? null;
   const working = miner.boolean("working");
-  const edevs = said.list("edevs");
+  const edevs = sections.list("edevs");
   const boards = boardsOf(edevs, summary, miner, working === false);
   const pools = framePools(status, notes);
   const hashrate = working === false ? 0 : summary.number("hash-realtime", tera);
@@ -46,7 +46,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
     temperatureIn: summary.number("environment-temperature", { min: -60, max: 250 }),
     boards,
     fans: fansOf([summary.number("fan-speed-in"), summary.number("fan-speed-out")], model),
-    psu: psuOf(told.object("power"), { model: "type", serial: "sn" }),
+    psu: psuOf(info.object("power"), { model: "type", serial: "sn" }),
     uptime: summary.number("elapsed"),
     mining: working ?? (hashrate === null ? null : hashrate > 0),
     mode: modeOf(set.text("power-mode")),

@@ -37,14 +37,14 @@ export class FrameSession {
   }
 
   /** Sends a write, once; `secret` parameters are encrypted. Resolves with the device's words. */
-  async tell(cmd: string, param: unknown, signal: AbortSignal, secret?: "secret"): Promise<string> {
+  async write(cmd: string, param: unknown, signal: AbortSignal, secret?: "secret"): Promise<string> {
     if (this.#password === undefined) throw noPassword(this.at);
     const { salt, when } = await this.#salt(signal);
     // By the device's own clock, which may be wrong.
     const ts = when ?? Math.floor(Date.now() / 1000);
     const { token, key } = frameSeal(cmd, this.#password, salt, ts);
-    const said = secret === undefined ? param : encrypted(JSON.stringify(param), key);
-    const shown = said === undefined ? {} : { param: said };
+    const parameter = secret === undefined ? param : encrypted(JSON.stringify(param), key);
+    const shown = parameter === undefined ? {} : { param: parameter };
     const request = { cmd, ...shown, ts, token, account: this.#account };
     const answer = await this.#send(request, new Notes(), signal);
     if (answer.code === 0) return answer.words;
@@ -61,12 +61,12 @@ export class FrameSession {
   async #send(request: Readonly<Record<string, unknown>>, notes: Notes, signal: AbortSignal): Promise<Answer> {
     const { value, notes: repairs } = await this.#frames.ask(request, signal);
     notes.addAll(repairs);
-    const said = new TolerantReader(value, new Notes(), "");
-    const code = said.integer("code", { min: -1e6 });
+    const reply = new TolerantReader(value, new Notes(), "");
+    const code = reply.integer("code", { min: -1e6 });
     if (!isRecord(value) || code === null) throw garbled(this.at, `answered "${request.cmd}" without a code`);
     const { msg } = value;
     const words = typeof msg === "string" ? printable(msg.slice(0, 1_000)).slice(0, 200) : "";
-    return { code, msg, words: words || (code === 0 ? "ok" : `code ${code}`), when: said.integer("when") };
+    return { code, msg, words: words || (code === 0 ? "ok" : `code ${code}`), when: reply.integer("when") };
   }
 
   /**

@@ -30,38 +30,38 @@ export class FrameDialect implements Dialect {
   }
 
   mine(on: boolean, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.service", on ? "start" : "stop", signal);
+    return this.#session.write("set.miner.service", on ? "start" : "stop", signal);
   }
 
   restart(signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.service", "restart", signal);
+    return this.#session.write("set.miner.service", "restart", signal);
   }
 
   reboot(signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.system.reboot", undefined, signal);
+    return this.#session.write("set.system.reboot", undefined, signal);
   }
 
   locate(on: boolean, signal: AbortSignal): Promise<string> {
     const blinking = [{ color: "red", period: 200, duration: 100, start: 0 }];
-    return this.#session.tell("set.system.led", on ? blinking : "auto", signal);
+    return this.#session.write("set.system.led", on ? blinking : "auto", signal);
   }
 
   setMode(mode: Mode, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.power_mode", mode, signal);
+    return this.#session.write("set.miner.power_mode", mode, signal);
   }
 
   limitPower(watts: number, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.power_limit", watts, signal);
+    return this.#session.write("set.miner.power_limit", watts, signal);
   }
 
   /** The firmware reads the percentage as a text, whatever its document says. */
   throttle(percent: number, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.power_percent", { percent: String(percent), mode: "fast" }, signal);
+    return this.#session.write("set.miner.power_percent", { percent: String(percent), mode: "fast" }, signal);
   }
 
   writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string> {
     const slots = logins.map(({ url, worker, password }) => ({ pool: url, worker, passwd: password }));
-    return this.#session.tell("set.miner.pools", slots, signal, "secret");
+    return this.#session.write("set.miner.pools", slots, signal, "secret");
   }
 
   doubt(): void {}
@@ -83,9 +83,9 @@ export class FrameDialect implements Dialect {
   }
 
   async #section(section: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
-    const said = await this.#ask(section, notes, signal);
-    if (said === null) throw garbled(this.#session.at, `it does not tell its ${section}`);
-    return said;
+    const answer = await this.#ask(section, notes, signal);
+    if (answer === null) throw garbled(this.#session.at, `it does not write its ${section}`);
+    return answer;
   }
 
   /** null when the device refuses: with its boards off it may have no such section. */

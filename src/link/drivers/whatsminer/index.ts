@@ -35,11 +35,11 @@ export const whatsminer: Driver = {
 const locked: Locked = { why: "login missing", text: "give the password of its API to steer this rig" };
 
 /** Its RPC names btminer or bitmicro in `version` or in `devdetails`; its web sends everybody to LuCI over TLS. */
-function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   if (names(version)) return nameIn(version);
   if (mayBe(version)) {
-    if (!Object.hasOwn(told, "devdetails")) return { command: "devdetails" };
-    const details = told.devdetails;
+    if (!Object.hasOwn(reports, "devdetails")) return { command: "devdetails" };
+    const details = reports.devdetails;
     if (names(details)) return nameIn(details);
   }
   return root !== null && isLuci(root) ? { make: "WhatsMiner" } : undefined;
@@ -49,9 +49,9 @@ const names = (answer: unknown): boolean =>
   statusOf(answer) !== null && /btminer|bitmicro/i.test(JSON.stringify(answer));
 
 function nameIn(answer: unknown): Partial<Identity> {
-  const said = new TolerantReader(answer, new Notes(), "");
-  const model = said.list("DEVDETAILS")[0]?.text("Model")?.replaceAll("_", " ") ?? null;
-  const mac = normalMac(said.list("VERSION")[0]?.text("MAC") ?? null);
+  const reply = new TolerantReader(answer, new Notes(), "");
+  const model = reply.list("DEVDETAILS")[0]?.text("Model")?.replaceAll("_", " ") ?? null;
+  const mac = normalMac(reply.list("VERSION")[0]?.text("MAC") ?? null);
   return { make: "WhatsMiner", ...(model === null ? {} : { model }), ...(mac === null ? {} : { mac }) };
 }
 
@@ -60,9 +60,9 @@ function mayBe(version: unknown): boolean {
   const status = statusOf(version);
   if (status === null || !isRecord(version)) return false;
   if (typeof version.STATUS === "string") return true;
-  const said = new TolerantReader(version, new Notes(), "").list("VERSION")[0];
-  const isNamed = ["Type", "Miner", "PROD", "MODEL"].some((key) => said?.has(key) === true);
-  return !isNamed && said?.text("CGMiner")?.startsWith("4.9.") === true;
+  const reply = new TolerantReader(version, new Notes(), "").list("VERSION")[0];
+  const isNamed = ["Type", "Miner", "PROD", "MODEL"].some((key) => reply?.has(key) === true);
+  return !isNamed && reply?.text("CGMiner")?.startsWith("4.9.") === true;
 }
 
 const isLuci = ({ status, headers, body }: HttpSign): boolean =>
@@ -159,8 +159,8 @@ const firstFrames = 20_241_101;
 
 /** As a number of year, month and day: firmware is called 20230803.11.REL. 0 where there is none. */
 function firmwareDate(version: unknown): number {
-  const said = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
-  return Number(/(20\d{6})\./.exec(said ?? "")?.[1] ?? 0);
+  const reply = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
+  return Number(/(20\d{6})\./.exec(reply ?? "")?.[1] ?? 0);
 }
 
 /** For the request that shows whether a device speaks v3. */

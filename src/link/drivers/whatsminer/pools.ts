@@ -22,11 +22,11 @@ export class WhatsminerPools {
   /** By address and worker, as the device took them from here. */
   readonly #passwords = new Map<string, string>();
   readonly #list: () => Promise<List>;
-  readonly #told: PoolPassword;
+  readonly #configured: PoolPassword;
 
-  constructor(list: () => Promise<List>, told: PoolPassword = () => undefined) {
+  constructor(list: () => Promise<List>, configured: PoolPassword = () => undefined) {
     this.#list = list;
-    this.#told = told;
+    this.#configured = configured;
   }
 
   /** What can be done to these without losing the password of one. */
@@ -76,9 +76,9 @@ export class WhatsminerPools {
     const pools = (await list.pools(signal)).toSorted((a, b) => a.priority - b.priority);
     const logins = edit(pools, wanted).map((pool) => this.#login(pool));
     try {
-      const said = await list.writePools(logins, signal);
+      const result = await list.writePools(logins, signal);
       for (const login of logins) this.#passwords.set(keyOf(login), login.password);
-      return said;
+      return result;
     } catch (error) {
       throw redacted(
         error,
@@ -88,7 +88,7 @@ export class WhatsminerPools {
   }
 
   #passwordOf(pool: Listed): string | undefined {
-    return pool.password ?? this.#passwords.get(keyOf(pool)) ?? this.#told(pool.url, pool.worker);
+    return pool.password ?? this.#passwords.get(keyOf(pool)) ?? this.#configured(pool.url, pool.worker);
   }
 
   #login(pool: Listed): PoolLogin {

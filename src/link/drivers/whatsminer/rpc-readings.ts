@@ -65,13 +65,13 @@ function first(answers: RpcAnswers, name: keyof RpcAnswers, section: string, not
 
 /** What `get_*` and `status` say under `Msg`. */
 function payload(answers: RpcAnswers, name: keyof RpcAnswers, notes: Notes): TolerantReader {
-  const said = new TolerantReader(answers[name], notes, name);
-  return answers[name] === undefined ? said : said.object("Msg");
+  const reply = new TolerantReader(answers[name], notes, name);
+  return answers[name] === undefined ? reply : reply.object("Msg");
 }
 
 function errorsIn(answer: unknown): RigReadings["errors"] {
-  const said = isRecord(answer) && isRecord(answer.Msg) ? answer.Msg.error_code : undefined;
-  return errorsOf(said);
+  const reply = isRecord(answer) && isRecord(answer.Msg) ? answer.Msg.error_code : undefined;
+  return errorsOf(reply);
 }
 
 const bare = (text: string | null): string | null => text?.replace(/^whatsminer v|'/g, "").trim() || null;

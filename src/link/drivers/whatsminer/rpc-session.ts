@@ -41,11 +41,15 @@ export class RpcSession {
   }
 
   /** Sends a write, once. Throws `SessionEnded` where the token that was kept is no longer taken. */
-  async tell(cmd: string, parameters: Readonly<Record<string, string | number>>, signal: AbortSignal): Promise<string> {
+  async write(
+    cmd: string,
+    parameters: Readonly<Record<string, string | number>>,
+    signal: AbortSignal,
+  ): Promise<string> {
     const fresh = this.#seal === null || performance.now() - this.#sealedAt >= tokenLifeMs;
     const seal = fresh ? await this.#newSeal(cmd, signal) : this.#seal;
     if (seal === null) throw noPassword(this.at);
-    const status = await this.#write(cmd, parameters, seal, signal);
+    const status = await this.#exchange(cmd, parameters, seal, signal);
     if (!isRefusal(status)) return status.words;
     const refusal = this.#refusal(cmd, status);
     if (!isTokenTrouble(status)) throw refusal;
@@ -53,7 +57,7 @@ export class RpcSession {
     throw fresh ? refusal : new SessionEnded(refusal);
   }
 
-  async #write(
+  async #exchange(
     cmd: string,
     parameters: Readonly<Record<string, string | number>>,
     { sign, key }: RpcSeal,
@@ -98,8 +102,8 @@ const isTokenTrouble = ({ code, words }: Status): boolean =>
 
 function seedOf(value: unknown): TokenSeed | null {
   const given = isRecord(value) && isRecord(value.Msg) ? value.Msg : {};
-  const said = new TolerantReader(given, new Notes(), "token");
-  const [time, salt, newsalt] = [said.text("time"), said.text("salt"), said.text("newsalt")];
+  const reply = new TolerantReader(given, new Notes(), "token");
+  const [time, salt, newsalt] = [reply.text("time"), reply.text("salt"), reply.text("newsalt")];
   return time === null || salt === null || newsalt === null ? null : { time, salt, newsalt };
 }
 

@@ -73,19 +73,19 @@ export class RpcDialect implements Dialect {
   }
 
   mine(on: boolean, signal: AbortSignal): Promise<string> {
-    return on ? this.#tell("power_on", {}, signal) : this.#tell("power_off", { respbefore: "true" }, signal);
+    return on ? this.#write("power_on", {}, signal) : this.#write("power_off", { respbefore: "true" }, signal);
   }
 
   restart(signal: AbortSignal): Promise<string> {
-    return this.#tell("restart_btminer", {}, signal);
+    return this.#write("restart_btminer", {}, signal);
   }
 
   reboot(signal: AbortSignal): Promise<string> {
-    return this.#tell("reboot", {}, signal);
+    return this.#write("reboot", {}, signal);
   }
 
   locate(on: boolean, signal: AbortSignal): Promise<string> {
-    return this.#tell(
+    return this.#write(
       "set_led",
       on ? { color: "red", period: 200, duration: 100, start: 0 } : { param: "auto" },
       signal,
@@ -93,15 +93,15 @@ export class RpcDialect implements Dialect {
   }
 
   setMode(mode: Mode, signal: AbortSignal): Promise<string> {
-    return this.#tell(`set_${mode}_power`, {}, signal);
+    return this.#write(`set_${mode}_power`, {}, signal);
   }
 
   limitPower(watts: number, signal: AbortSignal): Promise<string> {
-    return this.#tell("adjust_power_limit", { power_limit: String(watts) }, signal);
+    return this.#write("adjust_power_limit", { power_limit: String(watts) }, signal);
   }
 
   throttle(percent: number, signal: AbortSignal): Promise<string> {
-    return this.#tell("set_power_pct", { percent: String(percent) }, signal);
+    return this.#write("set_power_pct", { percent: String(percent) }, signal);
   }
 
   writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string> {
@@ -109,7 +109,7 @@ export class RpcDialect implements Dialect {
       const { url = "", worker = "", password = "" } = logins[slot - 1] ?? {};
       return { [`pool${slot}`]: url, [`worker${slot}`]: worker, [`passwd${slot}`]: password };
     });
-    return this.#tell("update_pools", Object.assign({}, ...slots), signal);
+    return this.#write("update_pools", Object.assign({}, ...slots), signal);
   }
 
   doubt(): void {
@@ -119,9 +119,9 @@ export class RpcDialect implements Dialect {
   }
 
   /** What was changed may show in any report. */
-  async #tell(cmd: string, parameters: Record<string, string | number>, signal: AbortSignal): Promise<string> {
+  async #write(cmd: string, parameters: Record<string, string | number>, signal: AbortSignal): Promise<string> {
     try {
-      return await this.#session.tell(cmd, parameters, signal);
+      return await this.#session.write(cmd, parameters, signal);
     } finally {
       this.#kept.get("get_miner_info")?.forget();
     }

@@ -11,7 +11,7 @@ export function devicesOf(backends: unknown, summary: TolerantReader, notes: Not
   );
 }
 
-/** Whether a backend other than the processor's is in use. */
+/** Whether a backend other than the processor's is enabled. */
 export function hasGraphics(backends: unknown): boolean {
   if (!Array.isArray(backends)) return false;
   return backends.some((backend: unknown) => isRecord(backend) && backend.enabled === true && backend.type !== "cpu");
@@ -21,7 +21,7 @@ function listed(backends: unknown, notes: Notes): TolerantReader[] {
   return new TolerantReader({ backends }, notes, "").list("backends", 16);
 }
 
-/** Its present rate comes from the summary when that is all XMRig's: the backend is not asked with every read. */
+/** Its present rate comes from the summary, since the backend is not read each time. */
 function processor(backend: TolerantReader, summary: TolerantReader): DeviceReading {
   const [now, , average] = summary.object("hashrate").numbers("total");
   return {
@@ -35,7 +35,7 @@ function processor(backend: TolerantReader, summary: TolerantReader): DeviceRead
 
 const megahertz = { times: 1e6, absent: 0 };
 
-/** CUDA says `name` and `fan_speed` in %, OpenCL `board` and `rpm`. Health is only there with NVML or ADL. */
+/** CUDA reports `name` and `fan_speed` in %, OpenCL `board` and `rpm`. `health` requires NVML or ADL. */
 function card(thread: TolerantReader, position: number): DeviceReading {
   const health = thread.object("health");
   const [now, , average] = thread.numbers("hashrate");

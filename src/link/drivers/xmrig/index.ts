@@ -28,8 +28,8 @@ import { devicesOf, hasGraphics } from "./backends.ts";
 import { activeOnly, type Config, edit, poolsOf } from "./pools.ts";
 
 /**
- * XMRig's HTTP API. It has no usual port. Steering needs --http-no-restricted, and that an access token.
- * Source: XMRig 6.26. Its RPC `stop` is never sent: nothing in the API starts it again.
+ * XMRig's HTTP API. It has no usual port. Controlling it requires --http-no-restricted, and that an access token.
+ * Source: XMRig 6.26. Its RPC `stop` is never sent: nothing in the API could start it again.
  */
 export const xmrig: Driver = {
   id: "xmrig",
@@ -42,11 +42,11 @@ export const xmrig: Driver = {
 
 const summaryPath = "/2/summary";
 
-/** There is no page at /; where something else has none either, the owner's token for this address is asked with. */
-function recognise({ root, asked }: Signs): Partial<Identity> | Question | undefined {
+/** XMRig has no page at /; only to servers without one is the address's token sent. */
+function recognise({ root, pages }: Signs): Partial<Identity> | Question | undefined {
   if (root === null || root.status < 400) return undefined;
-  if (!Object.hasOwn(asked, summaryPath)) return { ask: summaryPath, withToken: true };
-  const answer = asked[summaryPath];
+  if (!Object.hasOwn(pages, summaryPath)) return { page: summaryPath, withToken: true };
+  const answer = pages[summaryPath];
   if (answer === null || answer === undefined) return undefined;
   if (answer.status === 401 || answer.status === 403) {
     return isXmrigError(answer.status, answer.body) ? { make: "XMRig" } : undefined;
@@ -67,8 +67,8 @@ function isXmrigError(status: number, body: string): boolean {
 /** A processor's backend adds nothing to the summary, and pools change only by hand. */
 const refreshAfterMs = 60_000;
 /**
- * ms after a change within which a configuration that was read may still be the old one. XMRig answers at once, takes
- * the new one up half a second later, and may be busy for some seconds with starting its threads anew.
+ * After a change the configuration read may still be the old one. XMRig answers at once, applies the new one half a
+ * second later, and may be busy for some seconds restarting its threads.
  */
 const settleMs = 10_000;
 
@@ -78,7 +78,7 @@ class XmrigRig implements Rig {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #backends: Memo<unknown>;
   readonly #config: Memo<{ readonly value: unknown; readonly allowed: boolean }>;
-  /** When a change of the configuration is surely taken up, by the monotonic clock: what was read before is not kept. */
+  /** When the last change is certainly applied, by the monotonic clock: a configuration read before is not kept. */
   #settledAt = Number.NEGATIVE_INFINITY;
   readonly #offered = new OfferedControls();
 
@@ -94,11 +94,11 @@ class XmrigRig implements Rig {
     const notes = new Notes();
     const summary = new TolerantReader(await this.#get(summaryPath, signal, notes), notes, "");
     const backends = await this.#readBackends(signal, notes);
-    const steerable = summary.boolean("restricted") === false && (await this.#readConfig(signal, notes));
-    if (!steerable) notes.add(restrictedNote);
-    const offered = steerable ? [this.#miningSwitch(summary)] : [];
+    const isOpen = summary.boolean("restricted") === false && (await this.#readConfig(signal, notes));
+    if (!isOpen) notes.add(restrictedNote);
+    const offered = isOpen ? [this.#miningControl(summary)] : [];
     const connection = summary.object("connection");
-    const configured = steerable ? poolsOf(this.#config.value?.value, connection, notes) : [];
+    const configured = isOpen ? poolsOf(this.#config.value?.value, connection, notes) : [];
     const pools = configured.length > 0 ? configured : activeOnly(connection);
     const devices = devicesOf(backends, summary, notes);
     return {
@@ -107,8 +107,8 @@ class XmrigRig implements Rig {
       pools,
       devices,
       controls: this.#offered.offer(offered),
-      poolActions: steerable ? poolActions : [],
-      ...(steerable ? {} : { locked: { why: "read-only", text: restrictedNote } }),
+      poolActions: isOpen ? poolActions : [],
+      ...(isOpen ? {} : { locked: { why: "read-only", text: restrictedNote } }),
       halt: haltOf(summary),
       software: "XmrigMiner",
       logInterval: 10,
@@ -120,7 +120,7 @@ class XmrigRig implements Rig {
     return this.#offered.set(this, key, value, signal);
   }
 
-  /** XMRig uses the first pool of its list that is enabled and answers; every change is one of the whole config. */
+  /** XMRig uses the first enabled pool that answers; each change writes the whole configuration. */
   readonly pools: PoolControls = {
     add: (login, signal) => this.#change((config) => edit.add(config, login), signal),
     switch: (pool, signal) => this.#change((config) => edit.first(config, pool), signal),
@@ -134,7 +134,7 @@ class XmrigRig implements Rig {
     this.#link.http.close();
   }
 
-  #miningSwitch(summary: TolerantReader): OfferedControl {
+  #miningControl(summary: TolerantReader): OfferedControl {
     const paused = summary.boolean("paused");
     return {
       control: toggle("mining", paused === null ? null : !paused, {
@@ -153,8 +153,8 @@ class XmrigRig implements Rig {
     const answer = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "");
     const status = answer.object("result").text("status");
     if (status === null) {
-      const said = answer.object("error").text("message") ?? "no result";
-      throw refusedWith("rig.refused", `${this.#link.http.at} refused "${method}"`, said);
+      const reason = answer.object("error").text("message") ?? "no result";
+      throw refusedWith("rig.refused", `${this.#link.http.at} refused "${method}"`, reason);
     }
     return status;
   }
@@ -168,10 +168,10 @@ class XmrigRig implements Rig {
     } finally {
       this.#settledAt = this.#link.monotonicNow() + settleMs;
     }
-    return "XMRig took the configuration";
+    return "XMRig accepted the configuration";
   }
 
-  /** Read just before a change, and only as it is: what had to be repaired must not be written back. */
+  /** Read just before a change, without repairs, which must not be written back. */
   async #strictConfig(signal: AbortSignal): Promise<Config> {
     const { body } = await this.#send({ method: "GET", path: "/2/config" }, signal);
     const parsed = parseStrict(body);
@@ -181,7 +181,7 @@ class XmrigRig implements Rig {
     return parsed.value;
   }
 
-  /** A processor's backend is asked for now and then, a card's each time: its temperature stands there. */
+  /** The backend of a processor is read now and then, that of a card each time, since it has the temperature. */
   async #readBackends(signal: AbortSignal, notes: Notes): Promise<unknown> {
     const { isFresh, value } = this.#backends;
     if (isFresh && !hasGraphics(value)) return value;
@@ -192,7 +192,7 @@ class XmrigRig implements Rig {
     }
   }
 
-  /** Whether the configuration may be read, which is whether anything may be changed. */
+  /** Whether the configuration may be read, and with that everything be changed. */
   async #readConfig(signal: AbortSignal, notes: Notes): Promise<boolean> {
     if (!this.#config.isFresh || this.#config.at < this.#settledAt) {
       try {
@@ -207,7 +207,7 @@ class XmrigRig implements Rig {
     return this.#config.value?.allowed === true;
   }
 
-  /** While it takes up a new configuration XMRig may answer half a document, so a garbled read is tried once more. */
+  /** While it applies a new configuration XMRig may answer half a document, so a garbled read is repeated once. */
   async #get(path: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     const call = { method: "GET", path } as const;
     const { at } = this.#link.http;
@@ -224,7 +224,7 @@ class XmrigRig implements Rig {
     const { http, credentials } = this.#link;
     const reply = await http.call({ ...call, headers: this.#headers }, signal);
     const mistake = tokenMistake(reply.status, credentials.token !== undefined);
-    // Reading the summary is for whoever has the token; all else may be forbidden to them too.
+    // The summary needs only the token; everything else may be forbidden despite it.
     const code = reply.status === 401 || call.path === summaryPath ? "rig.login" : "rig.refused";
     if (mistake !== null) throw new RigbridgeError(code, `${http.at} refused ${call.path}: ${mistake}`);
     if (reply.status >= 300) throw refusal(http.at, call, reply);
@@ -237,12 +237,12 @@ function tokenMistake(status: number, given: boolean): string | null {
   if (status === 401) {
     return given
       ? "XMRig has no access token to compare with; start it with --http-access-token"
-      : "XMRig wants its access token (--http-access-token), and none was given";
+      : "XMRig requires its access token (--http-access-token), and none is configured";
   }
   return status === 403 ? "the access token is wrong, or XMRig is restricted (--http-no-restricted)" : null;
 }
 
-/** A part that is missing is a note, except when the rig is gone altogether. */
+/** A missing part becomes a note. */
 function missed(error: unknown, note: string, notes: Notes): null {
   if (!(error instanceof RigbridgeError)) throw error;
   notes.add(note);
@@ -251,12 +251,12 @@ function missed(error: unknown, note: string, notes: Notes): null {
 
 function haltOf(summary: TolerantReader): Halt | undefined {
   if (summary.boolean("paused") === true) return stopped;
-  // What it counts of its pool begins with the connection.
+  // The uptime of its pool connection; 0 without one.
   return summary.object("connection").number("uptime") === 0 ? noPoolAnswers : undefined;
 }
 
 const restrictedNote =
-  "this XMRig only lets itself be read; to steer it, start it with --http-no-restricted and --http-access-token";
+  "this XMRig can only be read; to control it, start it with --http-no-restricted and --http-access-token";
 
 const poolActions: readonly PoolAction[] = ["add", "switch", "enable", "disable", "remove", "prioritize"];
 
@@ -268,9 +268,9 @@ function identityOf(summary: TolerantReader): Identity {
     make: "XMRig",
     model: summary.object("cpu").text("brand"),
     firmware: version === null ? null : `XMRig ${version}`,
-    // The host's name unless --api-worker-id says otherwise.
+    // The host's name unless --api-worker-id is set.
     hostname: summary.text("worker_id"),
-    // Made from the MAC unless somebody chose it; a chosen one may be chosen twice.
+    // Derived from the MAC unless it was chosen; a chosen one may not be unique.
     serial: id !== null && /^[0-9a-f]{16}$/.test(id) ? id : null,
   };
 }
