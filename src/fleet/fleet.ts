@@ -4,15 +4,15 @@ import { Lane } from "./lane.ts";
 import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
-/** What the fleet tells of itself; called once after each read. What it throws drops the reading of that one rig. */
+/** Called once after each read. What it throws drops the reading of that one rig. */
 export interface FleetListener {
-  /** `changed` is false when nothing but time has passed since the state `before`. */
+  /** `changed` is false when only time has passed since the state `before`. */
   read(rig: FleetRig, changed: boolean, before: RigState): void;
-  /** The third read in a row was missed, and not for a restart. */
+  /** The third read in a row was missed, not because of a restart. */
   disconnected(rig: FleetRig): void;
-  /** The rig answers but is not taken for what it should be: another one, or one known elsewhere. */
+  /** Another rig answers, or one that is another miner already. */
   refused(rig: FleetRig, message: string): void;
-  /** The program failed over what was read, which is dropped. Never throws. */
+  /** The program failed on the reading, which is dropped. Never throws. */
   failed(rig: FleetRig, error: unknown): void;
 }
 
@@ -33,28 +33,28 @@ export interface FleetOptions {
   /** Milliseconds of a clock that never jumps; `performance.now` unless given. */
   readonly monotonicNow?: (() => number) | undefined;
   readonly ownership?: Ownership;
-  /** Absent = plugs that speak by messages are not read. */
+  /** Absent: MQTT plugs are not read. */
   readonly messages?: Messages | null;
 }
 
 /**
- * Rigs read at once that answered last time: rate × latency, 4,000 a second at 100 ms. Who has not answered after a
- * second is waited for beside them: many rigs that fall silent at once would else keep the others waiting.
+ * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not answered
+ * after a second no longer counts: many rigs that fall silent at once would delay the others.
  */
-const live = { places: 512, slack: { patience: 1_000, beside: 1_024 } };
+const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 } };
 /**
- * Rigs read at once that were never read. Such a read asks many things, and with more of them that answer at once the
- * API would have to wait; who is silent among them nobody knows yet, so they are waited for beside even sooner.
+ * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is not
+ * known yet, so a slow one stops counting even sooner.
  */
-const fresh = { places: 96, slack: { patience: 200, beside: 1_024 } };
-/** Those that failed last time: 6,000 silent ones are asked within the longest back-off. */
+const fresh = { places: 96, slack: { afterMs: 200, beside: 1_024 } };
+/** Concurrent reads of rigs that failed last time: 6,000 silent ones are read within the longest back-off. */
 const slowPlaces = 512;
-/** ms for which a rig that is refused once more is not told of again: two that share an address answer in turn. */
-const refusalHolds = 3_600_000;
-/** First reads a second after the start, so that a small fleet is there at once and a large one does not burst. */
+/** Refusals of one rig are reported once in this time: two rigs that share an address answer in turn. */
+const refusalRepeatMs = 3_600_000;
+/** Rate of first reads: a small fleet is read at once, a large one causes no burst. */
 const firstReadsPerSecond = 1_000;
 
-/** What is true now of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
+/** The present state of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #ownership: Ownership;
@@ -67,7 +67,7 @@ export class Fleet {
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** When it was told last that a rig is refused, by the monotonic clock. */
+  /** When the refusal of a rig was last reported, by the monotonic clock. */
   readonly #refusals = new Map<number, number>();
   /** When the last of the first reads is due. */
   #firstRead = 0;
@@ -90,7 +90,7 @@ export class Fleet {
     return this.#rigs.size;
   }
 
-  /** Takes a rig into the fleet, or takes it anew after its declaration has changed. */
+  /** Adds a rig to the fleet, or replaces it after its declaration has changed. */
   put(declared: Declared, remembered: Remembered = unknownRig): FleetRig {
     this.remove(declared.id);
     const rig = new FleetRig(declared, remembered, {
@@ -115,12 +115,12 @@ export class Fleet {
     this.#refusals.delete(id);
   }
 
-  /** Reads a rig now, after what is under way with it. */
+  /** Reads a rig once its present exchange is done. */
   async poll(rig: FleetRig): Promise<void> {
     await rig.exclusively(() => this.read(rig));
   }
 
-  /** Reads a rig and tells the listener; never rejects, whatever the rig says. Only within `exclusively`. */
+  /** Reads a rig and notifies the listener; never rejects. Only within `exclusively`. */
   async read(rig: FleetRig, manner?: ReadManner): Promise<void> {
     const before = rig.state;
     try {
@@ -171,7 +171,7 @@ export class Fleet {
   #notifyRefusal(rig: FleetRig, message: string): void {
     const now = this.#monotonicNow();
     const notifiedAt = this.#refusals.get(rig.id);
-    if (notifiedAt !== undefined && now - notifiedAt < refusalHolds) return;
+    if (notifiedAt !== undefined && now - notifiedAt < refusalRepeatMs) return;
     this.#refusals.set(rig.id, now);
     this.#options.listener.refused(rig, message);
   }
@@ -197,7 +197,7 @@ export class Fleet {
 
   #start(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
-    // While a command waits for the rig's answer nobody reads it, and time goes on all the same.
+    // While a command waits for the rig's answer it is not read, and its state ages.
     if (rig.busy || rig.state.restarting) this.#age(rig);
     if (rig.busy) this.#scheduleNext(rig);
     else this.#laneOf(rig.state).enter(() => this.#turn(rig));
@@ -208,7 +208,7 @@ export class Fleet {
     return at === null ? this.#fresh : this.#live;
   }
 
-  /** One turn of the schedule. A rig that is busy with a command is read by that. */
+  /** One turn of the schedule. A command reads the rig that it is busy with. */
   async #turn(rig: FleetRig): Promise<void> {
     if (this.#rigs.get(rig.id) !== rig) return;
     if (!rig.busy && this.#ownership.mine(rig.id)) await rig.exclusively(() => this.read(rig, { yields: true }));
@@ -218,7 +218,7 @@ export class Fleet {
   #scheduleNext(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
     const { restarting, missed } = rig.state;
-    // What restarts is expected back, and asked as often as ever.
+    // A restarting rig is expected back, and read at its usual interval.
     const next = nextRead(this.#monotonicNow(), rig.declared.interval, rig.phase, restarting ? 0 : missed);
     this.#schedule(rig, rig.busy || restarting ? Math.min(next, rig.agesAt) : next);
   }

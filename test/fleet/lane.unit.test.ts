@@ -44,7 +44,7 @@ describe("a lane", () => {
 
   test("with slack gives the place of slow work to another, as often as it has room beside", async () => {
     const { begun, work, end } = workbench();
-    const lane = new Lane(1, { patience: 1_000, beside: 2 });
+    const lane = new Lane(1, { afterMs: 1_000, beside: 2 });
     for (const id of [1, 2, 3, 4, 5, 6]) lane.enter(work(id));
     await vi.advanceTimersByTimeAsync(999);
     expect(begun).toEqual([1]);

@@ -49,12 +49,12 @@ describe("refused with a sentence", () => {
     ["224.0.0.1", "no rig can have"],
     ["255.255.255.255", "no rig can have"],
     ["fe80::1", "no rig can have"],
-    ["2130706433", "no valid IP"],
-    ["127.1", "no valid IP"],
-    ["0x7f.0.0.1", "no valid IP"],
-    ["192.168.1.256", "no valid IP"],
-    ["-rig", "no valid host name"],
-    ["rig..local", "no valid host name"],
+    ["2130706433", "not a valid IP"],
+    ["127.1", "not a valid IP"],
+    ["0x7f.0.0.1", "not a valid IP"],
+    ["192.168.1.256", "not a valid IP"],
+    ["-rig", "not a valid host name"],
+    ["rig..local", "not a valid host name"],
     ["a".repeat(400), "too long"],
   ])("%.40s", (text, words) => {
     expect(() => parseAddress(text)).toThrow(

@@ -102,7 +102,7 @@ describe("an XMRig with a token", () => {
 
   test.each([
     [{}, "none was given"],
-    [{ token: "falsch" }, "does not take this access token"],
+    [{ token: "falsch" }, "rejects this access token"],
   ])("is named without it: %j", async (credentials, words) => {
     await expect(simulated({ kind: "xmrig", token: "geheim" }, credentials)).rejects.toMatchObject({
       code: "rig.login",

@@ -52,7 +52,7 @@ describe("a network", () => {
     ["192.168.1.10-80", "is not written as"],
     ["rig.local", "is not written as"],
     ["192.168.1.0/33", "a prefix above 32"],
-    ["192.168.1.9-192.168.1.8", "ends before it begins"],
+    ["192.168.1.9-192.168.1.8", "ends before it starts"],
     ["192.168.1.0/24:0", "a port that is not between 1 and 65535"],
     ["192.168.1.0/24:65536", "a port that is not between 1 and 65535"],
     ["fe80::1", "is IPv6"],

@@ -187,14 +187,14 @@ describe("a rig is told with what it says of itself", () => {
     );
     const { rigs } = await search({ networks: ["127.62.0.2-127.62.0.4"], ports: [8080, 8082] });
     expect(rigs).toMatchObject([
-      { address: "127.62.0.2:8080", driver: "xmrig", note: "wants its access token, and none was given" },
+      { address: "127.62.0.2:8080", driver: "xmrig", note: "requires its access token, and none is configured" },
       {
         address: "127.62.0.3:8082",
         driver: "antminer",
         identity: { make: "Antminer" },
         note: expect.stringContaining("login"),
       },
-      { address: "127.62.0.4", driver: "cgminer", note: "127.62.0.4:4028: the reply is no JSON" },
+      { address: "127.62.0.4", driver: "cgminer", note: "127.62.0.4:4028: the reply is not JSON" },
     ]);
     const asOwner = await search({ networks: ["127.62.0.4"], quotes: true });
     expect(asOwner.rigs[0]?.note).toContain('it begins with "nothing of that"');

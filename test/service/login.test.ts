@@ -37,7 +37,7 @@ const cases: [string, Case][] = [
       login: wrong,
       action: "reboot",
       title: "Login wrong",
-      words: /does not take this user name and password/,
+      words: /rejects this user name and password/,
     },
   ],
   [
@@ -58,11 +58,17 @@ const cases: [string, Case][] = [
   ],
   [
     "a VNish without its password",
-    { spec: vnish, login: {}, action: "stop", title: "Login missing", words: /give the password of its web interface/ },
+    {
+      spec: vnish,
+      login: {},
+      action: "stop",
+      title: "Login missing",
+      words: /configure the password of its web interface/,
+    },
   ],
   [
     "a VNish with a wrong one",
-    { spec: vnish, login: wrong, action: "stop", title: "Login wrong", words: /does not take the password/ },
+    { spec: vnish, login: wrong, action: "stop", title: "Login wrong", words: /rejects the configured password/ },
   ],
 ];
 

@@ -110,7 +110,7 @@ describe.each(answers)("where %s answers", (_name, answer) => {
       const supply = { type, address, channel: 0, cutPower: true, delay: 0, password: "a-password" };
       const id = await bench.add(bench.rig(index).address, { supply });
       expect(JSON.stringify(await bench.get(id))).not.toContain(word);
-      expect((await bench.get(id)).readings.notes.join()).toContain("its plug is not read");
+      expect((await bench.get(id)).readings.notes.join()).toContain("its plug cannot be read");
       const rig = new PluggedRig({
         plug: openPlug(supply, { messages: null, now: Date.now }),
         settings: supply,

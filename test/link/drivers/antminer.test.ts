@@ -174,7 +174,7 @@ describe("an Antminer with a login is read", () => {
     const reading = await rig.read(deadline());
     expect(reading.readings.hashrate).toBeCloseTo(simulated.model.hashrate(5), -8);
     expect(reading).toMatchObject({ controls: [], poolActions: [] });
-    expect(reading.readings.notes).toContainEqual(expect.stringContaining("nothing can be steered now"));
+    expect(reading.readings.notes).toContainEqual(expect.stringContaining("nothing can be controlled now"));
   });
 
   test.each(["S9", "S23"] as const)("by the web alone when an %s's RPC does not answer", async (model) => {
@@ -249,7 +249,7 @@ describe("an Antminer with a wrong login", () => {
     const { rig } = await start({ password: "other" });
     const reading = await rig.read(deadline());
     expect(reading.readings).toMatchObject({ mining: true });
-    expect(reading.readings.notes).toContainEqual(expect.stringContaining("does not take this user name and password"));
+    expect(reading.readings.notes).toContainEqual(expect.stringContaining("rejects this user name and password"));
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.login" });
     const pool = await poolAt(rig, 0);
     await expect(rig.pools.switch?.(pool, deadline())).rejects.toMatchObject({ code: "rig.login" });

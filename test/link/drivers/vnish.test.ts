@@ -156,7 +156,7 @@ describe("a rig whose web does not answer", () => {
       power: expect.closeTo(model.power, -1),
       uptime: model.elapsed,
       hashrateExpected: expect.closeTo(model.ratedHashrate, -8),
-      notes: [expect.stringContaining("its web does not answer")],
+      notes: [expect.stringContaining("its web API does not answer")],
     });
     expect(reading.readings.boards[2]).toMatchObject({ slot: 3, chips: 76, voltage: 13.7 });
     expect([reading.controls, reading.poolActions]).toEqual([[], []]);
@@ -234,7 +234,7 @@ describe("controls", () => {
 
   test("a preset is stored by its name alone, and taken up by the restart of mining that the rig wants", async () => {
     const { rig, simulated } = await start({ restartSeconds: 60 });
-    await expect(rig.set("mode", "2000", deadline())).resolves.toBe("VNish stored the settings, and restarts mining");
+    await expect(rig.set("mode", "2000", deadline())).resolves.toBe("VNish stored the settings and restarts mining");
     expect(simulated.requests.writes).toEqual(['settings {"miner":{"overclock":{"preset":"2000"}}}', "mining/restart"]);
     const during = await rig.read(deadline());
     expect(during.readings).toMatchObject({ mining: true, hashrate: 0 });
@@ -264,7 +264,7 @@ describe("controls", () => {
     await expect(rig.set("mode", "1400", deadline())).resolves.toContain("when mining starts next");
     const { readings } = await rig.read(deadline());
     expect(readings).toMatchObject({ mining: false, mode: "disabled" });
-    expect(readings.notes).toEqual(["changed settings wait for a restart of mining"]);
+    expect(readings.notes).toEqual(["changed settings take effect when mining restarts"]);
     await rig.set("mining", true, deadline());
     expect((await rig.read(deadline())).readings.mode).toBe("1400");
     expect(simulated.requests.writes).not.toContain("mining/restart");
@@ -275,7 +275,7 @@ describe("controls", () => {
     const reading = await rig.read(deadline());
     expect(Object.keys(values(reading))).toContain("mode");
     expect(Object.keys(values(reading))).not.toContain("power_limit");
-    expect(reading.readings.notes).toEqual(["its preset switcher chooses presets by itself"]);
+    expect(reading.readings.notes).toEqual(["its preset switcher selects presets automatically"]);
   });
 
   test("of firmware before 1.3.3 have no throttle", async () => {
@@ -347,7 +347,7 @@ describe("the login", () => {
     const { rig, simulated } = await start({}, {});
     const reading = await rig.read(deadline());
     expect([reading.controls, reading.poolActions, reading.readings.mining]).toEqual([[], [], true]);
-    expect(reading.readings.notes).toEqual(["to steer this rig, give the password of its web interface"]);
+    expect(reading.readings.notes).toEqual(["to control this rig, configure the password of its web interface"]);
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.login" });
     const pool = await poolAt(rig, 0);
     await expect(rig.pools.switch?.(pool, deadline())).rejects.toMatchObject({ code: "rig.login" });
@@ -366,7 +366,7 @@ describe("the login", () => {
     const { rig, simulated } = await start({}, { password: "wrong-secret" });
     for (let reads = 0; reads < 8; reads += 1) {
       const { readings, controls } = await rig.read(deadline());
-      expect([readings.notes, controls]).toEqual([["this rig does not take the password that was given"], []]);
+      expect([readings.notes, controls]).toEqual([["this rig rejects the configured password"], []]);
     }
     const refused = rig.set("mining", false, deadline());
     await expect(refused).rejects.toMatchObject({ code: "rig.login", message: expect.stringContaining("(403)") });
@@ -374,7 +374,7 @@ describe("the login", () => {
     for (let tries = 0; tries < 5; tries += 1) await rig.set("mining", false, deadline()).catch(() => {});
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({
       code: "rig.login",
-      message: expect.stringContaining("too many wrong ones"),
+      message: expect.stringContaining("too many wrong passwords"),
     });
     expect(simulated.requests.writes).toEqual([]);
   });
@@ -429,7 +429,7 @@ describe("pools", () => {
 
   test("are added, put first and removed by the whole list, with the passwords of the others", async () => {
     const { rig, simulated } = await start();
-    await expect(rig.pools.add?.(login, deadline())).resolves.toBe("VNish stored the settings, and restarts mining");
+    await expect(rig.pools.add?.(login, deadline())).resolves.toBe("VNish stored the settings and restarts mining");
     expect(objectOf(JSON.parse(simulated.requests.writes[0]?.replace("settings ", "") ?? ""))).toEqual({
       miner: {
         pools: [

@@ -98,7 +98,7 @@ describe("a plug over MQTT", () => {
     for (const odd of ["", "maybe", "2", "null", '{"on":true}', "constructor", "__proto__"])
       await device.say(all.state, odd, { retain: true });
     const { code, message } = await problem(plug.read(never));
-    expect([code, message]).toEqual(["rig.unreachable", "plug/state has not said whether the plug is on"]);
+    expect([code, message]).toEqual(["rig.unreachable", "plug/state has not reported whether the plug is on"]);
   });
 
   test("is known at its first read by what the broker has kept", async () => {
@@ -152,7 +152,7 @@ describe("a plug over MQTT", () => {
     const { code, message } = await failed;
     expect([code, message]).toEqual([
       "rig.timeout",
-      "The plug was told at plug/set to switch on, and plug/state does not say that it has",
+      "The plug was switched on at plug/set, and plug/state did not confirm it in time",
     ]);
   });
 

@@ -83,13 +83,13 @@ describe("broken JSON gives the value of the sound one", () => {
   });
 });
 
-describe("what is no JSON", () => {
+describe("what is not JSON", () => {
   test.each([
-    ["", "no JSON"],
-    ["STATUS=S,When=1,Code=22|", "no JSON"],
-    ["HTTP/1.1 400 Bad Request", "no JSON"],
-    ['{"a":[1,2', "breaks off"],
-    ['{"a":"b', "breaks off"],
+    ["", "not JSON"],
+    ["STATUS=S,When=1,Code=22|", "not JSON"],
+    ["HTTP/1.1 400 Bad Request", "not JSON"],
+    ['{"a":[1,2', "ends in the middle"],
+    ['{"a":"b', "ends in the middle"],
     ['{"a"}', "no value"],
     ['{"a":hello}', "bare word"],
     [`{"deep":${"[".repeat(40)}${"]".repeat(40)}}`, "nests deeper"],

@@ -5,11 +5,11 @@ import type { LegacySettings } from "./graphql-readings.ts";
 /** W; "numeric values (min. 100 and max. 5000)" of `psu_power_limit` in Braiins' own configuration guide. */
 const limits = { min: 100, max: 5_000 };
 
-/** With `apply: true` BOSminer takes a setting up at once, and starts its tuning over. */
+/** With `apply: true` BOSminer applies a setting at once and restarts its tuning. */
 const tuned = { lasting: true, restartsMining: true, seconds: 180 } as const;
 const cooled = { lasting: true, restartsMining: false, seconds: 30 } as const;
 
-/** What the web interface of Braiins OS up to 25.05 lets be set. Each mutation names the one field that changes. */
+/** The settings of the web interface of Braiins OS up to 25.05. Each mutation names only the field that changes. */
 export function legacyControls(
   graphql: BraiinsGraphql,
   settings: LegacySettings,
@@ -52,7 +52,7 @@ const powerLimit = (graphql: BraiinsGraphql, value: number): OfferedControl => (
   set: (watts, signal) => graphql.mutate("the power target", mutations.power, { watts }, signal),
 });
 
-/** Only where the fans follow a temperature or a fixed speed: an immersed or hydro rig is not told to turn fans. */
+/** Only where the fans follow a temperature or a fixed speed: immersion and hydro rigs have none. */
 function cooling(graphql: BraiinsGraphql, settings: LegacySettings): OfferedControl[] {
   const { coolingMode, fanPercent, targetTemperature, hotTemperature } = settings;
   const automatic = coolingMode === "AUTO";

@@ -21,14 +21,14 @@ import { devicesOf, emptySnapshot, merged, type Snapshot } from "./snapshot.ts";
 
 /**
  * Braiins OS on ASICs. Without a login it is read over RPC (4028) and can be paused; with one the REST API (25.07 and
- * later) or the GraphQL of the web interface (before) is used. Its gRPC API (50051) says nothing that these do not.
+ * later) or the GraphQL of the web interface (before) is used. Its gRPC API (50051) reports nothing more.
  * Source: Braiins' OpenAPI 1.7, "BOSminer API" and configuration guide; GraphQL as its own web interface uses it.
  */
 export const braiins: Driver = {
   id: "braiins",
   name: "Braiins OS",
   ports: [80, 4028],
-  login: { keys: ["password"], adds: "read in full and steered" },
+  login: { keys: ["password"], adds: "read in full and controlled" },
   makersLogin: { username: "root", password: "" },
   evidence: { readings: "recorded", controls: "vendor document" },
   recognise: (signs) => recognise(signs),
@@ -43,7 +43,7 @@ function recognise({ root: page, version }: Signs): Partial<Identity> | undefine
   return shown ? { make: "Braiins" } : undefined;
 }
 
-/** What one way to the rig gave. */
+/** What one interface of the rig brings. */
 interface View {
   readonly snapshot: Snapshot;
   readonly offered: readonly OfferedControl[];
@@ -52,7 +52,7 @@ interface View {
 }
 
 const restPoolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const;
-/** What takes a login on either generation. */
+/** Controls that need a login on either generation. */
 const afterLogin = new Set<string>(["restart", "reboot", "locate", "power_limit", "fan", "temperature_target"]);
 /** Until a web interface that did not answer is tried again, and settings are read again. */
 const refreshAfterMs = 60_000;
@@ -65,12 +65,12 @@ class BraiinsRig implements Rig {
   readonly #graphql: BraiinsGraphql;
   readonly #book: PageBook;
   readonly #allowed = new Allowed();
-  /** Which interface takes the login; null while the web does not answer. */
+  /** The interface for the login; null while the web does not answer. */
   readonly #web = new Memo<"rest" | "graphql" | null>(refreshAfterMs);
   #software: string | undefined;
   #mac: string | null = null;
   readonly #settings = new Memo<Answer | null>(refreshAfterMs);
-  /** When something was set last: settings are not taken from memory until it has shown. */
+  /** When a control was last set: settings are read each time until the change shows. */
   #changedAt = Number.NEGATIVE_INFINITY;
   #view: View | undefined;
   readonly #offered = new OfferedControls();
@@ -155,7 +155,10 @@ class BraiinsRig implements Rig {
   }
 
   #loginMissing(): RigbridgeError {
-    return new RigbridgeError("rig.login", `${this.#link.http.at} wants its password for that, and none was given`);
+    return new RigbridgeError(
+      "rig.login",
+      `${this.#link.http.at} requires its password for that, and none is configured`,
+    );
   }
 
   async #readView(signal: AbortSignal, notes: Notes): Promise<View> {
@@ -169,22 +172,22 @@ class BraiinsRig implements Rig {
     }
   }
 
-  /** RPC goes on to answer whoever cannot log in; what keeps the web from answering is the error if it does not. */
+  /** RPC answers without a login; if it does not either, the web interface's error counts. */
   async #withoutWeb(error: unknown, signal: AbortSignal, notes: Notes): Promise<View> {
     if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
     const view = await this.#rpcView(signal, notes).catch((rpcError: unknown) => {
       throw rpcError instanceof RigbridgeError ? error : rpcError;
     });
-    this.#complain(error, notes);
+    this.#noteTrouble(error, notes);
     return view;
   }
 
-  #complain(error: RigbridgeError, notes: Notes): void {
+  #noteTrouble(error: RigbridgeError, notes: Notes): void {
     if (error.code === "rig.login") this.#loginTrouble = error;
-    else notes.add("its web interface did not answer, so there is no more than RPC says");
+    else notes.add("its web interface did not answer, so only RPC was read");
   }
 
-  /** Asked for without the login: the page of the API's version is enough to know it by. */
+  /** Recognised without the login, by the page of the API's version. */
   async #webKind(signal: AbortSignal): Promise<"rest" | "graphql" | null> {
     const { isFresh, value } = this.#web;
     if (value !== undefined && (value !== null || isFresh)) return value;
@@ -201,7 +204,7 @@ class BraiinsRig implements Rig {
     }
   }
 
-  /** Older web interfaces have a page of their own for whatever is asked for. */
+  /** Older web interfaces answer any path with a page of their own. */
   async #isRest(path: string, signal: AbortSignal): Promise<boolean> {
     const { status, body } = await this.#link.http.call({ method: "GET", path }, signal);
     if (status === 401 || status === 403) return true;
@@ -235,43 +238,47 @@ class BraiinsRig implements Rig {
   async #readRpc(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
     const { rpc } = this.#link;
     this.#software ??= await this.#askSoftware(signal);
-    const seen = rpcSnapshot(await askReports(rpc, signal, notes), notes);
+    const snapshot = rpcSnapshot(await askReports(rpc, signal, notes), notes);
     await this.#allowed.refresh(rpc, performance.now() + onceTimeoutMs, signal);
-    return merged(seen, { ...emptySnapshot, identity: { ...emptySnapshot.identity, firmware: this.#software } });
+    return merged(snapshot, { ...emptySnapshot, identity: { ...emptySnapshot.identity, firmware: this.#software } });
   }
 
   async #askSoftware(signal: AbortSignal): Promise<string> {
     const { value } = await this.#link.rpc.send("version", undefined, signal);
     const software = softwareOf(value);
-    if (software === null) throw new RigbridgeError("rig.garbled", `${this.#link.rpc.at} is no Braiins OS`);
+    if (software === null) throw new RigbridgeError("rig.garbled", `${this.#link.rpc.at} is not Braiins OS`);
     return software;
   }
 
   /**
-   * RPC pauses and resumes, with boards without power and fans off. Where it does not, and where BOSminer does not run
-   * at all, the web interface stops and starts BOSminer.
+   * RPC pauses and resumes: boards without power, fans off. Where it cannot, and where BOSminer does not run, the web
+   * interface stops and starts BOSminer.
    */
   async #legacyView(signal: AbortSignal, notes: Notes): Promise<View> {
     const rpc = await settled(this.#readRpc(signal, notes), signal);
     const web = await settled(this.#askGraphql(signal, notes), signal);
     if (web instanceof RigbridgeError) {
       if (rpc instanceof RigbridgeError) throw web.code === "rig.login" ? web : rpc;
-      this.#complain(web, notes);
+      this.#noteTrouble(web, notes);
       return this.#rpcOnly(rpc);
     }
     const { status, settings } = web;
-    if (rpc instanceof RigbridgeError) notes.add("RPC did not answer: its miner has stopped, or RPC is switched off");
-    const seen = legacySnapshot(status, settings, notes);
-    const both = rpc instanceof RigbridgeError ? seen : merged(rpc, seen);
-    // The version of the whole system says more than that of its miner; the MAC stands on a page of its own.
-    const identity = { ...both.identity, firmware: seen.identity.firmware ?? both.identity.firmware, mac: this.#mac };
+    if (rpc instanceof RigbridgeError) notes.add("RPC did not answer: its miner is stopped, or RPC is switched off");
+    const overWeb = legacySnapshot(status, settings, notes);
+    const both = rpc instanceof RigbridgeError ? overWeb : merged(rpc, overWeb);
+    // The version of the system is preferred to that of its miner; the MAC is on a page of its own.
+    const identity = {
+      ...both.identity,
+      firmware: overWeb.identity.firmware ?? both.identity.firmware,
+      mac: this.#mac,
+    };
     const snapshot = { ...both, identity };
     const running = !(rpc instanceof RigbridgeError);
     return {
       snapshot,
       offered: [
         this.#legacyMining(snapshot, running),
-        ...legacyControls(this.#graphql, legacySettings(status, settings, notes), { locate: seen.readings.locate }),
+        ...legacyControls(this.#graphql, legacySettings(status, settings, notes), { locate: overWeb.readings.locate }),
       ],
       poolActions: running ? this.#allowed.poolActions : [],
       pools: rpcPools(this.#link.rpc),
@@ -280,7 +287,7 @@ class BraiinsRig implements Rig {
 
   async #askGraphql(signal: AbortSignal, notes: Notes): Promise<{ status: Answer; settings: Answer | null }> {
     const status = await this.#graphql.ask(statusQuery, signal);
-    for (const complaint of status.complaints) notes.add(`its web interface says: ${complaint}`);
+    for (const complaint of status.complaints) notes.add(`its web interface reports: ${complaint}`);
     const { isFresh, value: known } = this.#settings;
     const isChanging = performance.now() - this.#changedAt < refreshAfterMs * 2;
     if (known !== undefined && isFresh && !isChanging) return { status, settings: known };
@@ -312,7 +319,7 @@ class BraiinsRig implements Rig {
   }
 }
 
-const withoutLogin = "without the password of its web interface it can be read, paused and resumed, and no more";
+const withoutLogin = "without the password of its web interface it can only be read, paused and resumed";
 
 /** The error instead of throwing it, unless the read is out of time. */
 async function settled<T>(work: Promise<T>, signal: AbortSignal): Promise<T | RigbridgeError> {

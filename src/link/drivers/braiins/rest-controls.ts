@@ -6,21 +6,21 @@ import type { PagePath, RestPages } from "./rest-pages.ts";
 import { runningOf, tunerOf } from "./rest-readings.ts";
 import { slotOf } from "./snapshot.ts";
 
-/** Where the answer to a control is seen, so that its pages are read until it is. */
+/** Reads the pages that show a control with each read for so many seconds. */
 export type Awaited = (paths: readonly PagePath[], seconds: number) => void;
 
 /**
- * What is configured outlives a restart; `save_action` is deprecated, and everything is saved and applied. The rig
- * says a new power target at once, and its tuner takes minutes to work that way.
+ * Settings survive a restart; `save_action` is deprecated, and everything is saved and applied. The rig reports a new
+ * power target at once, and its tuner takes minutes to reach it.
  */
 const tuned = { lasting: true, restartsMining: false, seconds: 180 } as const;
 const cooled = { lasting: true, restartsMining: false, seconds: 30 } as const;
 const switched = { lasting: true, restartsMining: false, seconds: 60 } as const;
 const passing = { lasting: false, restartsMining: false } as const;
 
-/** What the REST API lets be set, within the constraints that the rig names for itself. */
+/** The settings of the REST API, within the constraints that the rig reports. */
 export function restControls(rest: BraiinsRest, pages: RestPages, awaited: Awaited): OfferedControl[] {
-  // What is odd has been said with the readings.
+  // Odd fields are noted with the readings.
   const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), new Notes(), path);
   return [
     mining(rest, page("miner/details")),
@@ -40,13 +40,13 @@ export function restControls(rest: BraiinsRest, pages: RestPages, awaited: Await
 }
 
 /**
- * Pause and resume, not stop and start: a pause takes the power from the boards while BOSminer goes on to watch
- * temperatures and lets the fans run out; with BOSminer stopped nothing measures, and the fans go to full speed.
+ * Pause and resume, not stop and start: a pause cuts the power of the boards while BOSminer monitors temperatures and
+ * winds the fans down; with BOSminer stopped nothing is measured, and the fans run at full speed.
  * Source: Braiins' "BOSminer API" and PauseMode of the OpenAPI; braiins/braiins issue 77.
  */
 function mining(rest: BraiinsRest, details: TolerantReader): OfferedControl {
   const { wanted, started } = runningOf(details);
-  const on = started ? ["resume", "Mining goes on"] : ["start", "Mining starts"];
+  const on = started ? ["resume", "Mining resumes"] : ["start", "Mining starts"];
   return {
     control: toggle("mining", wanted, { ...passing, seconds: 60 }),
     set: (value, signal) => {
@@ -67,7 +67,7 @@ function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): OfferedCon
           "PUT",
           "actions/locate",
           on === true,
-          on === true ? "It blinks" : "It blinks no more",
+          on === true ? "It blinks" : "It stops blinking",
           signal,
         );
       },
@@ -77,7 +77,7 @@ function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): OfferedCon
 
 type Page = (path: PagePath) => TolerantReader;
 
-/** Only with the rig's own limits: what it takes differs by model from 30 W to 8 kW. */
+/** Only with the rig's own limits, which differ by model from 30 W to 8 kW. */
 function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const limits = page("configuration/constraints").object("tuner_constraints").object("power_target");
   const min = limits.object("min").number("watt");
@@ -96,8 +96,8 @@ function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedCon
 }
 
 /**
- * The fan and the temperature it works for, where fans do the cooling: a rig in oil or water is left alone. All
- * that both kinds of cooling know is sent along, since a change of kind sets back what is left out.
+ * The fan and its target temperature, where fans do the cooling: a rig in oil or water gets no control. All settings
+ * that both modes have are sent along, since a change of mode resets what is left out.
  */
 function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const mode = page("configuration/miner").object("temperature").object("mode");
@@ -156,7 +156,7 @@ const shared = [
 ];
 const own = { auto: ["min_fan_speed", "max_fan_speed"], manual: ["fan_speed_ratio"] } as const;
 
-/** What is configured now, as far as the next kind of cooling knows it. */
+/** The present settings that the next mode has too. */
 async function coolingNow(
   rest: BraiinsRest,
   next: "auto" | "manual",
@@ -167,7 +167,7 @@ async function coolingNow(
   const mode = isRecord(temperature) ? temperature.mode : undefined;
   const now = isRecord(mode) ? (mode.auto ?? mode.manual) : undefined;
   if (!isRecord(now))
-    throw new RigbridgeError("not.possible", `${rest.at}: fans do not cool this rig any more; nothing was changed`);
+    throw new RigbridgeError("not.possible", `${rest.at}: the rig is no longer cooled by fans; nothing was changed`);
   const kept = [...shared, ...own[next]].filter((key) => now[key] !== undefined && now[key] !== null);
   return Object.fromEntries(kept.map((key) => [key, now[key]]));
 }

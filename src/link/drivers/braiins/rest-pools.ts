@@ -6,13 +6,13 @@ import { lastPool, listedEntry } from "../shared/listed-pool.ts";
 import { redacted } from "../shared/redact.ts";
 import type { BraiinsRest } from "./rest.ts";
 
-/** As the rig writes it down; fields that are not known here are written back as they were. */
+/** As the rig stores it; unknown fields are written back unchanged. */
 type Group = Readonly<Record<string, unknown>> & { readonly pools: readonly Pool[] };
 type Pool = Readonly<Record<string, unknown>>;
 
 /**
- * Pools are changed on the rig's own configuration, which has their passwords, and all groups are written back at
- * once (`PUT pools/batch`): the rig takes the whole list or none of it.
+ * Pools are changed in the rig's own configuration, which has their passwords, and all groups are written back at once
+ * (`PUT pools/batch`): the rig accepts the whole list or nothing.
  */
 export function restPools(rest: BraiinsRest, changing: () => void): Required<Omit<PoolControls, "use">> {
   const change = async (edit: (groups: readonly Group[]) => readonly Group[], done: string, signal: AbortSignal) => {
@@ -45,7 +45,10 @@ async function configured(rest: BraiinsRest, signal: AbortSignal): Promise<Group
   if (known.length < groups.length)
     throw new RigbridgeError("rig.garbled", `${rest.at}: its pools could not be read, so they are not written`);
   if (known.length === 0 && (await listsPools(rest, signal)))
-    throw new RigbridgeError("not.possible", `${rest.at} does not tell how its pools are set, so they are not written`);
+    throw new RigbridgeError(
+      "not.possible",
+      `${rest.at} does not report how its pools are set, so they are not written`,
+    );
   return known;
 }
 
@@ -54,7 +57,7 @@ async function listsPools(rest: BraiinsRest, signal: AbortSignal): Promise<boole
   return !Array.isArray(listed) || listed.length > 0;
 }
 
-/** null for what could not be written back whole: an odd pool, or a password that is only hinted at. */
+/** null for what cannot be written back completely: an odd pool, or a hidden password. */
 function groupOf(value: unknown): Group | null {
   if (!isRecord(value) || !Array.isArray(value.pools)) return null;
   const pools = value.pools.filter(isRecord);
@@ -63,7 +66,7 @@ function groupOf(value: unknown): Group | null {
   return { ...value, pools };
 }
 
-/** To the first group, behind its other pools; the rig gives it an id. */
+/** To the end of the first group; the rig assigns an id. */
 function added(groups: readonly Group[], { url, worker, password }: PoolLogin): readonly Group[] {
   const pool = { enabled: true, url, user: worker, password };
   const [group = { name: "Default", load_balance_strategy: { quota: { value: 1 } }, pools: [] }, ...others] = groups;
@@ -85,7 +88,7 @@ function enabled(groups: readonly Group[], wanted: PoolReading, on: boolean): re
   }));
 }
 
-/** With its group, where it was the only pool of it. */
+/** With its group, where it is the only pool of it. */
 function removed(groups: readonly Group[], wanted: PoolReading): readonly Group[] {
   const pool = configuredPool(groups, wanted);
   const rest = groups.map((group) => ({ ...group, pools: group.pools.filter((each) => each !== pool) }));

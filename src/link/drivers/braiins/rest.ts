@@ -14,8 +14,8 @@ export const root = "/api/v1";
 const loginRetryAfterMs = 60_000;
 
 /**
- * The REST API of Braiins OS from 25.07: a login gives a token, which stands bare in the Authorization header and
- * lives as long as it is used. One that has expired is renewed once, but for a command, which throws `SessionEnded`.
+ * The REST API of Braiins OS from 25.07: a login gives a token, which is sent bare in the Authorization header and
+ * stays valid while it is used. An expired one is renewed once; a command throws `SessionEnded` instead.
  * Source: Braiins' OpenAPI 1.7. Throws `rig.login`, `rig.busy` (409), `rig.refused` with the rig's words.
  */
 export class BraiinsRest {
@@ -23,7 +23,7 @@ export class BraiinsRest {
   readonly #username: string;
   readonly #password: string;
   #token: string | null = null;
-  /** Lists are at `pools/` by the document; a 25.07 was seen to have them at `pools`. */
+  /** Whether lists are at `pools`, as seen on a 25.07, instead of the documented `pools/`. */
   #bare = false;
   readonly #loginRefusal = new Memo<RigbridgeError>(loginRetryAfterMs);
 
@@ -37,13 +37,13 @@ export class BraiinsRest {
     return this.#http.at;
   }
 
-  /** A page below /api/v1, repaired where it must be. */
+  /** A page below /api/v1, repaired where needed. */
   async page(path: string, signal: AbortSignal): Promise<DeviceReply> {
     const call = { method: "GET", path: `${root}/${path}` } as const;
     return jsonOf(this.#http.at, call, await this.#send(call, signal));
   }
 
-  /** The same, only as it is: what had to be repaired must not be written back. */
+  /** The same without repairs, which must not be written back. */
   async strictPage(path: string, signal: AbortSignal): Promise<unknown> {
     const { body } = await this.#send({ method: "GET", path: `${root}/${path}`, ofCommand: true }, signal);
     const parsed = parseStrict(body);
@@ -51,7 +51,7 @@ export class BraiinsRest {
     throw new RigbridgeError("rig.garbled", `${this.#http.at}: ${root}/${path} could not be read`);
   }
 
-  /** Resolves with the rig's words, or with `done` where it has none. */
+  /** Resolves with the rig's words, or `done` where it has none. */
   async write(
     method: "PUT" | "PATCH",
     path: string,
@@ -103,13 +103,13 @@ export class BraiinsRest {
     const reply = await this.#http.call(call, signal);
     if (reply.status >= 400 && reply.status < 500 && reply.status !== 404) {
       const why = redact(words(reply.body), [this.#password]);
-      const unquoted = `${this.#http.at} does not take this login: ${reply.status}`;
+      const unquoted = `${this.#http.at} rejects this login: ${reply.status}`;
       throw this.#loginRefusal.keep(new RigbridgeError("rig.login", `${unquoted} ${why}`.trimEnd(), { unquoted }));
     }
     if (reply.status >= 300) throw redacted(refusal(this.#http.at, call, reply), [this.#password]);
     const { value } = jsonOf(this.#http.at, call, reply);
     if (!isRecord(value) || typeof value.token !== "string" || !/^[\x21-\x7e]{1,4096}$/.test(value.token))
-      throw new RigbridgeError("rig.garbled", `${this.#http.at}: the login brought no token`);
+      throw new RigbridgeError("rig.garbled", `${this.#http.at}: the login returned no token`);
     this.#loginRefusal.forget();
     this.#token = value.token;
     return value.token;

@@ -7,15 +7,15 @@ import { firstOf, isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgmine
 import { celsius, highest, total } from "../shared/figures.ts";
 import { type Snapshot, slotOf, turning } from "./snapshot.ts";
 
-/** What BOSminer and BOSer report over the RPC of cgminer, without any login. Source: Braiins' "BOSminer API". */
+/** The reports of BOSminer and BOSer over cgminer's RPC, without a login. Source: Braiins' "BOSminer API". */
 const reports = ["summary", "pools", "devs", "devdetails", "fans", "temps", "tunerstatus"] as const;
 
 type Name = (typeof reports)[number];
 
-/** Each report as it came; undefined where the rig gave none. */
+/** Raw reports; undefined where the rig gave none. */
 export type Reports = Readonly<Partial<Record<Name, unknown>>>;
 
-/** All in one question; a rig that does not join commands is asked for each. */
+/** All in one request, or one by one where the rig does not join commands. */
 export async function askReports(rpc: RpcTransport, signal: AbortSignal, notes: Notes): Promise<Reports> {
   const { value, notes: repairs } = await rpc.send(reports.join("+"), undefined, signal);
   notes.addAll(repairs);
@@ -27,7 +27,7 @@ export async function askReports(rpc: RpcTransport, signal: AbortSignal, notes: 
   return apart;
 }
 
-/** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is none of Braiins'. */
+/** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is not Braiins'. */
 export function softwareOf(version: unknown): string | null {
   const programs = new TolerantReader(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
   const key = ["BOSer", "BOSminer+", "BOSminer"].find((name) => programs.has(name));
@@ -45,7 +45,7 @@ export function rpcSnapshot(given: Reports, notes: Notes): Snapshot {
       ? []
       : new TolerantReader(given[name], notes, "").list(name.toUpperCase());
   };
-  if (list("summary").length === 0) notes.add("its miner gives no summary");
+  if (list("summary").length === 0) notes.add("its miner returns no summary");
   const summary = list("summary")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
   const tuner = list("tunerstatus")[0] ?? new TolerantReader(undefined, notes, "TUNERSTATUS[0]");
   const details = list("devdetails");
@@ -111,20 +111,20 @@ function boardsOf(
   });
 }
 
-/** BOSminer says Hz and BOSer MHz; no chip runs at 100 GHz, and none at 100 kHz. */
+/** BOSminer reports Hz and BOSer MHz; no chip runs at 100 GHz or at 100 kHz. */
 function frequencyOf(detail: TolerantReader | undefined): number | null {
   const frequency = detail?.number("Frequency", { absent: 0 }) ?? null;
   return frequency === null || frequency >= 100_000 ? frequency : frequency * 1e6;
 }
 
-/** A paused miner has no details of its boards to give, or its tuner says so. */
+/** A paused miner has no details of its boards, or its tuner reports it. */
 function isPaused(details: unknown, tuner: TolerantReader): boolean {
   const status = statusOf(details);
   if (status !== null && isRefusal(status) && /unavailable/i.test(status.words)) return true;
   return tuner.list("TunerChainStatus").some((chain) => /^paused/i.test(chain.text("Status") ?? ""));
 }
 
-/** The tuner's states are sentences; only those of boards that do not run are errors. */
+/** The tuner's states are sentences; only those of stopped boards are errors. */
 const tunerErrors = (tuner: TolerantReader): RigReadings["errors"] =>
   tuner.list("TunerChainStatus").flatMap((chain) => {
     const status = chain.text("Status");
@@ -144,7 +144,7 @@ export async function command(
   const { value } = await rpc.send(name, parameter, signal);
   const status = statusOf(value);
   if (status === null) throw new RigbridgeError("rig.garbled", `${rpc.at} answered "${name}" without a STATUS`);
-  // Some versions repeat a pool's whole login in their refusal.
+  // Some versions repeat a pool's whole login in a refusal.
   if (isRefusal(status) && name === "addpool")
     throw new RigbridgeError("rig.refused", `${rpc.at} refused "addpool" (code ${status.code ?? "?"})`);
   if (isRefusal(status)) throw new RigbridgeError("rig.refused", `${rpc.at} refused "${name}": ${status.words}`);

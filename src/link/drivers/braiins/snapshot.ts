@@ -5,16 +5,16 @@ import { unknownIdentity } from "../../identity.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 
-/** What one of a rig's protocols tells of it. */
+/** What one read over one of a rig's protocols brings. */
 export interface Snapshot {
   readonly identity: Identity;
   readonly readings: RigReadings;
   readonly pools: readonly PoolReading[];
-  /** Told to mine; null where it does not say. */
+  /** Switched on; null where it is not reported. */
   readonly wanted: boolean | null;
-  /** It says that it is starting to mine. */
+  /** It reports that it is starting to mine. */
   readonly starting: boolean;
-  /** Why it stands still, where nobody told it to. */
+  /** Why it stopped without being told to. */
   readonly halt?: Halt | undefined;
   /** Boards that are switched off. */
   readonly off: ReadonlySet<number>;
@@ -32,7 +32,7 @@ export const emptySnapshot: Snapshot = {
   logInterval: null,
 };
 
-/** Two views of one rig; where both say something the first is believed. */
+/** Two snapshots of one rig; where both have a value, the first counts. */
 export function merged(first: Snapshot, second: Snapshot): Snapshot {
   const { identity, readings: one } = first;
   const two = second.readings;
@@ -110,19 +110,19 @@ export const devicesOf = ({ readings, off }: Snapshot): DeviceReading[] =>
     }),
   );
 
-/** Each group of pools mines at one of its own; of these the first group's is the one that is called active. */
+/** Each group of pools has an active one; only that of the first group counts as active. */
 export const oneActive = (pools: readonly PoolReading[]): PoolReading[] => {
   const first = pools.find(({ active }) => active);
   return pools.map((pool) => (pool.active && pool !== first ? { ...pool, active: false } : pool));
 };
 
-/** Slots are numbers behind whatever each protocol calls them: "6", 6; null for what names none. */
+/** Slots are numbers or texts ("6", 6), depending on the protocol; null for anything else. */
 export function slotOf(reply: TolerantReader, key: string): number | null {
   const slot = reply.integer(key);
   return slot !== null && slot <= 99 ? slot : null;
 }
 
-/** Braiins OS lists connectors without a fan too, at 0 rpm; where none turns, all of them are shown. */
+/** Braiins OS also lists connectors without a fan, at 0 rpm; where none turns, all are shown. */
 export const turning = (fans: RigReadings["fans"]): RigReadings["fans"] => {
   const some = fans.filter(({ rpm }) => rpm !== null && rpm > 0);
   return some.length > 0 ? some : fans;

@@ -8,7 +8,7 @@ import { celsius, highest, total } from "../shared/figures.ts";
 import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
 import { errorsOf } from "./errors.ts";
 
-/** What stands under `msg` of each answer of API v3; undefined where there was none. */
+/** `msg` of each answer of API v3; undefined where there was none. */
 export interface FrameAnswers {
   /** `get.miner.status`, all sections together. */
   readonly status: unknown;
@@ -78,7 +78,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
   };
 }
 
-/** A negative one, as many thousandths as there are boards, is how an unknown one is written. */
+/** A negative number, a thousandth for each board, means unknown. */
 function expectedOf(summary: TolerantReader): number | null {
   const hashrate = summary.number("factory-hash", { ...tera, min: -1e12 });
   return hashrate === null || hashrate <= 0 ? null : hashrate;
@@ -110,7 +110,7 @@ export function framePools(status: unknown, notes: Notes): PoolReading[] {
 
 type Board = RigReadings["boards"][number];
 
-/** Temperatures of the boards stand in the summary, their serial numbers among what is told of the miner. */
+/** The boards' temperatures are in the summary, their serial numbers in the miner's information. */
 function boardsOf(
   devices: readonly TolerantReader[],
   summary: TolerantReader,

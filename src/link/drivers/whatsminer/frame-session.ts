@@ -6,13 +6,13 @@ import { garbled } from "../../transports/limits.ts";
 import { encrypted, frameSeal } from "./crypto.ts";
 import { noPassword, readOnly, refused, wrongLogin } from "./dialect.ts";
 
-/** Codes of API v3; 0 is fine. */
+/** Codes of API v3; 0 is success. */
 const codes = { unknownCommand: -2, noPermission: -4 } as const;
 
-/** Which account may write unless another is given. */
+/** The account for writes unless another is configured. */
 const mainAccount = "super";
 
-/** API v3: anybody may read; each write is signed with the password, the device's salt and the time. */
+/** API v3: reads need no login; each write is signed with the password, the device's salt and the time. */
 export class FrameSession {
   readonly #frames: FrameTransport;
   readonly #account: string;
@@ -28,7 +28,7 @@ export class FrameSession {
     return this.#frames.at;
   }
 
-  /** What stands under `msg`; undefined when the device does not know the command. Throws `rig.refused`. */
+  /** `msg` of the answer; undefined when the device does not know the command. Throws `rig.refused`. */
   async ask(cmd: string, param: string | undefined, notes: Notes, signal: AbortSignal): Promise<unknown> {
     const answer = await this.#send(param === undefined ? { cmd } : { cmd, param }, notes, signal);
     if (answer.code === codes.unknownCommand) return undefined;
@@ -54,7 +54,7 @@ export class FrameSession {
   async #salt(signal: AbortSignal): Promise<{ salt: string; when: number | null }> {
     const { code, msg, when } = await this.#send({ cmd: "get.device.info", param: "salt" }, new Notes(), signal);
     const salt = new TolerantReader(msg, new Notes(), "").text("salt");
-    if (code !== 0 || salt === null) throw garbled(this.at, 'answered "get.device.info" with no salt');
+    if (code !== 0 || salt === null) throw garbled(this.at, 'answered "get.device.info" without a salt');
     return { salt, when };
   }
 
@@ -70,8 +70,8 @@ export class FrameSession {
   }
 
   /**
-   * "No permission" is said where writing is switched off, where the maker's password still stands, and to accounts
-   * that may not; the device tells whether writing is switched on.
+   * "No permission" is the answer where writing is switched off, where the maker's password is still set, and to accounts
+   * without permission; the device reports whether writing is switched on.
    */
   async #refusal(cmd: string, { code, words }: Answer, signal: AbortSignal): Promise<RigbridgeError> {
     if (code === codes.noPermission) {

@@ -11,7 +11,7 @@ const sections = ["summary", "pools", "edevs"] as const;
 /** API v3 of WhatsMiner, in firmware since the end of 2024. Source: the vendor's API 3.0. */
 export class FrameDialect implements Dialect {
   readonly #session: FrameSession;
-  /** Whether sections can be asked for together; null until it was tried. */
+  /** Whether sections can be joined in one request; null before the first try. */
   #joins: boolean | null = null;
 
   constructor(session: FrameSession) {
@@ -54,7 +54,7 @@ export class FrameDialect implements Dialect {
     return this.#session.write("set.miner.power_limit", watts, signal);
   }
 
-  /** The firmware reads the percentage as a text, whatever its document says. */
+  /** The firmware takes the percentage as a text, contrary to its document. */
   throttle(percent: number, signal: AbortSignal): Promise<string> {
     return this.#session.write("set.miner.power_percent", { percent: String(percent), mode: "fast" }, signal);
   }
@@ -66,7 +66,7 @@ export class FrameDialect implements Dialect {
 
   doubt(): void {}
 
-  /** All sections together; one by one where the device does not take that. */
+  /** All sections in one request; one by one where the device does not support that. */
   async #status(notes: Notes, signal: AbortSignal): Promise<unknown> {
     if (this.#joins !== false) {
       const joined = await this.#ask(sections.join("+"), notes, signal);
@@ -88,7 +88,7 @@ export class FrameDialect implements Dialect {
     return answer;
   }
 
-  /** null when the device refuses: with its boards off it may have no such section. */
+  /** null when the device refuses: with its boards off it may lack the section. */
   async #ask(param: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     try {
       return (await this.#session.ask("get.miner.status", param, notes, signal)) ?? null;
@@ -98,7 +98,7 @@ export class FrameDialect implements Dialect {
     }
   }
 
-  /** A read never fails for these. */
+  /** A failure does not fail the read. */
   async #beside(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     try {
       const either = AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]);

@@ -18,23 +18,23 @@ const makersLogin = { username: "super", password: "super" };
 
 /**
  * WhatsMiner (MicroBT): API v1 and v2 over RPC, v3 over frames at port 4433, whichever the device speaks.
- * Source: the vendor's API 2.0.5 and 3.0. The switch that opens the API for writing is the owner's to turn, in
- * WhatsMinerTool; the undocumented command for it is never sent.
+ * Source: the vendor's API 2.0.5 and 3.0. Only the owner can open the API for writing, in WhatsMinerTool; the
+ * undocumented command for it is never sent.
  */
 export const whatsminer: Driver = {
   id: "whatsminer",
   name: "WhatsMiner (API v1, v2 and v3)",
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [4028, 4433],
-  login: { keys: ["password"], adds: "steered" },
+  login: { keys: ["password"], adds: "controlled" },
   makersLogin,
   recognise: (signs) => recognise(signs),
   connect: (link) => new WhatsminerRig(link),
 };
 
-const locked: Locked = { why: "login missing", text: "give the password of its API to steer this rig" };
+const locked: Locked = { why: "login missing", text: "to control this rig, configure the password of its API" };
 
-/** Its RPC names btminer or bitmicro in `version` or in `devdetails`; its web sends everybody to LuCI over TLS. */
+/** Its RPC names btminer or bitmicro in `version` or `devdetails`; its web server redirects to LuCI over TLS. */
 function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   if (names(version)) return nameIn(version);
   if (mayBe(version)) {
@@ -55,7 +55,7 @@ function nameIn(answer: unknown): Partial<Identity> {
   return { make: "WhatsMiner", ...(model === null ? {} : { model }), ...(mac === null ? {} : { mac }) };
 }
 
-/** It answers `version` in its own flat form, or as the cgminer 4.9 that it descends from, which names no maker. */
+/** It answers `version` in its own flat form, or as cgminer 4.9, from which it descends, without a maker. */
 function mayBe(version: unknown): boolean {
   const status = statusOf(version);
   if (status === null || !isRecord(version)) return false;
@@ -75,21 +75,21 @@ class WhatsminerRig implements Rig {
   readonly #hasPassword: boolean;
   readonly #bounds = new PowerBounds();
   readonly #pools: WhatsminerPools;
-  /** null until it was found out. */
+  /** null before the first read. */
   #dialect: Dialect | null = null;
   readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
     this.#hasPassword = link.credentials.password !== undefined;
-    this.#pools = new WhatsminerPools(async () => this.#spoken(), link.credentials.poolPassword);
+    this.#pools = new WhatsminerPools(async () => this.#openDialect(), link.credentials.poolPassword);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     this.#dialect ??= await this.#find(signal);
     const report = await this.#dialect.read(notes, signal);
-    const bounds = this.#bounds.seen(report);
+    const bounds = this.#bounds.update(report);
     if (!this.#hasPassword) notes.add(locked.text);
     return {
       identity: report.identity,
@@ -125,13 +125,13 @@ class WhatsminerRig implements Rig {
     this.#link.frames.close();
   }
 
-  #spoken(): Dialect {
+  #openDialect(): Dialect {
     if (!this.#hasPassword) throw noPassword(this.#link.rpc.at);
-    if (this.#dialect === null) throw new RigbridgeError("rig.unreachable", `${this.#link.rpc.at} was never read`);
+    if (this.#dialect === null) throw new RigbridgeError("rig.unreachable", `${this.#link.rpc.at} has never been read`);
     return this.#dialect;
   }
 
-  /** Firmware since November 2024 speaks v3, and v2 beside it for as long as nobody switches that off. */
+  /** Firmware since November 2024 speaks v3, and also v2 unless that is switched off. */
   async #find(signal: AbortSignal): Promise<Dialect> {
     const { rpc, frames, credentials } = this.#link;
     const session = new RpcSession(rpc, rpcPassword(credentials));
@@ -148,16 +148,16 @@ class WhatsminerRig implements Rig {
   }
 }
 
-/** The maker's login of v2 is another one than that of v3, and has no user. */
+/** The maker's default login of v2 differs from that of v3, and has no user. */
 function rpcPassword({ username, password, makersLogin: allowed }: Credentials): string | undefined {
   const isMakers = allowed === true && username === makersLogin.username && password === makersLogin.password;
   return isMakers ? "admin" : password;
 }
 
-/** Of the year, month and day. */
+/** As year, month and day. */
 const firstFrames = 20_241_101;
 
-/** As a number of year, month and day: firmware is called 20230803.11.REL. 0 where there is none. */
+/** Year, month and day as a number, from names like 20230803.11.REL. 0 where there is none. */
 function firmwareDate(version: unknown): number {
   const reply = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
   return Number(/(20\d{6})\./.exec(reply ?? "")?.[1] ?? 0);

@@ -5,7 +5,7 @@ import { checkLogin } from "../../pool-login.ts";
 import { lastPool, listedPool } from "../shared/listed-pool.ts";
 import { redacted } from "../shared/redact.ts";
 
-/** How many pools a WhatsMiner holds. */
+/** How many pools a WhatsMiner stores. */
 const slots = 3;
 
 interface List {
@@ -14,12 +14,12 @@ interface List {
 }
 
 /**
- * The pools of a WhatsMiner, which takes whole lists only and never tells the passwords in them. A list is only
- * written when the password of every pool in it is known: from the pools that the owner keeps here, from what was
- * written before, or from what is given now.
+ * The pools of a WhatsMiner, which takes only whole lists and never reveals their passwords. A list is written only when
+ * the password of every pool in it is known: from the configured pools, from what was written before, or from the login
+ * given now.
  */
 export class WhatsminerPools {
-  /** By address and worker, as the device took them from here. */
+  /** Passwords that the device accepted, by URL and worker. */
   readonly #passwords = new Map<string, string>();
   readonly #list: () => Promise<List>;
   readonly #configured: PoolPassword;
@@ -29,7 +29,7 @@ export class WhatsminerPools {
     this.#configured = configured;
   }
 
-  /** What can be done to these without losing the password of one. */
+  /** The actions that lose no password. */
   actions(pools: readonly PoolReading[]): PoolAction[] {
     const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
     const all = unknown.length === 0;
@@ -44,7 +44,7 @@ export class WhatsminerPools {
     return actions.filter((action) => action !== false);
   }
 
-  /** Why the other actions cannot be done to these. */
+  /** Why the other actions are not possible. */
   withheld(pools: readonly PoolReading[]): Partial<Record<PoolAction, string>> {
     const offered = this.actions(pools);
     const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
@@ -52,7 +52,7 @@ export class WhatsminerPools {
     const reasons = new Map<PoolAction, string>();
     if (lost !== undefined)
       for (const action of ["add", "use", "switch", "prioritize", "remove"] as const)
-        reasons.set(action, untold(lost.url));
+        reasons.set(action, passwordUnknown(lost.url));
     if (pools.length >= slots) reasons.set("add", full);
     for (const action of offered) reasons.delete(action);
     return Object.fromEntries(reasons);
@@ -95,22 +95,22 @@ export class WhatsminerPools {
     const { url, worker } = pool;
     const password = this.#passwordOf(pool);
     if (password !== undefined) return { url, worker, password };
-    throw new RigbridgeError("not.possible", untold(url));
+    throw new RigbridgeError("not.possible", passwordUnknown(url));
   }
 }
 
-const untold = (url: string): string =>
-  `A WhatsMiner takes all its pools at once and does not tell their passwords; that of ${url} is not known, ` +
-  "and would be lost; add that pool to the pools here (POST /api/pools) with its worker and password";
+const passwordUnknown = (url: string): string =>
+  `A WhatsMiner takes only whole lists of pools and hides their passwords; that of ${url} is not known and would be ` +
+  "lost; add that pool to the configured pools (POST /api/pools) with its worker and password";
 
-const full = `A WhatsMiner holds ${slots} pools and all are set; remove one first`;
+const full = `A WhatsMiner stores ${slots} pools and all are set; remove one first`;
 
-/** A pool of a list, with its password where that was given now. */
+/** A pool of a list, with its password where that is given now. */
 type Listed = Pick<PoolLogin, "url" | "worker"> & Partial<Pick<PoolLogin, "password">>;
 
 const keyOf = ({ url, worker }: Listed): string => `${url.replace(/\/$/, "").toLowerCase()} ${worker}`;
 
-/** The pool that another comes in place of: the one mined at, else the first. */
+/** The pool that `use` replaces: the active one, else the first. */
 const replacedOf = (pools: readonly PoolReading[]): PoolReading | undefined =>
   pools.find(({ active }) => active) ?? pools.toSorted((a, b) => a.priority - b.priority)[0];
 

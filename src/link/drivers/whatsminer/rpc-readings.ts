@@ -8,7 +8,7 @@ import { celsius, highest } from "../shared/figures.ts";
 import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
 import { countedErrors, errorsOf } from "./errors.ts";
 
-/** Whole answers to the reports of API v1 and v2; undefined where there was none. */
+/** Raw answers to the reports of API v1 and v2; undefined where there was none. */
 export interface RpcAnswers {
   readonly summary: unknown;
   readonly pools: unknown;
@@ -51,7 +51,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
   };
 }
 
-/** s; where the device does not say that it is past its ramp. */
+/** s of uptime, where the device does not report whether it has finished ramping up. */
 const settledAfter = 3_600;
 
 /** The pools that are set; unused slots have no address. */
@@ -63,7 +63,7 @@ function first(answers: RpcAnswers, name: keyof RpcAnswers, section: string, not
   return new TolerantReader(answers[name], notes, "").list(section)[0] ?? new TolerantReader(undefined, notes, section);
 }
 
-/** What `get_*` and `status` say under `Msg`. */
+/** `Msg` of `get_*` and `status`. */
 function payload(answers: RpcAnswers, name: keyof RpcAnswers, notes: Notes): TolerantReader {
   const reply = new TolerantReader(answers[name], notes, name);
   return answers[name] === undefined ? reply : reply.object("Msg");
@@ -94,12 +94,12 @@ function identityOf({ summary, info, version, details }: Naming): Identity {
   };
 }
 
-/** 1 where it does not say. */
+/** 1 where it is not reported. */
 function apiOf(version: TolerantReader): number {
   return Number(/(\d)\./.exec(version.text("api_ver") ?? "")?.[1] ?? 1);
 }
 
-/** With the boards off the last rates are still reported; nothing is hashed all the same. */
+/** With the boards off the last rates are still reported, so they are replaced by 0. */
 function readingsOf(
   summary: TolerantReader,
   numbered: readonly NumberedDevice[],

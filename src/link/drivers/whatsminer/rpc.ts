@@ -10,7 +10,7 @@ import type { RpcSession } from "./rpc-session.ts";
 
 type MainReports = Pick<RpcAnswers, "summary" | "pools" | "devs">;
 type ReportName = keyof RpcAnswers;
-/** Some firmware lists its boards under the second name only. */
+/** Some firmware lists its boards only under the second name. */
 type BoardsReport = "devs" | "edevs";
 
 /** For one report beside the readings. */
@@ -36,11 +36,11 @@ export class RpcDialect implements Dialect {
   readonly #kept = new Map<SideReport, Memo<unknown>>(
     sideReports.map((name) => [name, new Memo(refreshAfterMs[name])]),
   );
-  /** What this firmware does not know. */
+  /** Reports that this firmware does not have. */
   readonly #unknown = new Set<ReportName>();
-  /** null until a read has shown that the first is not it. */
+  /** null until `devs` turned out to be missing. */
   #boards: BoardsReport | null = null;
-  /** Whether `a+b` works; null until it was tried. */
+  /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
 
   constructor(session: RpcSession) {
@@ -51,7 +51,7 @@ export class RpcDialect implements Dialect {
     const until = performance.now() + seldomTimeoutMs;
     const readings = await this.#withBoards(await this.#readings(notes, signal), notes, signal);
     for (const [name, memo] of this.#kept) {
-      if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#askBeside(name, memo, notes, signal);
+      if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#readBeside(name, memo, notes, signal);
     }
     const answer = (name: SideReport): unknown => this.#kept.get(name)?.value;
     return rpcReport(
@@ -118,7 +118,7 @@ export class RpcDialect implements Dialect {
     this.#boards = null;
   }
 
-  /** What was changed may show in any report. */
+  /** Sends a write; the next read reads the settings again. */
   async #write(cmd: string, parameters: Record<string, string | number>, signal: AbortSignal): Promise<string> {
     try {
       return await this.#session.write(cmd, parameters, signal);
@@ -127,17 +127,17 @@ export class RpcDialect implements Dialect {
     }
   }
 
-  /** A device that does not list its boards under `devs` is asked for `edevs` once, and for that alone if it knows it. */
+  /** A device without boards under `devs` is asked for `edevs` once, and from then on only for that if it has it. */
   async #withBoards(readings: MainReports, notes: Notes, signal: AbortSignal): Promise<MainReports> {
     if (this.#boards !== null || hasBoards(readings.devs)) return readings;
     const fuller = await this.#session.ask("edevs", notes, signal).catch(nothingIfRefused);
     if (readings.devs === undefined && fuller === undefined)
-      throw garbled(this.#session.at, 'it knows neither "devs" nor "edevs", so it is no WhatsMiner');
+      throw garbled(this.#session.at, 'it has neither "devs" nor "edevs", so it is not a WhatsMiner');
     this.#boards = hasBoards(fuller) ? "edevs" : "devs";
     return hasBoards(fuller) ? { ...readings, devs: fuller } : readings;
   }
 
-  /** Joined where the device takes that: it is spoken to once instead of three times. */
+  /** Joined where the device supports it: one request instead of three. */
   async #readings(notes: Notes, signal: AbortSignal): Promise<MainReports> {
     if (this.#joins !== false) {
       const joined = await this.#joined(notes, signal);
@@ -149,7 +149,7 @@ export class RpcDialect implements Dialect {
     return { summary, pools, devs: await this.#session.ask(this.#boards ?? "devs", notes, signal) };
   }
 
-  /** null when the device does not join; that is remembered. */
+  /** null when the device does not join commands; that is remembered. */
   async #joined(notes: Notes, signal: AbortSignal): Promise<MainReports | null> {
     try {
       const boards = this.#boards ?? "devs";
@@ -161,7 +161,7 @@ export class RpcDialect implements Dialect {
     } catch (error) {
       const code = error instanceof RigbridgeError ? error.code : null;
       const doesNotJoin = code === "rig.refused" || code === "rig.garbled";
-      // What has joined before is only disturbed.
+      // Once joining has worked, a failure is temporary.
       if (this.#joins === true || !doesNotJoin) throw error;
       this.#joins = false;
       return null;
@@ -170,12 +170,12 @@ export class RpcDialect implements Dialect {
 
   async #required(name: ReportName, notes: Notes, signal: AbortSignal): Promise<unknown> {
     const answer = await this.#session.ask(name, notes, signal);
-    if (answer === undefined) throw garbled(this.#session.at, `it does not know "${name}", so it is no WhatsMiner`);
+    if (answer === undefined) throw garbled(this.#session.at, `it does not have "${name}", so it is not a WhatsMiner`);
     return answer;
   }
 
-  /** A read never fails for these. */
-  async #askBeside(name: SideReport, memo: Memo<unknown>, notes: Notes, signal: AbortSignal): Promise<void> {
+  /** A failure does not fail the read. */
+  async #readBeside(name: SideReport, memo: Memo<unknown>, notes: Notes, signal: AbortSignal): Promise<void> {
     if (memo.isFresh || this.#unknown.has(name) || signal.aborted) return;
     try {
       const either = AbortSignal.any([signal, AbortSignal.timeout(reportTimeoutMs)]);
@@ -184,7 +184,7 @@ export class RpcDialect implements Dialect {
       else memo.keep(answer);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      // An old answer to what is asked every time would be shown as new.
+      // An old answer to a report of each read would be shown as current.
       if (refreshAfterMs[name] === 0) memo.forget();
       notes.add(`${name} could not be read`);
     }
