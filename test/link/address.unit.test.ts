@@ -19,7 +19,7 @@ describe("refused with a sentence", () => {
   test.each([
     ["", "empty"],
     ["   ", "empty"],
-    ["rig 7", "blank"],
+    ["rig 7", "whitespace"],
     ["rig:0", "port"],
     ["rig:65536", "port"],
     ["rig:", "port"],
@@ -31,7 +31,7 @@ describe("refused with a sentence", () => {
     ["ftp://rig", "scheme"],
     ["file:///etc/passwd", "scheme"],
     ["[fd00::7", "not written as"],
-    ["[rig]:80", "no IPv6"],
+    ["[rig]:80", "not an IPv6"],
     ["169.254.169.254", "no rig can have"],
     ["[::ffff:169.254.169.254]:80", "no rig can have"],
     ["[::ffff:a9fe:a9fe]", "no rig can have"],

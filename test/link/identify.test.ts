@@ -101,7 +101,7 @@ describe("an XMRig with a token", () => {
   });
 
   test.each([
-    [{}, "none was given"],
+    [{}, "none is configured"],
     [{ token: "falsch" }, "rejects this access token"],
   ])("is named without it: %j", async (credentials, words) => {
     await expect(simulated({ kind: "xmrig", token: "geheim" }, credentials)).rejects.toMatchObject({

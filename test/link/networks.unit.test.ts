@@ -152,10 +152,10 @@ describe("a plan", () => {
   test.each([
     [
       ["10.1.0.0-10.2.0.0"],
-      "have 65,537 addresses, more than the 65,536 of a /16; only a search with --yes, or over the API `yes: true`",
+      "have 65,537 addresses, more than the 65,536 of a /16; confirm the search with --yes, or `yes: true` in the API",
     ],
     [["10.1.0.0/16", "10.2.0.0/24"], "have 65,788 addresses"],
-    [["8.8.8.8"], "8.8.8.8 is not private (1 address in all); only a search with --yes"],
+    [["8.8.8.8"], "8.8.8.8 is not private (1 address in all); confirm the search with --yes"],
     [["172.15.255.255"], "is not private"],
     [["172.31.255.0-172.32.0.3"], "are not all private"],
     [["10.0.0.1", "100.64.0.0/30"], "not all private (3 addresses in all)"],

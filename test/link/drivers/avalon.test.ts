@@ -579,7 +579,7 @@ describe("pools with the password of the web page", () => {
       "remove",
       "prioritize",
     ]);
-    await expect(rig.pools.add?.(third, deadline())).resolves.toMatch(/keeps 3 pools.*restarts/);
+    await expect(rig.pools.add?.(third, deadline())).resolves.toMatch(/stores 3 pools.*restarts/);
     expect(simulated.requests.writes).toEqual(["POST /cgpools.cgi", "ascset|0,reboot,0"]);
     expect(listed(await rig.read(deadline()))).toEqual([
       "*pool.example.com:3333",

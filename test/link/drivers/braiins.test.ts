@@ -367,7 +367,7 @@ describe("without a login", () => {
   test("pools are changed until the miner restarts, and it is said so", async () => {
     const { rig } = await start({ generation: "bosminer" }, {});
     await rig.read(deadline());
-    await expect(rig.pools.add?.(pool, deadline())).resolves.toContain("when it restarts");
+    await expect(rig.pools.add?.(pool, deadline())).resolves.toContain("a restart of the miner undoes it");
     await rig.pools.switch?.(await poolAt(rig, 2), deadline());
     expect(listed(await rig.read(deadline()))[0]).toBe("*new.example.org:4444");
     await rig.pools.disable?.(await poolAt(rig, 2), deadline());
@@ -401,7 +401,7 @@ describe("with the wrong password", () => {
     const { rig } = await start({ generation }, wrong);
     const { readings } = await rig.read(deadline());
     expect(readings.mining).toBe(true);
-    expect(readings.notes).toEqual([expect.stringContaining("does not take this login")]);
+    expect(readings.notes).toEqual([expect.stringContaining("rejects this login")]);
     await expect(rig.set("power_limit", 1000, deadline())).rejects.toMatchObject({
       code: "rig.login",
       message: expect.stringContaining("Invalid username or password"),

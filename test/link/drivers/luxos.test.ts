@@ -241,9 +241,9 @@ describe("controls", () => {
         summary,
         config: report("CONFIG", { Profile: "a", IsAtmEnabled: true }),
         profiles: report("PROFILES", profile("a", 900), profile("b", 1000)),
-        logon: report("SESSION", { SessionID: "s1" }),
+        logon: report("SESSION", { SessionID: "session1" }),
         atmset: report("ATM"),
-        profileset: refusal(400, "Board s1 is ramping"),
+        profileset: refusal(400, "Board session1 is ramping"),
         logoff: report("SESSION"),
       },
       asked,
@@ -254,10 +254,10 @@ describe("controls", () => {
     });
     expect(asked.slice(-5)).toEqual([
       "logon",
-      "atmset|s1,enabled=false",
-      "profileset|s1,b",
-      "atmset|s1,enabled=true",
-      "logoff|s1",
+      "atmset|session1,enabled=false",
+      "profileset|session1,b",
+      "atmset|session1,enabled=true",
+      "logoff|session1",
     ]);
   });
 

@@ -358,7 +358,7 @@ describe("the login", () => {
     const { rig } = await start({ version: "1.2.6" }, {});
     await expect(rig.read(deadline())).rejects.toMatchObject({
       code: "rig.login",
-      message: expect.stringContaining("wants its password"),
+      message: expect.stringContaining("requires its password"),
     });
   });
 

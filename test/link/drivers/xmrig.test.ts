@@ -207,7 +207,7 @@ describe("a restricted XMRig", () => {
 
 describe("the access token", () => {
   test.each([
-    ["missing", {}, "none was given"],
+    ["missing", {}, "none is configured"],
     ["wrong", { token: "falsch" }, "token is wrong"],
   ])("%s is said, and never shown", async (_, credentials, words) => {
     const { rig } = await start({}, credentials);

@@ -81,7 +81,7 @@ describe("an error", () => {
     ["a refusal with a page", http(404, "<html>"), "rig.refused", ": 404"],
     ["missing credentials", http(401, ""), "rig.refused", "credentials are missing or wrong"],
     ["a redirect", http(302, "", ["Location: http://evil/"]), "rig.refused", "not followed"],
-    ["not HTTP", "SSH-2.0-OpenSSH_9.2\r\n", "rig.garbled", "no HTTP"],
+    ["not HTTP", "SSH-2.0-OpenSSH_9.2\r\n", "rig.garbled", "not HTTP"],
     ["not JSON", http(200, "<html>"), "rig.garbled", 'begins with "<html>"'],
     ["broken off", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "rig.garbled", "broke off"],
     ["no answer", "", "rig.garbled", "closed without an answer"],

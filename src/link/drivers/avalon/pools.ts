@@ -96,7 +96,9 @@ export class AvalonPools implements PoolControls {
 
   async remove(pool: PoolReading, signal: AbortSignal): Promise<string> {
     if (this.#way !== "list") return this.#untilRestart.remove(pool, signal);
-    listedPool(await freshPools(this.#rpc, signal), pool);
+    const pools = await freshPools(this.#rpc, signal);
+    listedPool(pools, pool);
+    if (pools.length < 2) throw lastPool();
     return this.#rewrite((kept) => without(kept, pool), signal);
   }
 
