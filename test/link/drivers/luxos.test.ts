@@ -65,7 +65,7 @@ test("is recognised by its RPC, and by its page alone", async () => {
   );
 });
 
-test("an S19k Pro is read with every figure that it says, in SI units, in two questions and one a board", async () => {
+test("an S19k Pro is read with every figure that it reports, in SI units, in two questions and one a board", async () => {
   const { rig, simulated } = await start();
   const reading = await rig.read(deadline());
   const { readings } = reading;

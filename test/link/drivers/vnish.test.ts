@@ -79,7 +79,7 @@ describe("is recognised", () => {
   });
 });
 
-test.each(["1.2.6", "1.3.4"] as const)("an S19 with %s is read with every figure that it says", async (version) => {
+test.each(["1.2.6", "1.3.4"] as const)("an S19 with %s is read with every figure that it reports", async (version) => {
   const { rig, simulated } = await start({ version });
   const reading = await rig.read(deadline());
   const { readings } = reading;
@@ -139,7 +139,7 @@ test.each(["1.2.6", "1.3.4"] as const)("an S19 with %s is read with every figure
 });
 
 describe("a rig whose web does not answer", () => {
-  test("is read over its RPC, and steered not at all", async () => {
+  test("is read over its RPC, and cannot be controlled", async () => {
     const { simulated } = await start({ version: "1.2.6" });
     const { port } = simulated;
     const noWeb = await serve((socket) => socket.destroy());
@@ -343,7 +343,7 @@ describe("controls", () => {
 });
 
 describe("the login", () => {
-  test("is not needed to read newer firmware, and needed to steer it", async () => {
+  test("is not needed to read newer firmware, but to control it", async () => {
     const { rig, simulated } = await start({}, {});
     const reading = await rig.read(deadline());
     expect([reading.controls, reading.poolActions, reading.readings.mining]).toEqual([[], [], true]);
@@ -456,7 +456,7 @@ describe("pools", () => {
     expect(simulated.requests.writes).toEqual(['mining/switch-pool {"pool_id":1}']);
   });
 
-  test("of the firmware's maker are shown, never steered", async () => {
+  test("of the firmware's maker are shown, never changed", async () => {
     const { rig, simulated } = await start();
     const fee = await poolAt(rig, 2);
     expect(fee.devFee).toBe(true);

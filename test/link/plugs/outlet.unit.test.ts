@@ -29,7 +29,7 @@ describe("a plug is the same plug", () => {
     expect(plugAt(written).id).toBe(plugAt(plain).id);
   });
 
-  test("whatever it is said to speak", () => {
+  test("whatever its configured type", () => {
     expect(plugAt("plug.lan", 1, "tasmota").id).toBe(plugAt("plug.lan", 1, "shelly").id);
   });
 

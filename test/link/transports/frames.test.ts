@@ -27,7 +27,7 @@ function inParts(socket: Socket, parts: readonly Buffer[]): void {
 }
 
 describe("a request", () => {
-  test("is one frame on a connection of its own, its length first, the lowest byte of it first", async () => {
+  test("is one frame on its own connection, after its length in little-endian", async () => {
     const requests: string[] = [];
     server = await serve((socket, request) => {
       requests.push(request);
@@ -111,7 +111,7 @@ describe("an answer", () => {
   });
 });
 
-describe("an error says what happened at which address", () => {
+describe("an error names the address and what happened there", () => {
   const tooLong = Buffer.from([0xff, 0xff, 0xff, 0x7f]);
   test.each<[string, (socket: Socket) => void, string, string]>([
     ["closed without a byte", (socket) => socket.end(), "rig.garbled", "0 bytes received"],
@@ -160,7 +160,7 @@ describe("an error says what happened at which address", () => {
     });
   });
 
-  test("closing the transport cuts what is open, and nothing is sent afterwards", async () => {
+  test("closing the transport cancels open exchanges, and nothing is sent afterwards", async () => {
     server = await serve(() => frames.close());
     const frames = frameTransport("127.0.0.1", server.port);
     await expect(frames.ask({ cmd: "x" }, deadline())).rejects.toMatchObject({ code: "rig.timeout" });

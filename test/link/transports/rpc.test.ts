@@ -68,13 +68,13 @@ describe("a reply", () => {
     });
   });
 
-  test("that is no UTF-8 is read as Latin-1 with a note", async () => {
+  test("that is not UTF-8 is read as Latin-1 with a note", async () => {
     const reply = ask((socket) => socket.end(Buffer.from('{"User":"é"}\0', "latin1")));
     await expect(reply).resolves.toEqual({ value: { User: "é" }, notes: [expect.stringContaining("Latin-1")] });
   });
 });
 
-describe("an error says what happened at which address", () => {
+describe("an error names the address and what happened there", () => {
   test.each<[string, (socket: Socket) => void, string, string]>([
     ["closed without a byte", (socket) => socket.end(), "rig.garbled", "--api-allow"],
     ["reset without a byte", (socket) => socket.resetAndDestroy(), "rig.garbled", "--api-allow"],
@@ -123,7 +123,7 @@ describe("an error says what happened at which address", () => {
     });
   });
 
-  test("closing the transport cuts what is open, and nothing is sent afterwards", async () => {
+  test("closing the transport cancels open exchanges, and nothing is sent afterwards", async () => {
     server = await serve(() => rpc.close());
     const rpc = rpcTransport("127.0.0.1", server.port);
     await expect(rpc.send("summary", undefined, deadline())).rejects.toMatchObject({ code: "rig.timeout" });
