@@ -36,9 +36,9 @@ export interface EarlierUptime {
 }
 
 /**
- * When mining started, epoch ms. It changes only with a restart, whatever the clocks of this machine and of the rig do: a
- * rig whose uptime has not fallen, and is longer than the time since the last read, has not restarted. Before the first
- * read the known start is kept while the uptime agrees with it.
+ * When mining started, epoch ms. It changes only with a restart, whatever the clocks of this machine and of the rig do:
+ * a rig whose uptime has not fallen, and is longer than the time since the last read, has not restarted. Before the
+ * first read the known start is kept while the uptime agrees with it.
  */
 export function startOf(
   known: number | null,

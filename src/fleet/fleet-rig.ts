@@ -61,7 +61,10 @@ export interface RigContext {
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }
 
-/** Failed reads in a row before the rig is recognised anew instead of by the remembered driver: with an answer, and without. */
+/**
+ * Failed reads in a row before the rig is recognised anew instead of by the remembered driver: with an answer, and
+ * without.
+ */
 const doubtAfter = 3;
 const doubtSilenceAfter = 10;
 /** Errors that another device, or other firmware, may cause. */
@@ -162,8 +165,8 @@ export class FleetRig {
   }
 
   /**
-   * Reads the rig and updates its state, also with failures of the rig; rejects only when the program itself fails on the
-   * reply. Only within `exclusively`.
+   * Reads the rig and updates its state, also with failures of the rig; rejects only when the program itself fails on
+   * the reply. Only within `exclusively`.
    */
   async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
     const limit = new AbortController();

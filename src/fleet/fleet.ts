@@ -38,13 +38,13 @@ export interface FleetOptions {
 }
 
 /**
- * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not answered
- * after a second no longer counts: many rigs that fall silent at once would delay the others.
+ * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not
+ * answered after a second no longer counts: many rigs that fall silent at once would delay the others.
  */
 const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 } };
 /**
- * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is not
- * known yet, so a slow one stops counting even sooner.
+ * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is
+ * not known yet, so a slow one stops counting even sooner.
  */
 const fresh = { places: 96, slack: { afterMs: 200, beside: 1_024 } };
 /** Concurrent reads of rigs that failed last time: 6,000 silent ones are read within the longest back-off. */

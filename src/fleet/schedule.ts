@@ -12,7 +12,9 @@ export function nextOnGrid(now: number, interval: number, phase: number): number
   return Math.floor((now - offset) / interval + 1) * interval + offset;
 }
 
-/** When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) when it does not. */
+/**
+ * When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) when it does not.
+ */
 export function nextRead(now: number, interval: number, phase: number, missed: number): number {
   if (missed < missesUntilDisconnected || interval >= longestBackOff) return nextOnGrid(now, interval, phase);
   const wait = Math.min(longestBackOff, interval * 2 ** (missed - missesUntilDisconnected + 1));

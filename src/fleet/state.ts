@@ -131,8 +131,8 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
 });
 
 /**
- * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as while
- * a command reads a rig often, misses only make it stale: polls and time count the others.
+ * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as
+ * while a command reads a rig often, misses only make it stale: polls and time count the others.
  */
 export function afterMiss(state: RigState, trouble: Trouble, expected: boolean): RigState {
   const atMost = expected ? 1 : missesUntilDisconnected;

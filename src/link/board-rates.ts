@@ -3,8 +3,9 @@ import type { DeviceReading, Reading } from "./driver.ts";
 
 /**
  * Compares the sum of the boards' hash rates with the rig's own, for every family. Firmware mixes up the units (MH/s
- * under a name that says GH/s), so a factor of 1000 is corrected and noted; any other difference over 20 % is only noted.
- * Nothing is compared where a board reports no rate, or while the rig is stopped: boards keep their last rate then.
+ * under a name that says GH/s), so a factor of 1000 is corrected and noted; any other difference over 20 % is only
+ * noted. Nothing is compared where a board reports no rate, or while the rig is stopped: boards keep their last rate
+ * then.
  */
 export function withCheckedRates(reading: Reading): Reading {
   const { readings, devices } = reading;
@@ -63,7 +64,10 @@ const mostOfOneRig: Readonly<Record<string, number>> = {
   equihash: 1e7,
 };
 
-/** Of two rates that differ by 1000. The rig's own is right unless there is evidence against it: its page shows that one. */
+/**
+ * Of two rates that differ by 1000. The rig's own is right unless there is evidence against it: its page shows that
+ * one.
+ */
 function boardsAreRight(sum: number, hashrate: number, known: Known): boolean {
   const { algorithm, hashrateAverage, hashrateExpected } = known;
   if (Math.max(sum, hashrate) > (mostOfOneRig[algorithm ?? ""] ?? Number.POSITIVE_INFINITY)) return sum < hashrate;

@@ -2,8 +2,8 @@ import type { Control, ControlKey, ControlValue, Identity, ReasonCode, RigReadin
 import type { Link } from "./link.ts";
 
 /**
- * One family of devices: its protocols, how a device is recognised and read, and its controls. A driver knows nothing of
- * the fleet, the store or a front end.
+ * One family of devices: its protocols, how a device is recognised and read, and its controls. A driver knows nothing
+ * of the fleet, the store or a front end.
  */
 export interface Driver {
   /** Stable name, as in the configuration's `driver`. */
@@ -18,7 +18,9 @@ export interface Driver {
   readonly login?: LoginNeed;
   /** The sources of its readings and controls, for the table of devices. */
   readonly evidence: { readonly readings: Evidence; readonly controls: Evidence };
-  /** Pure. The identity that these signs show, a question for another sign, or undefined for a device of another family. */
+  /**
+   * Pure. The identity that these signs show, a question for another sign, or undefined for a device of another family.
+   */
   recognise(signs: Signs): Partial<Identity> | Question | undefined;
   /** Opens no connection. */
   connect(link: Link): Rig;

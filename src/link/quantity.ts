@@ -17,7 +17,9 @@ export function numberIn(text: string, path: string | undefined, { what, units, 
   return number < min || number > max ? `answers with ${number}, which is not ${what} in ${units[0]}` : number;
 }
 
-/** A text's JSON value, else the text itself; with a path, the value there in its JSON, undefined where there is none. */
+/**
+ * A text's JSON value, else the text itself; with a path, the value there in its JSON, undefined where there is none.
+ */
 export function valueIn(text: string, path: string | undefined): unknown {
   const json = parsed(text);
   return path === undefined ? (json ?? text) : at(json, path.split("."));

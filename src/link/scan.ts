@@ -245,7 +245,10 @@ const outOfSockets = (cause: Error): RigbridgeError =>
     { cause },
   );
 
-/** Whether both are one device, at its web port and its RPC port for example. One that cannot be read shows only its make. */
+/**
+ * Whether both are one device, at its web port and its RPC port for example. One that cannot be read shows only its
+ * make.
+ */
 const isSame = ({ identity: one }: FoundRig, { identity: other, driver }: FoundRig): boolean =>
   (one.mac !== null && one.mac === other.mac) ||
   (one.serial !== null && one.serial === other.serial) ||

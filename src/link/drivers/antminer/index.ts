@@ -17,8 +17,8 @@ import { AntminerByRpc } from "./rpc.ts";
 import { AntminerWeb } from "./web.ts";
 
 /**
- * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface with digest
- * login, which also writes. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
+ * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface with digest login,
+ * which also writes. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
  */
 export const antminer: Driver = {
   id: "antminer",

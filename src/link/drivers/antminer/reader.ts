@@ -250,7 +250,9 @@ export class AntminerReader {
     }
   }
 
-  /** Neither interface answered: the web interface's error unless it is mere silence, since a login can be corrected. */
+  /**
+   * Neither interface answered: the web interface's error unless it is mere silence, since a login can be corrected.
+   */
   #failure(byRpc: RigbridgeError): RigbridgeError {
     this.#webRetryAt = 0;
     this.#rpcRetryAt = 0;

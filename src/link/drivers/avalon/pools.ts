@@ -5,7 +5,7 @@ import { checkLogin } from "../../pool-login.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { cgminerPools, freshPools, poolCommands } from "../shared/cgminer-pools.ts";
 import { accepted } from "../shared/cgminer-replies.ts";
-import { isSamePool, lastPool, listedPool } from "../shared/listed-pool.ts";
+import { isSamePool, lastPool, listedEntry, listedPool } from "../shared/listed-pool.ts";
 import { redacted } from "../shared/redact.ts";
 import { ascset } from "./commands.ts";
 import { rebootNow } from "./controls.ts";
@@ -22,8 +22,8 @@ export interface PoolMeans {
 
 /**
  * Pools in two ways. With the password of its web page the rig stores them and reboots to use them: A-series take one
- * place at a time (`setpool`), home miners the whole list as their web page sends it. Without it there are cgminer's own
- * commands, which take effect at once and are lost with the next restart.
+ * place at a time (`setpool`), home miners the whole list as their web page sends it. Without it there are cgminer's
+ * own commands, which take effect at once and are lost with the next restart.
  */
 export class AvalonPools implements PoolControls {
   readonly #rpc: RpcTransport;
@@ -105,7 +105,7 @@ export class AvalonPools implements PoolControls {
   async prioritize(pool: PoolReading, signal: AbortSignal): Promise<string> {
     if (this.#means().taken.has(poolCommands.prioritize)) return this.#untilRestart.prioritize(pool, signal);
     listedPool(await freshPools(this.#rpc, signal), pool);
-    return this.#rewrite((kept) => [keptOf(kept, pool), ...kept.filter((each) => !isSamePool(each, pool))], signal);
+    return this.#rewrite((kept) => inFront(kept, pool), signal);
   }
 
   get #way(): "setpool" | "list" | "none" {
@@ -170,23 +170,21 @@ const allActions = [
 
 const webLists = new Set<Generation["name"]>(["q", "mini3", "nano3s"]);
 
-type Place = Pick<PoolLogin, "url" | "worker">;
-
 function withAdded(kept: readonly PoolLogin[], login: PoolLogin): PoolLogin[] {
   if (kept.length >= poolSlots) throw full();
   return [...kept, login];
 }
 
-function without(kept: readonly PoolLogin[], pool: Place): PoolLogin[] {
-  const others = kept.filter((each) => each !== keptOf(kept, pool));
-  if (others.length === 0) throw lastPool();
-  return others;
+function inFront(kept: readonly PoolLogin[], pool: PoolReading): PoolLogin[] {
+  const found = listedEntry(kept, pool, (login) => login);
+  return [found, ...kept.filter((each) => each !== found)];
 }
 
-function keptOf(kept: readonly PoolLogin[], pool: Place): PoolLogin {
-  const found = kept.find((each) => isSamePool(each, pool));
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer stores the pool ${pool.url}`);
-  return found;
+function without(kept: readonly PoolLogin[], pool: PoolReading): PoolLogin[] {
+  const found = listedEntry(kept, pool, (login) => login);
+  const others = kept.filter((each) => each !== found);
+  if (others.length === 0) throw lastPool();
+  return others;
 }
 
 const full = (): RigbridgeError =>

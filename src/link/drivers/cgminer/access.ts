@@ -6,8 +6,8 @@ const refreshAfterMs = 600_000;
 const retryAfterMs = 60_000;
 
 /**
- * Which commands this address may send, by the rig's own `check` of each. `privileged` does not show it: an API group of
- * the rig (`api-groups`) may have some commands without being privileged. Old answers stay valid while they are
+ * Which commands this address may send, by the rig's own `check` of each. `privileged` does not show it: an API group
+ * of the rig (`api-groups`) may have some commands without being privileged. Old answers stay valid while they are
  * renewed.
  */
 export class Access {

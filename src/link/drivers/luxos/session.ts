@@ -19,8 +19,9 @@ const logoffTimeoutMs = 1_000;
 const undoTimeoutMs = 5_000;
 
 /**
- * LuxOS lets one client at a time change it: `logon` opens a session, each write starts with its id, `logoff` closes it.
- * An idle session ends after a minute. It is not a protection, so there is no login. Source: Luxor's "Session management".
+ * LuxOS lets one client at a time change it: `logon` opens a session, each write starts with its id, `logoff` closes
+ * it. An idle session ends after a minute. It is not a protection, so there is no login. Source: Luxor's "Session
+ * management".
  */
 export class LuxosSession {
   readonly #rpc: RpcTransport;

@@ -64,9 +64,9 @@ export interface Bounds {
 
 /**
  * The range of the power limit. The firmware accepts 0 to 99999 W and does not report what is possible; above its
- * ordinary power a limit has no effect (API 3.0, get.miner.setting). So the maximum is the most seen of this device: its
- * limit, its power, or the estimated power for its rated hash rate; the minimum is a share of that. Both are rounded to
- * hundreds so that they stay constant.
+ * ordinary power a limit has no effect (API 3.0, get.miner.setting). So the maximum is the most seen of this device:
+ * its limit, its power, or the estimated power for its rated hash rate; the minimum is a share of that. Both are
+ * rounded to hundreds so that they stay constant.
  */
 export class PowerBounds {
   #highest = 0;

@@ -60,8 +60,8 @@ const triples = [
 ] as const;
 
 /**
- * The hash of `$1$salt$hash`, 22 letters: the "md5crypt" of FreeBSD and glibc, from which the firmware derives its keys.
- * Written here, since node:crypto does not have it and no maintained package does.
+ * The hash of `$1$salt$hash`, 22 letters: the "md5crypt" of FreeBSD and glibc, from which the firmware derives its
+ * keys. Written here, since node:crypto does not have it and no maintained package does.
  */
 export function md5crypt(password: string, salt: string): string {
   const word = Buffer.from(password);

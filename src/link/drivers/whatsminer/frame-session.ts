@@ -70,8 +70,8 @@ export class FrameSession {
   }
 
   /**
-   * "No permission" is the answer where writing is switched off, where the maker's password is still set, and to accounts
-   * without permission; the device reports whether writing is switched on.
+   * "No permission" is the answer where writing is switched off, where the maker's password is still set, and to
+   * accounts without permission; the device reports whether writing is switched on.
    */
   async #refusal(cmd: string, { code, words }: Answer, signal: AbortSignal): Promise<RigbridgeError> {
     if (code === codes.noPermission) {

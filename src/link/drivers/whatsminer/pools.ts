@@ -14,9 +14,9 @@ interface List {
 }
 
 /**
- * The pools of a WhatsMiner, which takes only whole lists and never reveals their passwords. A list is written only when
- * the password of every pool in it is known: from the configured pools, from what was written before, or from the login
- * given now.
+ * The pools of a WhatsMiner, which takes only whole lists and never reveals their passwords. A list is written only
+ * when the password of every pool in it is known: from the configured pools, from what was written before, or from the
+ * login given now.
  */
 export class WhatsminerPools {
   /** Passwords that the device accepted, by URL and worker. */

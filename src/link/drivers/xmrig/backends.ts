@@ -2,7 +2,9 @@ import type { DeviceReading } from "../../driver.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "../shared/board-device.ts";
 
-/** One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary. */
+/**
+ * One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary.
+ */
 export function devicesOf(backends: unknown, summary: TolerantReader, notes: Notes): DeviceReading[] {
   const used = listed(backends, notes).filter((backend) => backend.boolean("enabled") === true);
   if (backends === null || backends === undefined) return [processor(summary, summary)];

@@ -232,7 +232,9 @@ class XmrigRig implements Rig {
   }
 }
 
-/** XMRig answers 401 without a token (and always when it has none to compare), 403 to a wrong one or when restricted. */
+/**
+ * XMRig answers 401 without a token (and always when it has none to compare), 403 to a wrong one or when restricted.
+ */
 function tokenMistake(status: number, given: boolean): string | null {
   if (status === 401) {
     return given
