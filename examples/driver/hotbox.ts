@@ -1,5 +1,5 @@
 import { unknownReadings } from "../../src/contract/readings.ts";
-import { type Steer, steer, toggle } from "../../src/link/controls.ts";
+import { type OfferedControl, setControl, toggle } from "../../src/link/controls.ts";
 import type { Driver, Rig } from "../../src/link/driver.ts";
 import { normalMac, unknownIdentity } from "../../src/link/identity.ts";
 import { Notes, TolerantReader } from "../../src/link/tolerant-reader.ts";
@@ -16,7 +16,7 @@ export const hotbox: Driver = {
   evidence: { readings: "other source", controls: "other source" },
   recognise: ({ root }) => (root?.body.includes("<title>Hotbox</title>") ? { make: "Hotbox" } : undefined),
   connect: ({ http }) => {
-    const steersOf = (on: boolean | null): Steer[] => [
+    const offeredBy = (on: boolean | null): OfferedControl[] => [
       {
         control: toggle("mining", on, { lasting: false, restartsMining: true, seconds: 5 }),
         set: async (value, signal) =>
@@ -39,7 +39,7 @@ export const hotbox: Driver = {
             mining: on,
             notes: notes.list(),
           },
-          controls: steersOf(on).map(({ control }) => control),
+          controls: offeredBy(on).map(({ control }) => control),
           pools: [],
           devices: [],
           poolActions: [],
@@ -48,7 +48,7 @@ export const hotbox: Driver = {
           workUtility: null,
         };
       },
-      set: (key, value, signal) => steer(steersOf(null), key, value, signal),
+      set: (key, value, signal) => setControl(offeredBy(null), key, value, signal),
       pools: {},
       close: () => http.close(),
     };

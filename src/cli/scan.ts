@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { Command } from "commander";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import { listenForRigs } from "../link/mdns.ts";
+import { listenForRigs } from "../discovery/announced-rigs.ts";
 import { type OwnNetworks, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../link/scan.ts";
 import { defaultFile } from "./config.ts";

@@ -30,7 +30,7 @@ export interface RigSearch {
 export async function findRigs({ networks, signal, found, progress }: RigSearch): Promise<readonly string[]> {
   const { ownNetworks, parseNetworks, planSearch } = await import("../link/networks.ts");
   const { describeRig, scan, usualPorts } = await import("../link/scan.ts");
-  const { listenForRigs } = await import("../link/mdns.ts");
+  const { listenForRigs } = await import("./announced-rigs.ts");
   const own = ownNetworks(networkInterfaces());
   const isOwn = networks === undefined || networks.length === 0;
   const searched = isOwn ? own.networks : parseNetworks(networks);

@@ -1,16 +1,16 @@
-/** What one read says of the energy. */
+/** The power and the meter of one read. */
 export interface EnergyRead {
   /** Epoch ms. */
   readonly at: number;
   /** W. */
   readonly power: number | null;
-  /** Wh on a meter, where there is one. */
+  /** Wh, where there is a meter. */
   readonly meter?: number | undefined;
 }
 
 /**
- * Energy drawn, in Wh: what a meter has counted between two reads, else the mean of two readings over the time between
- * them. A gap is not guessed: nothing is added for a time in which neither the rig nor its meter was there.
+ * Energy drawn, in Wh: what a meter counted between two reads, else the mean power of two reads times the time between
+ * them. Gaps are not estimated: nothing is added for a time without the rig and without a meter.
  */
 export function addEnergy(
   energy: number | null,
@@ -26,19 +26,19 @@ export function addEnergy(
   return (energy ?? 0) + ((Math.max(0, before.power) + Math.max(0, now.power)) / 2) * (gap / 3_600_000);
 }
 
-/** How far two computations of one start may lie apart: clocks drift, and uptimes are whole seconds. */
+/** ms by which two computations of one start may differ: clocks drift, and uptimes are whole seconds. */
 const drift = (uptime: number): number => Math.max(30_000, uptime * 10);
 
-/** The read before this one: its uptime in seconds, and the ms of a monotonic clock that have passed since. */
+/** The previous read: its uptime in s, and the ms since then by a monotonic clock. */
 export interface EarlierUptime {
   readonly uptime: number;
   readonly elapsed: number;
 }
 
 /**
- * When mining started, epoch ms. It moves only on a restart, whatever the clocks of this machine and of the rig do:
- * who has an uptime that has not fallen, and that is longer than what has passed since it was last read, has not
- * restarted. Where nothing was read before, it is kept as long as the uptime agrees with it.
+ * When mining started, epoch ms. It changes only with a restart, whatever the clocks of this machine and of the rig do:
+ * a rig whose uptime has not fallen, and is longer than the time since the last read, has not restarted. Before the
+ * first read the known start is kept while the uptime agrees with it.
  */
 export function startOf(
   known: number | null,
@@ -48,7 +48,7 @@ export function startOf(
 ): number | null {
   if (uptime === null) return known;
   const start = at - uptime * 1000;
-  // No rig has run since before 1970, and a date that far back cannot be written.
+  // No rig has run since before 1970, and such a date cannot be represented.
   if (start < 0) return known;
   if (known === null || Math.abs(start - known) <= drift(uptime)) return known ?? start;
   return before !== null && uptime >= before.uptime && uptime * 1000 > before.elapsed ? known : start;

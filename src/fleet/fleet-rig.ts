@@ -2,12 +2,13 @@ import type { Messages } from "../contract/messages.ts";
 import type { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
-import { formatAddress } from "../link/address.ts";
+import { formatAddress, type RigAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { identify } from "../link/identify.ts";
-import type { Credentials, RigAddress } from "../link/link.ts";
-import { openPlug, type Plug } from "../link/plugs/plug.ts";
+import type { Credentials } from "../link/link.ts";
+import { openPlug } from "../link/plugs/open-plug.ts";
+import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
 import { phaseOf } from "./schedule.ts";
 import {
@@ -20,13 +21,13 @@ import {
   type RigState,
   same,
   type Trouble,
+  uidOf,
   unusable,
   withReason,
 } from "./state.ts";
 import { Turns } from "./turns.ts";
-import { uidOf } from "./uid.ts";
 
-/** What was declared of a rig. */
+/** The declaration of a rig. */
 export interface Declared {
   readonly id: number;
   readonly address: RigAddress;
@@ -38,13 +39,13 @@ export interface Declared {
   /** ms between two reads. */
   readonly interval: number;
   readonly powerNameplate: number | null;
-  /** The plug that it draws its power through. */
+  /** The plug that powers it. */
   readonly supply?: PlugSettings | null;
   readonly offlineExpected: boolean;
   readonly disabled: boolean;
 }
 
-/** What a rig needs of its surroundings. */
+/** What a rig gets from the fleet. */
 export interface RigContext {
   /** Epoch ms. */
   readonly now: () => number;
@@ -54,26 +55,29 @@ export interface RigContext {
   readonly timeout: number;
   /** Aborted when the fleet closes. */
   readonly closing: AbortSignal;
-  /** Where plugs say how they are; null where there is no such place. */
+  /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
-  /** Writes down what was recognised. Throws `in.use` when another miner has this uid. */
+  /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }
 
-/** Reads that fail in a row before a remembered driver is doubted and the rig is recognised anew: with an answer, and without. */
+/**
+ * Failed reads in a row before the rig is recognised anew instead of by the remembered driver: with an answer, and
+ * without.
+ */
 const doubtAfter = 3;
 const doubtSilenceAfter = 10;
-/** Answers that another device, or other firmware, may have given. */
+/** Errors that another device, or other firmware, may cause. */
 const doubtful: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.login"]);
 
-/** Why a read was cut that yields. */
+/** Why a yielding read was aborted. */
 const madeWay = new DOMException("a command goes first", "AbortError");
 
-/** How a read is meant. */
+/** How a read is treated. */
 export interface ReadManner {
   /** The rig may be silent for a moment without being gone. */
   readonly silence?: boolean;
-  /** `makeWay` may cut it; the state then stays as it was. */
+  /** `makeWay` may abort it; the state then does not change. */
   readonly yields?: boolean;
 }
 
@@ -85,25 +89,25 @@ export class FleetRig {
   readonly #turns = new Turns();
   #state: RigState;
   #rig: Rig | null = null;
-  /** It outlives the connections to the rig behind it: what it has said stays known. */
+  /** Kept across connections to the rig behind it, with its last state. */
   readonly #plug: Plug | null;
-  /** What was last written down of the rig. */
+  /** The state that was last stored. */
   #written: RigState;
-  /** Failures of the present driver in a row that were no silence. */
+  /** Failures in a row with the present driver that were not mere silence. */
   #doubts = 0;
-  /** Whether the next connection asks what is there, whatever is remembered. */
+  /** Whether the next connection recognises the device anew. */
   #anew = false;
-  /** Whether the next read has to say which rig answers. */
+  /** Whether the next read must confirm the identity. */
   #doubted = false;
-  /** Whether the next read is a command's. */
+  /** Whether the next read belongs to a command. */
   #commanded = false;
   /** When the last good read was, by the monotonic clock. */
   #readAt = Number.POSITIVE_INFINITY;
-  /** What it said of the uptime. */
+  /** The uptime of that read. */
   #uptime: number | null = null;
-  /** Until when it may be silent for a restart that it took, by the monotonic clock. */
+  /** Until when it may be silent after an accepted restart, by the monotonic clock. */
   #restartsUntil = Number.NEGATIVE_INFINITY;
-  /** Of the read under way, if that one yields. */
+  /** Aborts the present read, if it yields. */
   #yielding: AbortController | null = null;
   #closed = false;
 
@@ -128,27 +132,27 @@ export class FleetRig {
     return this.#turns.busy;
   }
 
-  /** Runs work while nothing else speaks to the rig, in the order of the calls. */
+  /** Runs work while nothing else uses the rig, in the order of the calls. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
-  /** When time alone changes what is shown, by the monotonic clock; Infinity when it does not. */
+  /** When time alone changes the state, by the monotonic clock; Infinity when it does not. */
   get agesAt(): number {
     const { reading, missed, restarting } = this.#state;
     if (reading !== null) return this.#readAt + (missed + 1) * this.declared.interval + this.#context.timeout;
     return restarting ? this.#restartsUntil : Number.POSITIVE_INFINITY;
   }
 
-  /** Lets time alone age the state of a rig that is not read for the sake of a command. */
+  /** Ages the state of a rig that is not read because a command uses it. */
   age(): void {
     const { interval } = this.declared;
-    // A read that is given up after its timeout was due that much earlier.
+    // A read that ends with its timeout was due that much earlier.
     const silent = this.#context.monotonicNow() - this.#readAt - this.#context.timeout;
     this.#move(afterSilence(this.#state, Math.floor(silent / interval)));
   }
 
-  /** It took a restart, for which it may be silent for so many seconds. */
+  /** It accepted a restart, after which it may be silent for so many seconds. */
   restarts(seconds: number): void {
     this.#restartsUntil = this.#context.monotonicNow() + seconds * 1000;
     this.#move(this.#state);
@@ -161,8 +165,8 @@ export class FleetRig {
   }
 
   /**
-   * Reads the rig and moves its state. What goes wrong with the rig is part of that; it rejects only where the program
-   * itself fails over what the rig says. Only within `exclusively`.
+   * Reads the rig and updates its state, also with failures of the rig; rejects only when the program itself fails on
+   * the reply. Only within `exclusively`.
    */
   async read({ silence = false, yields = false }: ReadManner = {}): Promise<void> {
     const limit = new AbortController();
@@ -171,7 +175,7 @@ export class FleetRig {
       this.#checkOpen();
       const reading = await this.#readOnce(limit);
       this.#checkOpen();
-      // Parts may be missing from it.
+      // The aborted reading may be incomplete.
       if (limit.signal.reason === madeWay) return;
       if (reading.off !== true) {
         this.#checkIdentity(reading.identity);
@@ -193,7 +197,7 @@ export class FleetRig {
     }
   }
 
-  /** Cuts the read under way, if that one yields: a command reads the rig itself, and need not wait for two reads. */
+  /** Aborts the present read, if it yields: a command reads the rig itself, and need not wait for two reads. */
   makeWay(): void {
     if (this.#rig?.quick) this.#yielding?.abort(madeWay);
   }
@@ -208,7 +212,7 @@ export class FleetRig {
     return this.#rig;
   }
 
-  /** The next read makes sure that it is still the rig that is known: for what is sent after it. */
+  /** The next read confirms that it is still the known rig, before a command is sent. */
   doubt(): void {
     this.#doubted = true;
     this.#commanded = true;
@@ -216,8 +220,7 @@ export class FleetRig {
   }
 
   /**
-   * The program fails over the last read: nobody else is to meet what it said. `before` is the state before it; which rig
-   * answers stays known.
+   * The program failed on the last reading, so it is dropped. `before` is the state before it; the identity is kept.
    */
   drop(before: RigState): void {
     const { uid, driver, identity } = this.#state;
@@ -225,7 +228,7 @@ export class FleetRig {
     this.#suspect(true);
   }
 
-  /** For good: what is under way is cut. */
+  /** Final; cancels the present exchange. */
   close(): void {
     this.#closed = true;
     this.#disconnect();
@@ -257,17 +260,17 @@ export class FleetRig {
     this.#rig = null;
   }
 
-  /** Once it has left the fleet nothing of it is written down, and no command that waited is sent. */
+  /** Once it has left the fleet nothing of it is stored, and no waiting command is sent. */
   #checkOpen(): void {
     if (this.#closed)
       throw new RigbridgeError("rig.unreachable", `${formatAddress(this.declared.address)} was changed or removed`);
   }
 
   async #readOnce(limit: AbortController): Promise<Reading> {
-    // A timer of our own: AbortSignal.timeout costs several times as much, 4,000 times a second.
+    // An own timer: AbortSignal.timeout costs several times as much, 4,000 times a second.
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
-      this.#rig ??= this.#supplied() ?? (await this.#connect(limit.signal));
+      this.#rig ??= this.#behindPlug() ?? (await this.#connect(limit.signal));
       return await this.#rig.read(limit.signal);
     } finally {
       clearTimeout(timer);
@@ -275,14 +278,14 @@ export class FleetRig {
   }
 
   /** The rig behind its plug; undefined when it has none. */
-  #supplied(): Rig | undefined {
+  #behindPlug(): Rig | undefined {
     const { supply } = this.declared;
     if (!supply || this.#plug === null) return undefined;
     return new PluggedRig({
       plug: this.#plug,
-      supply,
+      settings: supply,
       connect: (signal) => this.#connect(signal),
-      known: () => this.#state,
+      shape: () => this.#state,
     });
   }
 
@@ -301,7 +304,7 @@ export class FleetRig {
     return found.rig;
   }
 
-  /** The device may have been swapped by DHCP: what is known of one rig is never shown of another. */
+  /** DHCP may have given the address to another device: the data of one rig is never shown for another. */
   #checkIdentity(read: Identity): void {
     const address = formatAddress(this.declared.address);
     const known = this.#state.uid === null ? null : this.#state.identity;
@@ -312,12 +315,12 @@ export class FleetRig {
       );
     }
     if (this.#doubted && known !== null && isNamed(known) && !isSameName(known, read))
-      throw new RigbridgeError("rig.garbled", `What answers at ${address} does not say which rig it is`);
+      throw new RigbridgeError("rig.garbled", `What answers at ${address} does not report which rig it is`);
     this.#doubted = false;
     if (this.#commanded && known !== null && !isNamed(known)) this.#checkTraits(known, read);
   }
 
-  /** For a command only: any other read takes it as it is, for such a rig may be renamed, or get other firmware. */
+  /** Only for a command: such a rig may be renamed or get other firmware, which other reads accept. */
   #checkTraits(known: Identity, read: Identity): void {
     const trait = traits.find((each) => differ(known[each], read[each]));
     if (trait === undefined) return;
@@ -337,7 +340,7 @@ export class FleetRig {
     if (written) this.#state = { ...this.#state, uid: name };
   }
 
-  /** Written down only when something of it is new. */
+  /** Stored only when something has changed. */
   async #rememberShape(): Promise<void> {
     const state = this.#state;
     if (sameShape(state, this.#written)) return;
@@ -350,19 +353,19 @@ export class FleetRig {
     if (written) this.#written = state;
   }
 
-  /** Of a rig that cannot be read: since when. */
+  /** Stores since when a rig cannot be read. */
   async #rememberReason(): Promise<void> {
     const { reason } = this.#state;
     if (this.#closed || reason?.code === this.#written.reason?.code) return;
     try {
       if (await this.#write({ reason })) this.#written = { ...this.#written, reason };
     } catch (error) {
-      // Why it cannot be read is told already, and this can be written after the next read as well.
+      // The reason is shown already, and can be stored after the next read.
       if (!(error instanceof RigbridgeError)) throw error;
     }
   }
 
-  /** A full disk keeps nobody from reading: false, and it is tried again after the next read. Throws `in.use`. */
+  /** false when the disk is full: reading goes on, and the next read tries again. Throws `in.use`. */
   async #write(remembered: Partial<Remembered>): Promise<boolean> {
     try {
       await this.#context.remember(this.id, remembered);
@@ -380,7 +383,7 @@ export class FleetRig {
     this.#suspect(doubtful.has(error.code) || refused);
   }
 
-  /** Other firmware may answer there now, perhaps at another port; a driver that the owner named stays. */
+  /** Other firmware may answer now, perhaps at another port; a driver set by the owner stays. */
   #suspect(isDoubtful: boolean): void {
     if (isDoubtful) this.#doubts += 1;
     if (this.#doubts >= doubtAfter || this.#state.missed % doubtSilenceAfter === 0) {
@@ -394,16 +397,16 @@ export class FleetRig {
 const differ = (known: string | null, read: string | null): boolean =>
   known !== null && read !== null && known !== read;
 
-/** Another firmware on another rig may say a serial where the known one said a MAC: neither contradicts the other. */
+/** A serial and a MAC do not contradict each other, but do not confirm each other either. */
 const isSameName = (known: Identity, read: Identity): boolean =>
   (known.mac !== null && known.mac === read.mac) || (known.serial !== null && known.serial === read.serial);
 
-/** What tells rigs apart that say neither MAC nor serial. */
+/** What distinguishes rigs that report neither MAC nor serial. */
 const traits = ["hostname", "make", "model"] as const;
 
 const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;
 
-/** Whether what is worth remembering of a rig is the same; values move with every read and are not. */
+/** Whether what is stored of a rig is unchanged; values change with every read and are not stored. */
 const sameShape = (a: RigState, b: RigState): boolean =>
   a.driver === b.driver &&
   a.software === b.software &&

@@ -1,21 +1,27 @@
 import type { Messages } from "../contract/messages.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import { Lane } from "./lane.ts";
-import { alwaysMine, type Ownership } from "./ownership.ts";
 import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
-/** What the fleet tells of itself; called once after each read. What it throws drops the reading of that one rig. */
+/** Called once after each read. What it throws drops the reading of that one rig. */
 export interface FleetListener {
-  /** `changed` is false when nothing but time has passed since the state `before`. */
+  /** `changed` is false when only time has passed since the state `before`. */
   read(rig: FleetRig, changed: boolean, before: RigState): void;
-  /** The third read in a row was missed, and not for a restart. */
+  /** The third read in a row was missed, not because of a restart. */
   disconnected(rig: FleetRig): void;
-  /** The rig answers but is not taken for what it should be: another one, or one known elsewhere. */
+  /** Another rig answers, or one that is another miner already. */
   refused(rig: FleetRig, message: string): void;
-  /** The program failed over what was read, which is dropped. Never throws. */
+  /** The program failed on the reading, which is dropped. Never throws. */
   failed(rig: FleetRig, error: unknown): void;
 }
+
+/** Who polls a rig. One process owns all; several workers will share them through the same question. */
+export interface Ownership {
+  mine(minerId: number): boolean;
+}
+
+const alwaysMine: Ownership = { mine: () => true };
 
 export interface FleetOptions {
   readonly listener: FleetListener;
@@ -27,28 +33,28 @@ export interface FleetOptions {
   /** Milliseconds of a clock that never jumps; `performance.now` unless given. */
   readonly monotonicNow?: (() => number) | undefined;
   readonly ownership?: Ownership;
-  /** Absent = plugs that speak by messages are not read. */
+  /** Absent: MQTT plugs are not read. */
   readonly messages?: Messages | null;
 }
 
 /**
- * Rigs read at once that answered last time: rate × latency, 4,000 a second at 100 ms. Who has not answered after a
- * second is waited for beside them: many rigs that fall silent at once would else keep the others waiting.
+ * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not
+ * answered after a second no longer counts: many rigs that fall silent at once would delay the others.
  */
-const live = { places: 512, slack: { patience: 1_000, beside: 1_024 } };
+const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 } };
 /**
- * Rigs read at once that were never read. Such a read asks many things, and with more of them that answer at once the
- * API would have to wait; who is silent among them nobody knows yet, so they are waited for beside even sooner.
+ * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is
+ * not known yet, so a slow one stops counting even sooner.
  */
-const fresh = { places: 96, slack: { patience: 200, beside: 1_024 } };
-/** Those that failed last time: 6,000 silent ones are asked within the longest back-off. */
+const fresh = { places: 96, slack: { afterMs: 200, beside: 1_024 } };
+/** Concurrent reads of rigs that failed last time: 6,000 silent ones are read within the longest back-off. */
 const slowPlaces = 512;
-/** ms for which a rig that is refused once more is not told of again: two that share an address answer in turn. */
-const refusalHolds = 3_600_000;
-/** First reads a second after the start, so that a small fleet is there at once and a large one does not burst. */
+/** Refusals of one rig are reported once in this time: two rigs that share an address answer in turn. */
+const refusalRepeatMs = 3_600_000;
+/** Rate of first reads: a small fleet is read at once, a large one causes no burst. */
 const firstReadsPerSecond = 1_000;
 
-/** What is true now of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
+/** The present state of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #ownership: Ownership;
@@ -61,7 +67,7 @@ export class Fleet {
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** When it was told last that a rig is refused, by the monotonic clock. */
+  /** When the refusal of a rig was last reported, by the monotonic clock. */
   readonly #refusals = new Map<number, number>();
   /** When the last of the first reads is due. */
   #firstRead = 0;
@@ -84,7 +90,7 @@ export class Fleet {
     return this.#rigs.size;
   }
 
-  /** Takes a rig into the fleet, or takes it anew after its declaration has changed. */
+  /** Adds a rig to the fleet, or replaces it after its declaration has changed. */
   put(declared: Declared, remembered: Remembered = unknownRig): FleetRig {
     this.remove(declared.id);
     const rig = new FleetRig(declared, remembered, {
@@ -109,17 +115,17 @@ export class Fleet {
     this.#refusals.delete(id);
   }
 
-  /** Reads a rig now, after what is under way with it. */
+  /** Reads a rig once its present exchange is done. */
   async poll(rig: FleetRig): Promise<void> {
     await rig.exclusively(() => this.read(rig));
   }
 
-  /** Reads a rig and tells the listener; never rejects, whatever the rig says. Only within `exclusively`. */
+  /** Reads a rig and notifies the listener; never rejects. Only within `exclusively`. */
   async read(rig: FleetRig, manner?: ReadManner): Promise<void> {
     const before = rig.state;
     try {
       await rig.read(manner);
-      this.#tell(rig, before);
+      this.#notify(rig, before);
     } catch (error) {
       this.#drop(rig, before, error);
     }
@@ -139,7 +145,7 @@ export class Fleet {
     const before = rig.state;
     rig.age();
     try {
-      this.#tell(rig, before);
+      this.#notify(rig, before);
     } catch (error) {
       this.#drop(rig, before, error);
     }
@@ -151,21 +157,21 @@ export class Fleet {
     this.#options.listener.failed(rig, error);
   }
 
-  #tell(rig: FleetRig, before: RigState): void {
+  #notify(rig: FleetRig, before: RigState): void {
     const { listener } = this.#options;
     const { state } = rig;
     if (this.#rigs.get(rig.id) !== rig || state === before) return;
     listener.read(rig, isChange(before, state), before);
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
-    if (refused && state.trouble.code !== before.trouble?.code) this.#tellRefusal(rig, state.trouble.message);
+    if (refused && state.trouble.code !== before.trouble?.code) this.#notifyRefusal(rig, state.trouble.message);
     if (!refused && isSilent(state) && !isSilent(before)) listener.disconnected(rig);
   }
 
-  #tellRefusal(rig: FleetRig, message: string): void {
+  #notifyRefusal(rig: FleetRig, message: string): void {
     const now = this.#monotonicNow();
-    const told = this.#refusals.get(rig.id);
-    if (told !== undefined && now - told < refusalHolds) return;
+    const notifiedAt = this.#refusals.get(rig.id);
+    if (notifiedAt !== undefined && now - notifiedAt < refusalRepeatMs) return;
     this.#refusals.set(rig.id, now);
     this.#options.listener.refused(rig, message);
   }
@@ -191,7 +197,7 @@ export class Fleet {
 
   #start(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
-    // While a command waits for the rig's answer nobody reads it, and time goes on all the same.
+    // While a command waits for the rig's answer it is not read, and its state ages.
     if (rig.busy || rig.state.restarting) this.#age(rig);
     if (rig.busy) this.#scheduleNext(rig);
     else this.#laneOf(rig.state).enter(() => this.#turn(rig));
@@ -202,7 +208,7 @@ export class Fleet {
     return at === null ? this.#fresh : this.#live;
   }
 
-  /** One turn of the schedule. A rig that is busy with a command is read by that. */
+  /** One turn of the schedule. A command reads the rig that it is busy with. */
   async #turn(rig: FleetRig): Promise<void> {
     if (this.#rigs.get(rig.id) !== rig) return;
     if (!rig.busy && this.#ownership.mine(rig.id)) await rig.exclusively(() => this.read(rig, { yields: true }));
@@ -212,7 +218,7 @@ export class Fleet {
   #scheduleNext(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
     const { restarting, missed } = rig.state;
-    // What restarts is expected back, and asked as often as ever.
+    // A restarting rig is expected back, and read at its usual interval.
     const next = nextRead(this.#monotonicNow(), rig.declared.interval, rig.phase, restarting ? 0 : missed);
     this.#schedule(rig, rig.busy || restarting ? Math.min(next, rig.agesAt) : next);
   }

@@ -1,12 +1,12 @@
-/** What becomes of work that takes long. */
+/** What happens to slow work. */
 export interface Slack {
-  /** ms after which work goes on beside the lane and another has its place, so that slow work keeps nobody waiting. */
-  readonly patience: number;
-  /** Pieces of work that go on beside at once; further ones keep their places. */
+  /** After this time work continues outside the lane and frees its place, so that slow work does not block the rest. */
+  readonly afterMs: number;
+  /** How much work may continue outside at once; more keeps its places. */
   readonly beside: number;
 }
 
-/** A bounded number of places; who finds none waits in line. */
+/** Limits how much work runs at once; the rest waits in order. */
 export class Lane {
   readonly #places: number;
   readonly #slack: Slack | null;
@@ -40,7 +40,7 @@ export class Lane {
       this.#beside += 1;
       this.#leave();
     };
-    const timer = this.#slack === null ? undefined : setTimeout(step, this.#slack.patience);
+    const timer = this.#slack === null ? undefined : setTimeout(step, this.#slack.afterMs);
     void work().finally(() => {
       clearTimeout(timer);
       if (isBeside) this.#beside -= 1;
@@ -48,7 +48,7 @@ export class Lane {
     });
   }
 
-  /** A place is free: the next in line has it. */
+  /** Gives the free place to the next in line. */
   #leave(): void {
     this.#taken -= 1;
     const waiting = this.#waiting[this.#next];

@@ -1,30 +1,30 @@
-/**
- * When a rig is read next. Pure; times are milliseconds of a monotonic clock.
- */
+/** When a rig is read next. Pure; times are milliseconds of a monotonic clock. */
 
 /** The longest wait before a rig that fails is tried again. */
 export const longestBackOff = 60_000;
 
-/** After this many missed reads a miner is Disconnected; until then it is asked as often as ever. */
+/** After this many missed reads a miner is Disconnected; until then it is read at its usual interval. */
 export const missesUntilDisconnected = 3;
 
-/** The next time on the rig's own grid, so that a fleet stays spread evenly over its interval. */
+/** The next time on the rig's own grid, which keeps a fleet spread evenly over its interval. */
 export function nextOnGrid(now: number, interval: number, phase: number): number {
   const offset = phase * interval;
   return Math.floor((now - offset) / interval + 1) * interval + offset;
 }
 
-/** When to read again after a read: on the grid while it answers, ever later (to a minute) when it does not. */
+/**
+ * When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) when it does not.
+ */
 export function nextRead(now: number, interval: number, phase: number, missed: number): number {
   if (missed < missesUntilDisconnected || interval >= longestBackOff) return nextOnGrid(now, interval, phase);
   const wait = Math.min(longestBackOff, interval * 2 ** (missed - missesUntilDisconnected + 1));
   return now + wait * (0.8 + 0.2 * phase);
 }
 
-/** A rig's place in the interval, 0 to 1, from its id alone: golden-ratio steps never bunch. */
+/** A rig's phase in the interval, 0 to 1, from its id alone: steps of the golden ratio never cluster. */
 export const phaseOf = (id: number): number => (id * 0.618_033_988_749_894_9) % 1;
 
-/** What is due when: a binary heap, because 40,000 rigs are rescheduled 4,000 times a second. */
+/** Items by due time: a binary heap, since 40,000 rigs are rescheduled 4,000 times a second. */
 export class DueQueue<T> {
   readonly #heap: { at: number; item: T }[] = [];
 
@@ -52,7 +52,7 @@ export class DueQueue<T> {
     heap[index] = entry;
   }
 
-  /** The first one if it is due by now. */
+  /** The first one, if it is due. */
   take(now: number): T | undefined {
     const heap = this.#heap;
     const first = heap[0];

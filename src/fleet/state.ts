@@ -5,7 +5,7 @@ import { haltOf, isStarting, isStopped } from "../link/reason.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
-/** What is known of a rig whether or not it is on: kept over restarts, so that a rig that is off keeps its shape. */
+/** What is known of a rig even while it is off; kept across restarts of the service. */
 export interface Remembered {
   readonly uid: string | null;
   readonly driver: string | null;
@@ -21,38 +21,38 @@ export interface Remembered {
   readonly records: Records;
 }
 
-/** Why it does not hash, and when that was first seen; epoch ms. */
+/** Why it does not hash, since when; epoch ms. */
 export interface KeptReason extends Halt {
   readonly since: number;
 }
 
-/** What a rig has done that is worth an event when it does more. */
+/** Records of a rig; breaking one is an event. */
 export interface Records {
-  /** The highest seen: many rigs begin at nothing when they restart. */
+  /** The highest seen: many rigs start again at 0 when they restart. */
   readonly bestShare: number | null;
-  /** As the rig says it, which may begin anew. */
+  /** As the rig reports it, which may start again at 0. */
   readonly foundBlocks: number | null;
 }
 
-/** Why a rig is not read: a code of the error family and a sentence. */
+/** Why a rig cannot be read: an error code and a sentence. */
 export interface Trouble {
   readonly code: string;
-  /** Without what answered at the address. */
+  /** Without words of the device. */
   readonly message: string;
-  /** The same with that, for the log. */
+  /** With words of the device, for the log. */
   readonly quoted: string;
 }
 
 /** What is true now of one rig. */
 export interface RigState extends Remembered {
-  /** The last good one; null before the first and from the third miss on. */
+  /** The last good read; null before the first, and from the third missed read on. */
   readonly reading: Reading | null;
   /** When it was read, epoch ms. */
   readonly at: number | null;
   /** Reads missed since. */
   readonly missed: number;
   readonly trouble: Trouble | null;
-  /** It took a restart, and the time that it may need for that is not over. */
+  /** It accepted a restart, and the time that it may need is not over. */
   readonly restarting: boolean;
 }
 
@@ -81,11 +81,11 @@ export const beforeFirstRead = (remembered: Remembered): RigState => ({
 export interface ReadContext {
   /** Epoch ms of this read. */
   readonly at: number;
-  /** W to assume where the rig reports none and mines. */
+  /** W, assumed while a rig mines that reports no power. */
   readonly nameplate: number | null;
-  /** ms between two reads above which energy is not integrated. */
+  /** ms between two reads beyond which energy is not integrated. */
   readonly longestGap: number;
-  /** Of the last good read, however long ago; null before the first. */
+  /** Of the last good read, however old; null before the first. */
   readonly before: EarlierUptime | null;
 }
 
@@ -114,7 +114,7 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
   };
 }
 
-/** The same object while they are the same. */
+/** The same object if nothing changed. */
 function recordsAfter(records: Records, { readings }: Reading): Records {
   const bestShare = higher(records.bestShare, readings.bestShare);
   const foundBlocks = readings.foundBlocks ?? records.foundBlocks;
@@ -131,24 +131,24 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
 });
 
 /**
- * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as of a
- * rig that is read often for a command's sake, such misses make it stale and no more: only polls and time count on.
+ * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as
+ * while a command reads a rig often, misses only make it stale: polls and time count the others.
  */
 export function afterMiss(state: RigState, trouble: Trouble, expected: boolean): RigState {
   const atMost = expected ? 1 : missesUntilDisconnected;
-  // Reads of what restarts become rarer only when it should have been back.
+  // Reads of a restarting rig become rarer only after the time that it may need.
   const isCounted = !expected && !state.restarting;
   const missed = isCounted ? state.missed + 1 : Math.max(state.missed, Math.min(state.missed + 1, atMost));
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
 }
 
-const silence = "It has not answered since its last read";
-/** The trouble of a rig that was not read in time. */
+const silence = "It has not answered since the last read";
+/** For a rig that was not read in time. */
 const unanswered: Trouble = { code: "rig.timeout", message: silence, quoted: silence };
 
 /**
- * After so many intervals without a read, as while a command waits for the rig's answer: the last readings age as they do
- * with missed reads.
+ * After so many intervals without a read, as while a command waits for the rig: the last readings age as with missed
+ * reads.
  */
 export function afterSilence(state: RigState, intervals: number): RigState {
   const missed = Math.min(intervals, missesUntilDisconnected);
@@ -157,7 +157,7 @@ export function afterSilence(state: RigState, intervals: number): RigState {
   return { ...state, missed, trouble: state.trouble ?? unanswered, reading };
 }
 
-/** Another rig than the known one answers there, or one that is known elsewhere: nothing of it is shown. */
+/** Another rig answers at the address, or one that is another miner already: nothing of it is shown. */
 export const afterRefusal = (state: RigState, trouble: Trouble): RigState => ({
   ...state,
   reading: null,
@@ -171,7 +171,7 @@ function withNameplate(reading: Reading, nameplate: number | null): Reading {
   return { ...reading, readings: { ...reading.readings, power, powerSource: "nameplate" } };
 }
 
-/** A read may leave out what an earlier one said. */
+/** A read may lack what an earlier one had. */
 function mergeIdentity(known: Identity | null, read: Identity): Identity {
   if (known === null) return read;
   return {
@@ -184,11 +184,11 @@ function mergeIdentity(known: Identity | null, read: Identity): Identity {
   };
 }
 
-const failure = "What this rig says makes Rigbridge fail; the log says where";
-/** What a person is told of a rig whose reading this program failed over; the log has the rest. */
+const failure = "Rigbridge fails on the replies of this rig; the log has the error";
+/** For people, of a rig whose reading makes this program fail; the log has the error. */
 export const unusable: Trouble = { code: "internal", message: failure, quoted: failure };
 
-/** Troubles of a rig that answers, but cannot be taken for what it should be. */
+/** Codes of rigs that answer but cannot be used as they are. */
 const refusals: readonly string[] = [
   "internal",
   "rig.other",
@@ -201,7 +201,7 @@ const refusals: readonly string[] = [
   "input.invalid",
 ];
 
-/** Whether nobody has asked it since the service started. */
+/** Whether it has not been read since the service started. */
 export const isUnread = ({ reading, missed }: RigState): boolean => reading === null && missed === 0;
 
 /** `statusInfo.statusDisplay` of a miner. */
@@ -213,7 +213,7 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
     return restarting || isUnread(state) ? "Starting" : "Disconnected";
   }
   const { hashrate } = reading.readings;
-  // As `canStart` and `canStop` go: by what the switch says, where it does.
+  // By its switch, like `canStart` and `canStop`.
   if (isStopped(reading)) return "Stopped";
   if (reading.starting === true) return "Starting";
   if (hashrate !== null && hashrate > 0) return "Mining";
@@ -222,7 +222,7 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
 
 const isRefused = (trouble: Trouble | null): boolean => trouble !== null && refusals.includes(trouble.code);
 
-/** The state with why the rig does not hash; one that was not asked yet keeps what was known of it. */
+/** The state with why the rig does not hash; before the first read the known reason stays. */
 export function withReason(state: RigState, disabled: boolean, now: number): RigState {
   if (isUnread(state) && !disabled) return state;
   const known = state.reason;
@@ -243,10 +243,10 @@ function haltIn({ reading, trouble, restarting }: RigState): Halt | null {
   return restarting ? { code: "warming", text: "It is restarting" } : { code: "network", text };
 }
 
-/** Whether two reads say the same: passing time alone is no change. */
+/** Whether two reads are equal except for the passing of time. */
 export const sameButTime = (a: Reading, b: Reading): boolean => same(a, b, "uptime");
 
-/** Without a copy of anything, since it is done with every read. A field called `except` does not count. */
+/** Copies nothing, since it runs with every read. Ignores a field called `except`. */
 export function same(a: unknown, b: unknown, except?: string): boolean {
   if (Object.is(a, b)) return true;
   if (!isObject(a) || !isObject(b)) return false;
@@ -261,3 +261,17 @@ export function same(a: unknown, b: unknown, except?: string): boolean {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
+
+/** A rig's permanent name: its MAC, else its serial, else the configured uid, else its host and port. */
+export function uidOf(identity: Identity, configured: string | null, host: string, port: number): string {
+  const { mac, serial } = identity;
+  const named = mac?.toLowerCase().replaceAll(":", "") ?? (serial === null ? null : plain(serial));
+  return named || configured || plain(`${host}-${port}`);
+}
+
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 64)
+    .replace(/^-|-$/g, "");

@@ -1,4 +1,4 @@
-/** One at a time, in the order they came: a rig never has two exchanges at once. */
+/** Runs work one at a time, in order: a rig never has two exchanges at once. */
 export class Turns {
   #busy = false;
   readonly #waiting: (() => void)[] = [];

@@ -1,7 +1,13 @@
 import { isIP, isIPv6 } from "node:net";
 import { invalid, type RigbridgeError } from "../contract/problems.ts";
-import type { RigAddress } from "./link.ts";
-import { isForbidden } from "./transports/forbidden-addresses.ts";
+import { isForbidden } from "./forbidden-addresses.ts";
+
+/** Where a rig is: host name or address, and a port when one was given. */
+export interface RigAddress {
+  readonly host: string;
+  readonly port: number | null;
+  readonly tls: boolean;
+}
 
 /**
  * Where a rig is, from what a person typed: host, host:port, [v6]:port, or either after http:// or https://.
@@ -13,32 +19,32 @@ export function parseAddress(text: string): RigAddress {
   return address;
 }
 
-/** The same of what was written down already: an earlier version may have let in what is refused now. */
+/** The same for a stored address, which an earlier version may have accepted though it is refused now. */
 export function storedAddress(text: string): RigAddress {
   const match = /^(?:(https?):\/\/)?(\[[^[\]]*\]|[^:[\]/]*|[0-9A-Fa-f:.]*)(?::([^:[\]/]*))?\/?$/.exec(bare(text));
   const [, scheme, written = "", port] = match ?? [];
   if (match === null) throw bad(text, "is not written as host, host:port or [IPv6]:port");
   const unbracketed = written.startsWith("[");
   const host = (unbracketed ? written.slice(1, -1) : written).toLowerCase();
-  if (unbracketed && !isIPv6(host)) throw bad(text, "has something in brackets that is no IPv6 address");
+  if (unbracketed && !isIPv6(host)) throw bad(text, "contains brackets around something that is not an IPv6 address");
   checkHost(text, host);
   return { host, port: port === undefined ? null : parsePort(text, port), tls: scheme === "https" };
 }
 
-/** Whether nothing is ever sent there. */
+/** Whether the address can never be a rig, so that nothing is sent to it. */
 export const isNoRig = ({ host }: RigAddress): boolean => isIP(host) !== 0 && isForbidden(host);
 
-/** As it is typed: the opposite of `parseAddress`. */
+/** The inverse of `parseAddress`. */
 export function formatAddress({ host, port, tls }: RigAddress): string {
   const written = isIPv6(host) ? `[${host}]` : host;
   return `${tls ? "https://" : ""}${written}${port === null ? "" : `:${port}`}`;
 }
 
-/** Whether both lead to the same place, however they are written. A port that is not given stands for several. */
+/** Whether both are the same address, however they are written. A missing port differs from any given one. */
 export const isSameAddress = (one: RigAddress, other: RigAddress): boolean =>
   canonicalHost(one.host) === canonicalHost(other.host) && one.port === other.port && one.tls === other.tls;
 
-/** A host in one spelling: no dot at its end, IPv6 shortened, IPv4 in IPv6 clothes as what it is. */
+/** A host in one spelling: no trailing dot, IPv6 shortened, IPv4-mapped IPv6 as IPv4. */
 export function canonicalHost(host: string): string {
   if (!isIPv6(host)) return host.toLowerCase().replace(/\.$/, "");
   const [bare = ""] = host.split("%");
@@ -49,27 +55,27 @@ export function canonicalHost(host: string): string {
   return octets.join(".");
 }
 
-/** What is left after the refusals that deserve words of their own. */
+/** The address after the checks that have error messages of their own. */
 function bare(text: string): string {
   if (text.trim() === "")
     throw invalid("address", "is empty; it is a host name or IP address, with :port where needed");
   if (text.length > 300) throw invalid("address", "is too long");
-  // First of all, because the other refusals quote what was typed.
-  if (text.includes("@")) throw invalid("address", "holds a user name; give it as username and password");
-  if (/[\s\p{Cc}]/u.test(text)) throw bad(text, "has a blank in it");
+  // Checked first, because the other errors quote the input.
+  if (text.includes("@")) throw invalid("address", "contains a user name; set username and password instead");
+  if (/[\s\p{Cc}]/u.test(text)) throw bad(text, "contains whitespace");
   const rest = text.replace(/^https?:\/\//i, "");
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(rest)) throw bad(text, "has a scheme other than http:// and https://");
-  if (/[/?#\\]/.test(rest.replace(/\/$/, ""))) throw bad(text, "has a path; only host and port are wanted");
+  if (/[/?#\\]/.test(rest.replace(/\/$/, ""))) throw bad(text, "has a path; give only host and port");
   return text.replace(/^https?/i, (scheme) => scheme.toLowerCase());
 }
 
 function checkHost(text: string, host: string): void {
   if (host === "") throw bad(text, "has no host");
   if (isIP(host) !== 0) return;
-  if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(host)) throw bad(text, "is no valid IP address");
+  if (/(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(host)) throw bad(text, "is not a valid IP address");
   const labels = host.replace(/\.$/, "").split(".");
   if (host.length > 253 || !labels.every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label))) {
-    throw bad(text, "is no valid host name");
+    throw bad(text, "is not a valid host name");
   }
 }
 
@@ -82,6 +88,6 @@ function parsePort(text: string, port: string): number {
 const bad = (text: string, what: string): RigbridgeError =>
   invalid("address", `${JSON.stringify(text.slice(0, 80))} ${what}`);
 
-/** host:port as messages name it. */
+/** host:port, for messages. */
 export const hostAndPort = (host: string, port: number): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;

@@ -3,8 +3,9 @@ import type { DeviceReading, Reading } from "./driver.ts";
 
 /**
  * Compares the sum of the boards' hash rates with the rig's own, for every family. Firmware mixes up the units (MH/s
- * under a name that says GH/s), so a factor of 1000 is put right and noted; any other disagreement over 20 % is a note.
- * Nothing is compared where a board does not tell its rate, or while the rig is stopped: boards keep their last rate then.
+ * under a name that says GH/s), so a factor of 1000 is corrected and noted; any other difference over 20 % is only
+ * noted. Nothing is compared where a board reports no rate, or while the rig is stopped: boards keep their last rate
+ * then.
  */
 export function withCheckedRates(reading: Reading): Reading {
   const { readings, devices } = reading;
@@ -27,23 +28,23 @@ export function withCheckedRates(reading: Reading): Reading {
 }
 
 interface Verdict {
-  /** By what the boards' rates are multiplied, and the rig's own. */
+  /** Factors for the boards' rates and for the rig's own. */
   readonly onBoards: number;
   readonly onTotal: number;
   /** null: they agree. */
   readonly note: string | null;
 }
 
-/** How far two rates may be apart that are the same but for a factor of 1000. */
+/** The largest ratio of two rates that count as equal once the factor of 1000 is corrected. */
 const near = 1.25;
-/** Two rates of one rig further apart than this are counted in different units. */
+/** Two rates of one rig with a larger ratio are in different units. */
 const farApart = 30;
 
 type Known = Pick<RigReadings, "hashrateAverage" | "hashrateExpected" | "algorithm">;
 
 function verdict(sum: number, hashrate: number, known: Known): Verdict {
   const { hashrateAverage } = known;
-  // Some boards tell an average, and while a rig ramps up the average is far below the present rate.
+  // Some boards report an average, which is far below the present rate while a rig ramps up.
   const average = hashrateAverage !== null && inOneUnit(hashrateAverage, hashrate) ? hashrateAverage : hashrate;
   const [low, high] = [Math.min(hashrate, average), Math.max(hashrate, average)];
   if (sum >= 0.8 * low && sum <= 1.2 * high) return { onBoards: 1, onTotal: 1, note: null };
@@ -54,7 +55,7 @@ function verdict(sum: number, hashrate: number, known: Known): Verdict {
     : { onBoards: factor, onTotal: 1, note: correction("the boards' were", factor) };
 }
 
-/** H/s or Sol/s, several times what the fastest rig hashes. */
+/** H/s or Sol/s; several times the rate of the fastest rig. */
 const mostOfOneRig: Readonly<Record<string, number>> = {
   sha256: 5e15,
   scrypt: 2e11,
@@ -63,7 +64,10 @@ const mostOfOneRig: Readonly<Record<string, number>> = {
   equihash: 1e7,
 };
 
-/** Of two rates that differ by 1000; where nothing tells, the rig's own is right, since that is what its page shows. */
+/**
+ * Of two rates that differ by 1000. The rig's own is right unless there is evidence against it: its page shows that
+ * one.
+ */
 function boardsAreRight(sum: number, hashrate: number, known: Known): boolean {
   const { algorithm, hashrateAverage, hashrateExpected } = known;
   if (Math.max(sum, hashrate) > (mostOfOneRig[algorithm ?? ""] ?? Number.POSITIVE_INFINITY)) return sum < hashrate;
@@ -80,7 +84,7 @@ const disagreement = (sum: number, hashrate: number): string =>
 const correction = (what: string, factor: number): string =>
   `the boards' hash rates and the rig's differed by a factor of 1000; ${what} ${factor > 1 ? "multiplied" : "divided"} by it`;
 
-/** null where one of them is unknown, and where there are none. */
+/** null where one is unknown, and where there are none. */
 function sumOf(boards: RigReadings["boards"]): number | null {
   let sum = 0;
   for (const { hashrate } of boards) {
@@ -99,7 +103,7 @@ const inOneUnit = (a: number, b: number): boolean => ratio(a, b) <= farApart;
 const times = (rate: number | null, factor: number): number | null =>
   rate === null ? null : factor < 1 ? rate / Math.round(1 / factor) : rate * factor;
 
-/** A device that is one of the boards, by its rate. */
+/** Corrects a device that is one of the boards, recognised by its rate. */
 function scaled(device: DeviceReading, boards: RigReadings["boards"], factor: number): DeviceReading {
   const isBoard = boards.some(({ hashrate }) => hashrate === device.hashrate);
   if (factor === 1 || !isBoard) return device;

@@ -7,13 +7,13 @@ import type { Link } from "./link.ts";
 import { SessionEnded } from "./session-ended.ts";
 import { NotOnDevice } from "./transports/http.ts";
 
-/** A rig as everything but its driver sees it: what was read is made consistent in the same way for every family. */
+/** A driver's rig with the corrections that apply to every family. */
 export const connect = (driver: Driver, link: Link): Rig => new CheckedRig(driver.connect(link), hasLogin(link));
 
 const hasLogin = ({ credentials: { username, password, token } }: Link): boolean =>
   [username, password, token].some((each) => each !== undefined);
 
-/** `Required`, so that whatever a rig can do besides is not forgotten here. */
+/** `Required`, so that a new optional member of `Rig` does not compile until it is passed on here. */
 class CheckedRig implements Required<Rig> {
   readonly #rig: Rig;
   readonly #refusals: Refusals;
@@ -48,8 +48,8 @@ class CheckedRig implements Required<Rig> {
 }
 
 /**
- * What commands were refused for: what the firmware does not have (HTTP 404) is no longer offered, until there is other
- * firmware or the rig has started anew; and a login that it did not take is said with every read until it takes one.
+ * Remembers why commands were refused. What the firmware does not have (HTTP 404) is no longer offered until the
+ * firmware changes or the rig restarts; a rejected login is noted with every read until a command succeeds.
  */
 class Refusals {
   readonly #loginGiven: boolean;
@@ -64,9 +64,9 @@ class Refusals {
 
   async watch(what: string, command: () => Promise<string>): Promise<string> {
     try {
-      const said = await command();
+      const result = await command();
       this.#login = null;
-      return said;
+      return result;
     } catch (error) {
       if (error instanceof NotOnDevice) this.#gone.add(what);
       const isLogin = error instanceof RigbridgeError && error.code === "rig.login" && !(error instanceof SessionEnded);
@@ -101,7 +101,7 @@ class Refusals {
   }
 }
 
-/** What can be done to pools now, watched. A driver may offer other actions with each read. */
+/** The driver's pool controls, each watched for refusals. They may change with each read. */
 function watchedPools(pools: () => PoolControls, refusals: Refusals): PoolControls {
   const on = <K extends PoolAction>(action: K) => ({
     get: () => {
@@ -117,7 +117,7 @@ function watchedPools(pools: () => PoolControls, refusals: Refusals): PoolContro
 
 const poolActions: readonly PoolAction[] = ["add", "use", "switch", "enable", "disable", "remove", "prioritize"];
 
-/** A rig that is switched on and hashes nothing is idle, not stopped: whether it mines is what its switch says. */
+/** `mining` follows the switch: a rig that is switched on and hashes nothing is idle, not stopped. */
 function asItsSwitchSays(reading: Reading): Reading {
   const on = reading.controls.find(({ key }) => key === "mining")?.value;
   const { mining } = reading.readings;
@@ -126,14 +126,14 @@ function asItsSwitchSays(reading: Reading): Reading {
   return { ...reading, readings: { ...reading.readings, mining: on } };
 }
 
-/** Firmware of a rig that is cooled by a liquid may list fans at 0 rpm; it has none, and none to set. */
+/** Firmware of a liquid-cooled rig may list fans at 0 rpm; such a rig has no fans and no fan control. */
 function withoutDryFans(reading: Reading): Reading {
   const { identity, readings, controls } = reading;
   if (!isLiquidCooled(identity.model) || readings.fans.some(({ rpm }) => (rpm ?? 0) > 0)) return reading;
   return { ...reading, readings: { ...readings, fans: [] }, controls: controls.filter(({ key }) => key !== "fan") };
 }
 
-/** A board that is off, or that does not tell, says 0 MHz. */
+/** Boards that are off, or that report no frequency, read 0 MHz. */
 function withoutZeros(reading: Reading): Reading {
   const { readings, devices } = reading;
   const isZero = readings.boards.some(({ frequency }) => frequency === 0) || devices.some(({ clock }) => clock === 0);

@@ -1,24 +1,21 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Control, ControlKey, ControlValue } from "../contract/readings.ts";
 
-/**
- * A control as offered, with what does it: a driver makes a list of these from what it has read, so nothing is
- * offered that cannot be done.
- */
-export interface Steer {
+/** A control with the function that sets it. A driver lists these from what it has read, so each of them works. */
+export interface OfferedControl {
   readonly control: Control;
-  /** The value has been checked against the control. Resolves with the device's own words. */
+  /** Takes a value that fits the control. Resolves with the device's own words. */
   readonly set: (value: ControlValue, signal: AbortSignal) => Promise<string>;
 }
 
-/** Checks the value and does it. Throws `control.absent`, `input.invalid`, or what the device's refusal gives. */
-export async function steer(
-  steers: readonly Steer[],
+/** Checks the value and sets the control. Throws `control.absent`, `input.invalid`, or the device's refusal. */
+export async function setControl(
+  offered: readonly OfferedControl[],
   key: ControlKey,
   value: ControlValue,
   signal: AbortSignal,
 ): Promise<string> {
-  const found = steers.find(({ control }) => control.key === key);
+  const found = offered.find(({ control }) => control.key === key);
   if (found === undefined) throw new RigbridgeError("control.absent", `This rig does not offer "${key}" now`);
   checkValue(found.control, value);
   return found.set(value, signal);
@@ -38,7 +35,7 @@ const plain = { unit: null, min: null, max: null, step: null, options: null, val
 
 type Effect = Pick<Control, "lasting" | "restartsMining" | "seconds">;
 
-/** Something that is done once. */
+/** An action without a state. */
 export const trigger = (key: ControlKey, effect: Effect): Control => ({ key, kind: "trigger", ...plain, ...effect });
 
 export const toggle = (key: ControlKey, value: boolean | null, effect: Effect): Control => ({
@@ -49,7 +46,7 @@ export const toggle = (key: ControlKey, value: boolean | null, effect: Effect): 
   value,
 });
 
-/** A number between two bounds; `options` are words that it takes as well. */
+/** A number between two bounds; `options` are words that it also takes. */
 export const range = (
   key: ControlKey,
   scale: Pick<Control, "unit" | "min" | "max" | "step" | "value"> & { readonly options?: string[] },

@@ -2,32 +2,34 @@ import type { Control, ControlKey, ControlValue, Identity, ReasonCode, RigReadin
 import type { Link } from "./link.ts";
 
 /**
- * A driver is one file with one object: what it speaks, how it recognises a device, how it reads it, and which
- * controls it has. It knows nothing of the fleet, the store or a front end.
+ * One family of devices: its protocols, how a device is recognised and read, and its controls. A driver knows nothing
+ * of the fleet, the store or a front end.
  */
 export interface Driver {
   /** Stable name, as in the configuration's `driver`. */
   readonly id: string;
   /** For people: "AxeOS (Bitaxe)". */
   readonly name: string;
-  /** On which ports it usually listens, most usual first. Empty: it has no usual port. */
+  /** Its usual ports, the most common first; empty where it has none. */
   readonly ports: readonly number[];
-  /** With what its maker ships it; used only where the owner allows that and has given nothing else. */
+  /** The maker's default login; used only where the owner allows it and configured no login. */
   readonly makersLogin?: Login;
-  /** The login that it takes; absent: it has none, or needs none where it answers without. */
+  /** The login that it accepts; absent where it has none or needs none. */
   readonly login?: LoginNeed;
-  /** From what its readings and its controls are known, for the table of devices. */
+  /** The sources of its readings and controls, for the table of devices. */
   readonly evidence: { readonly readings: Evidence; readonly controls: Evidence };
-  /** Pure. What these signs say of the device; `ask` wants one more HTTP path fetched; undefined is "not mine". */
+  /**
+   * Pure. The identity that these signs show, a question for another sign, or undefined for a device of another family.
+   */
   recognise(signs: Signs): Partial<Identity> | Question | undefined;
-  /** Opens no connection by itself. */
+  /** Opens no connection. */
   connect(link: Link): Rig;
 }
 
-/** What of a login is given for a device, and what that adds to what it does without. */
+/** The parts of a login that a device takes, and what the login adds. */
 export interface LoginNeed {
   readonly keys: readonly ("username" | "password" | "token")[];
-  /** After "with it the rig can be": "steered". */
+  /** Completes "with its password it can be": "controlled". */
   readonly adds: string;
 }
 
@@ -36,25 +38,25 @@ export interface Login {
   readonly password: string;
 }
 
-/** `ran`: tried with the real software; `recorded`: what a real device answered; else where it is described. */
+/** `ran`: tested with the real software; `recorded`: replies of a real device; else the kind of document. */
 export type Evidence = "ran" | "recorded" | "vendor document" | "other source";
 
 /**
  * One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token; or one more RPC
- * command that reports.
+ * command to send, which only reads.
  */
-export type Question = { readonly ask: string; readonly withToken?: boolean } | { readonly command: string };
+export type Question = { readonly page: string; readonly withToken?: boolean } | { readonly command: string };
 
-/** What was gathered once from an address, before any driver was chosen. */
+/** What an address answered before any driver was chosen. */
 export interface Signs {
   /** The answer to GET /, null when nothing speaks HTTP there. */
   readonly root: HttpSign | null;
-  /** The parsed answer to the RPC `version`, null when nothing speaks it there. */
+  /** The parsed answer to the RPC `version`, null when nothing speaks RPC there. */
   readonly version: unknown;
-  /** Answers to what drivers asked for, by path. */
-  readonly asked: Readonly<Record<string, HttpSign | null>>;
-  /** Answers to the RPC commands that drivers asked for, by command; null for what was not answered. */
-  readonly told: Readonly<Record<string, unknown>>;
+  /** Answers to the paths that drivers asked for. */
+  readonly pages: Readonly<Record<string, HttpSign | null>>;
+  /** Answers to the RPC commands that drivers asked for; null where there was none. */
+  readonly reports: Readonly<Record<string, unknown>>;
 }
 
 export interface HttpSign {
@@ -64,34 +66,34 @@ export interface HttpSign {
   readonly body: string;
 }
 
-/** One device, spoken to. Calls on a rig never overlap: its owner keeps one exchange at a time. */
+/** A connection to one device. Calls never overlap: the caller runs one at a time. */
 export interface Rig {
-  /** Throws only when the device cannot be reached or its framing is broken; an odd field is null and a note. */
+  /** Throws only when the device cannot be reached or its framing is broken; an odd field becomes null and a note. */
   read(signal: AbortSignal): Promise<Reading>;
   /**
-   * Tells the device one thing, once, never twice. Resolves with the device's own words.
+   * Sets one control, sending the command once. Resolves with the device's own words.
    * Throws `rig.refused` with the device's words, `control.absent`, `rig.unreachable` or `rig.timeout`; and
-   * `SessionEnded` when the device no longer takes the session that was kept, and did nothing.
+   * `SessionEnded` when the device no longer accepts the kept session and did nothing.
    */
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string>;
-  /** What can be done to pools; `Reading.poolActions` says which of it the device allows now. */
+  /** `Reading.poolActions` lists which of these the device allows now. */
   readonly pools: PoolControls;
-  /** A read is one exchange that can be cut for a command: nothing is lost with it. */
+  /** A read is short and may be aborted for a command. */
   readonly quick?: true | undefined;
-  /** The next read asks anew what the device has once said of itself: another may have its address by now. */
+  /** The next read reads the identity again: another device may have taken over the address. */
   doubt?(): void;
-  /** Cuts what is open. */
+  /** Cancels open exchanges. */
   close(): void;
 }
 
-/** Done to a pool that the device lists. */
+/** Actions on a pool that the device lists. */
 export type ListedPoolAction = "switch" | "enable" | "disable" | "remove" | "prioritize";
 export type PoolAction = "add" | "use" | ListedPoolAction;
 
-/** Each takes a pool as just read from the device and resolves with the device's own words. */
+/** Each takes a pool as last read and resolves with the device's own words. */
 export interface PoolControls {
   add?(login: PoolLogin, signal: AbortSignal): Promise<string>;
-  /** Mines there from now on, in place of the pool mined at: for devices that cannot choose among those they list. */
+  /** Replaces the pool in use: for devices that cannot switch between the pools that they list. */
   use?(login: PoolLogin, signal: AbortSignal): Promise<string>;
   switch?(pool: PoolReading, signal: AbortSignal): Promise<string>;
   enable?(pool: PoolReading, signal: AbortSignal): Promise<string>;
@@ -107,7 +109,7 @@ export interface Halt {
   readonly text: string;
 }
 
-/** How to log in to a pool. */
+/** A pool with its login. */
 export interface PoolLogin {
   readonly url: string;
   readonly worker: string;
@@ -116,19 +118,19 @@ export interface PoolLogin {
 
 /** One read of a device. */
 export interface Reading {
-  /** What this read says of the device's identity; null where it does not say. */
+  /** null where this read does not report it. */
   readonly identity: Identity;
   readonly readings: RigReadings;
   readonly pools: readonly PoolReading[];
   readonly devices: readonly DeviceReading[];
-  /** What the device can be told now. */
+  /** The controls that the device offers now. */
   readonly controls: readonly Control[];
   readonly poolActions: readonly PoolAction[];
-  /** What keeps the rest of its controls back; absent where nothing is known to. */
+  /** Why the other controls are withheld; absent where none are known to be. */
   readonly locked?: Locked;
-  /** Why it does not take a pool action now that devices like it take. */
+  /** Why pool actions that such devices offer are not offered now. */
   readonly poolsWithheld?: Partial<Readonly<Record<PoolAction, string>>>;
-  /** s that a change of its pools takes to show, where that is long: it restarts for it. */
+  /** s until a change of its pools shows, where the rig restarts for it. */
   readonly poolSeconds?: number;
   /** Id of the mining software as in GET /api/miningsoftware, null when unknown. */
   readonly software: string | null;
@@ -136,28 +138,28 @@ export interface Reading {
   readonly logInterval: number | null;
   /** Difficulty-1 shares per minute. */
   readonly workUtility: number | null;
-  /** Wh that the rig's meter has counted, where it has one; it may be set back. */
+  /** Wh counted by the rig's meter, which may be reset; absent where it has none. */
   readonly meter?: number;
-  /** It says that it is starting to mine. */
+  /** It reports that it is starting to mine. */
   readonly starting?: boolean;
-  /** Why it does not hash, where it says that and nothing else of this reading does; of no matter while it hashes. */
+  /** Why it does not hash, where only its firmware knows; ignored while it hashes. */
   readonly halt?: Halt | undefined;
-  /** It is without power: what is said of its shape is remembered, and nothing of it was asked. */
+  /** It has no power and was not read; boards and fans are those of the last read. */
   readonly off?: true;
 }
 
-/** A device that can be read and not told everything. */
+/** Why a device can be read but not fully controlled. */
 export interface Locked {
   readonly why: "login missing" | "login wrong" | "read-only";
-  /** What is kept back, or what helps; it stands among the notes too. */
+  /** What is withheld, or what to do; repeated in the notes. */
   readonly text: string;
 }
 
 /** A pool as the device lists it. */
 export interface PoolReading {
-  /** The device's own index; it moves when pools are removed, so nothing outside the driver keeps it. */
+  /** The device's own index; it changes when pools are removed, so it is not stored outside the driver. */
   readonly index: number;
-  /** With its scheme as the device says it: stratum+tcp://host:port. */
+  /** With the scheme that the device reports: stratum+tcp://host:port. */
   readonly url: string;
   readonly worker: string;
   readonly status: "enabled" | "disabled" | "dead";
@@ -168,9 +170,9 @@ export interface PoolReading {
   readonly accepted: number | null;
   readonly rejected: number | null;
   readonly stale: number | null;
-  /** Belongs to the firmware's maker: shown, never steered. */
+  /** Belongs to the firmware's maker: shown, never changed. */
   readonly devFee: boolean;
-  /** The device cannot be without it. */
+  /** It cannot be removed. */
   readonly fixed?: true;
 }
 

@@ -1,17 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
-import { hostAndPort } from "./address.ts";
+import { hostAndPort, type RigAddress } from "./address.ts";
 import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { unknownIdentity } from "./identity.ts";
-import { type Credentials, openLink, type RigAddress } from "./link.ts";
+import { type Credentials, openLink } from "./link.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
-import { unreadableMake, withArticle } from "./unreadable.ts";
 
-/** A device that was recognised: with what it is spoken to, and what is known of it before the first read. */
+/** A recognised device: its driver and connection, and the identity known before the first read. */
 export interface Identified {
   readonly driver: Driver;
   readonly rig: Rig;
@@ -19,11 +18,11 @@ export interface Identified {
   readonly address: RigAddress;
 }
 
-/** Code `rig.login`: a rig that is recognised, but answers only to who logs in. */
+/** Code `rig.login`: a rig that is recognised, but answers only after a login. */
 export class ClosedRig extends RigbridgeError {
   readonly driver: Driver;
   readonly identity: Identity;
-  /** What it wants, without saying again which rig that is. */
+  /** The error's sentence without the rig's name. */
   readonly reason: string;
 
   constructor(rig: string, reason: string, driver: Driver, identity: Partial<Identity>) {
@@ -34,10 +33,10 @@ export class ClosedRig extends RigbridgeError {
   }
 }
 
-/** Code `rig.unknown-protocol`: a device that is known by its page or its login, and that no driver reads yet. */
+/** Code `rig.unknown-protocol`: a device recognised by its page or login that no driver reads yet. */
 export class UnreadableRig extends RigbridgeError {
   readonly identity: Identity;
-  /** Without saying again which rig that is. */
+  /** The error's sentence without the rig's name. */
   readonly reason = "this version cannot read it";
 
   constructor(at: string, make: string) {
@@ -47,11 +46,11 @@ export class UnreadableRig extends RigbridgeError {
 }
 
 /**
- * Finds out what answers at an address: gathers signs once and asks the drivers. With `driver` nothing is guessed:
- * its connection is opened and the caller's first read shows whether it was right.
- * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what was seen at each port, an
- * UnreadableRig for a device that is only known by its name, and a ClosedRig when the device wants other credentials.
- * These go nowhere before the signs say what is there.
+ * Recognises the device at an address: gathers signs once and asks the drivers. With `driver` given, nothing is
+ * gathered; the caller's first read shows whether it fits.
+ * Throws `rig.unreachable` when nothing listens, `rig.unknown-protocol` with what each port answered, an UnreadableRig
+ * for a device that no driver reads, and a ClosedRig when the device requires other credentials. No credentials are
+ * sent before the signs show what is there.
  */
 export async function identify(
   address: RigAddress,
@@ -74,17 +73,17 @@ function identified(
   return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
 }
 
-/** What was given, else what the maker ships, where that is allowed. */
+/** The given credentials, else the maker's default login where that is allowed. */
 function withMakersLogin(credentials: Credentials, { makersLogin }: Driver): Credentials {
   const { username, password, token, makersLogin: allowed } = credentials;
   const given = username !== undefined || password !== undefined || token !== undefined;
   return given || allowed !== true || makersLogin === undefined ? credentials : { ...credentials, ...makersLogin };
 }
 
-/** Ports on which the web is to be expected, and asked first. */
+/** Ports where HTTP is tried before RPC. */
 const webPorts = new Set([80, 443, 8080]);
-/** ms after which the second kind of question is asked beside the first, at a port where both are possible. */
-const patience = 400;
+/** Before the second protocol is tried beside the first at a port where both are possible. */
+const secondProtocolAfterMs = 400;
 const signLength = 65_536;
 
 type Gathered = Pick<Signs, "root" | "version">;
@@ -95,15 +94,15 @@ class Search {
   readonly #signal: AbortSignal;
   readonly #never = new AbortController().signal;
   readonly #http: HttpTransport;
-  /** What was seen, a port a line; and the same without what answered there. */
+  /** What each port answered, one line each; and the same without words of the device. */
   readonly #seen: { readonly line: string; readonly unquoted: string }[] = [];
   /** The answer to GET /, once there is one. */
   #page: HttpSign | null = null;
   #refusals = 0;
   #questions = 0;
-  readonly #asked: Record<string, HttpSign | null> = {};
-  readonly #told: Record<string, unknown> = {};
-  /** Where RPC was answered. */
+  readonly #pages: Record<string, HttpSign | null> = {};
+  readonly #reports: Record<string, unknown> = {};
+  /** The port where RPC was answered. */
   #rpcPort: number | null = null;
 
   constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal) {
@@ -123,7 +122,7 @@ class Search {
     return this.#onePort(port);
   }
 
-  /** Both kinds of question at one port: the likelier first, the other when that shows nothing or takes its time. */
+  /** HTTP and RPC at one port: the likelier first, the other when that shows nothing or is slow. */
   async #onePort(port: number): Promise<Identified> {
     const rest = new AbortController();
     const signal = AbortSignal.any([this.#signal, rest.signal]);
@@ -132,12 +131,12 @@ class Search {
     const [likelier, other] = webPorts.has(port) ? [web, rpc] : [rpc, web];
     try {
       const first = likelier();
-      const early = await Promise.race([first, delay(patience, null, { signal })]).catch(() => null);
+      const early = await Promise.race([first, delay(secondProtocolAfterMs, null, { signal })]).catch(() => null);
       const found = early === null ? null : await this.#recognise(early);
       if (found !== null) return found;
       if (early !== null && this.#refusals > 0) return await this.#decide(early);
       const second = other();
-      // A slow rig may leave the other kind of question unanswered for ever.
+      // A slow rig may never answer the other protocol.
       for (const answer of early === null ? [Promise.race([first, second]), first, second] : [second]) {
         const later = await this.#recognise(await answer);
         if (later !== null) return later;
@@ -165,32 +164,34 @@ class Search {
 
   async #recognise(gathered: Gathered): Promise<Identified | null> {
     for (const driver of drivers) {
-      let said = driver.recognise(this.#signs(gathered));
-      for (let questions = 0; isQuestion(said) && questions < 3; questions += 1) {
-        if ("ask" in said) {
-          this.#asked[said.ask] = await this.#sign(said.ask, said.withToken === true);
-          this.#refuseWrongToken(driver, said.ask, gathered);
-        } else this.#told[said.command] = await this.#report(said.command);
-        said = driver.recognise(this.#signs(gathered));
+      let recognised = driver.recognise(this.#signs(gathered));
+      for (let questions = 0; isQuestion(recognised) && questions < 3; questions += 1) {
+        if ("page" in recognised) {
+          this.#pages[recognised.page] = await this.#sign(recognised.page, recognised.withToken === true);
+          this.#refuseWrongToken(driver, recognised.page, gathered);
+        } else this.#reports[recognised.command] = await this.#report(recognised.command);
+        recognised = driver.recognise(this.#signs(gathered));
       }
-      if (said !== undefined && !isQuestion(said)) return identified(driver, this.#address, this.#credentials, said);
+      if (recognised !== undefined && !isQuestion(recognised))
+        return identified(driver, this.#address, this.#credentials, recognised);
     }
     return null;
   }
 
   #signs(gathered: Gathered): Signs {
-    return { ...gathered, asked: this.#asked, told: this.#told };
+    return { ...gathered, pages: this.#pages, reports: this.#reports };
   }
 
-  /** A device that is recognised although it refused the question is known, but closed. */
+  /** A device that is recognised although it refused the request is closed. */
   #refuseWrongToken(driver: Driver, path: string, gathered: Gathered): void {
-    const status = this.#asked[path]?.status;
+    const status = this.#pages[path]?.status;
     if (status !== 401 && status !== 403) return;
-    const said = driver.recognise(this.#signs(gathered));
-    if (said === undefined || isQuestion(said)) return;
+    const recognised = driver.recognise(this.#signs(gathered));
+    if (recognised === undefined || isQuestion(recognised)) return;
     const { token } = this.#credentials;
-    const what = token === undefined ? "wants its access token, and none was given" : "does not take this access token";
-    throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, said);
+    const what =
+      token === undefined ? "requires its access token, and none is configured" : "rejects this access token";
+    throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, recognised);
   }
 
   async #sign(path: string, withToken: boolean): Promise<HttpSign | null> {
@@ -204,7 +205,7 @@ class Search {
     }
   }
 
-  /** null where RPC is not answered, or not to this. */
+  /** null where RPC, or this command, is not answered. */
   async #report(command: string): Promise<unknown> {
     if (this.#rpcPort === null) return null;
     const { host } = this.#address;
@@ -222,11 +223,11 @@ class Search {
     if (answered === null) return null;
     const sign = signOf(answered);
     this.#page = sign;
-    this.#see(`${this.#http.at} answers HTTP ${sign.status} with no sign of a known rig`);
+    this.#see(`${this.#http.at} answers HTTP ${sign.status} without a sign of a known rig`);
     return sign;
   }
 
-  /** The line end makes a server that reads lines, as web servers do, answer at once. */
+  /** The line end makes servers that read lines, as web servers do, answer at once. */
   async #version(port: number, signal: AbortSignal): Promise<unknown> {
     const { host } = this.#address;
     const at = hostAndPort(host, port);
@@ -238,7 +239,7 @@ class Search {
     return answered.value;
   }
 
-  /** null, and a line about it, when there is no answer that can be read. */
+  /** null, with a line about it, where there is no readable answer. */
   async #question<T>(kind: "web" | "RPC", at: string, answer: Promise<T>): Promise<T | null> {
     this.#questions += 1;
     try {
@@ -248,7 +249,7 @@ class Search {
       const isAway = error.code === "rig.unreachable";
       if (isAway) this.#refusals += 1;
       const lineOf = (text: string): string =>
-        `${at}${isAway ? "" : ` to a ${kind} question`}: ${text.replace(`${at}: `, "")}`;
+        `${at}${isAway ? "" : ` to a ${kind} request`}: ${text.replace(`${at}: `, "")}`;
       this.#see(lineOf(error.message), lineOf(error.unquoted));
       return null;
     }
@@ -259,13 +260,34 @@ class Search {
   }
 }
 
-const isQuestion = (said: Partial<Identity> | Question | undefined): said is Question =>
-  said !== undefined && ("ask" in said || "command" in said);
+const isQuestion = (recognised: Partial<Identity> | Question | undefined): recognised is Question =>
+  recognised !== undefined && ("page" in recognised || "command" in recognised);
 
-const xmrigHint = "an XMRig has no usual port, so its --http-port must stand in the address";
+const xmrigHint = "XMRig has no usual port, so give the port of its --http-port in the address";
 
 const signOf = ({ status, headers, body }: HttpReply): HttpSign => ({
   status,
   headers,
   body: body.slice(0, signLength),
 });
+
+/** Devices that no driver reads yet, recognised by their page at / or by the realm of its login. */
+const unreadable: readonly { readonly make: string; readonly page?: RegExp; readonly realm?: RegExp }[] = [
+  { make: "IceRiver", page: /<title>\s*用户界面\s*<\/title>|\bIceRiver\b/i },
+  { make: "Goldshell", page: /\bcloud-box\b|\bGoldshell\b/i },
+  { make: "ePIC", page: /\bMiner Web Dashboard\b|<title>[^<]{0,80}\bePIC\b/i },
+  { make: "Proto", page: /\bProto ?OS\b/i },
+  { make: "Innosilicon", page: /\bDragonMint\b/i },
+  { make: "VolcMiner", page: /\bVolcMiner\b|\bblackMiner Configuration\b/i, realm: /realm="?blackMiner/i },
+  { make: "Elphapex", page: /\bElphapex\b/i, realm: /realm="?Daoge/i },
+];
+
+/** The make of a device that no driver recognised; null when it is not known either. */
+function unreadableMake({ status, headers, body }: HttpSign): string | null {
+  const login = status === 401 ? (headers["www-authenticate"] ?? "") : "";
+  const found = unreadable.find(({ page, realm }) => realm?.test(login) || (status < 400 && page?.test(body)));
+  return found?.make ?? null;
+}
+
+/** "an IceRiver", "a Goldshell". */
+const withArticle = (make: string): string => `${/^[aeiou]/i.test(make) ? "an" : "a"} ${make}`;

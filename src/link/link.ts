@@ -1,28 +1,22 @@
+import type { RigAddress } from "./address.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
 
-/** Where a rig is: host name or address, and a port when it was given. */
-export interface RigAddress {
-  readonly host: string;
-  readonly port: number | null;
-  readonly tls: boolean;
-}
-
-/** What opens a rig's API. Never logged, never in an error. */
+/** Never logged, never in an error. */
 export interface Credentials {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly token?: string | undefined;
-  /** Where none of these is given, the login that the maker gives each of its devices may be tried. */
+  /** Whether the maker's default login may be tried where none of these is given. */
   readonly makersLogin?: boolean | undefined;
-  /** Of a pool that the owner has told of, for rigs that take whole lists of pools and do not show the passwords in them. */
+  /** Passwords of configured pools, for rigs that take whole lists of pools and do not reveal the passwords in them. */
   readonly poolPassword?: PoolPassword | undefined;
 }
 
 export type PoolPassword = (url: string, worker: string) => string | undefined;
 
-/** All that a driver may use to reach its device. */
+/** Everything that a driver may use to reach its device. */
 export interface Link {
   readonly http: HttpTransport;
   readonly rpc: RpcTransport;
@@ -32,7 +26,7 @@ export interface Link {
   readonly monotonicNow: () => number;
 }
 
-/** The ways to a rig at this address; a port in the address stands for each of them. Opens no connection. */
+/** Transports to a rig at this address; a port in the address applies to each of them. Opens no connection. */
 export const openLink = (
   { host, port, tls }: RigAddress,
   credentials: Credentials,

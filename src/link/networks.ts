@@ -1,16 +1,16 @@
 import { isIPv4 } from "node:net";
 import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
-import { isForbidden } from "./transports/forbidden-addresses.ts";
+import { isForbidden } from "./forbidden-addresses.ts";
 
-/** Addresses to look for rigs at, first and last included; an address is a number of 32 bits. */
+/** A range of addresses, first and last included; an address is a 32-bit number. */
 export interface Network {
   readonly first: number;
   readonly last: number;
-  /** One more port to try, where one was named. */
+  /** One more port to try, where one was given. */
   readonly port: number | null;
 }
 
-/** What is to be looked at: each address once, with all ports to try there. */
+/** What a scan covers: each address once, with all ports to try there. */
 export interface SearchPlan {
   readonly ranges: readonly PlannedRange[];
   /** Addresses. */
@@ -28,14 +28,14 @@ export interface Place {
   readonly ports: readonly number[];
 }
 
-/** What is searched without asking again: as much as a /16. */
-export const unaskedAddresses = 65_536;
-/** What is never searched at once. */
+/** Searched without confirmation: as much as a /16. */
+export const unconfirmedAddresses = 65_536;
+/** The most that one search may cover. */
 export const mostAddresses = 2 ** 22;
 
 /**
  * A network as it is typed: 192.168.1.0/24, one address, or 192.168.1.10-192.168.1.80; `:8080` behind it names one
- * more port. The network's own address and its broadcast address are no part of it. Throws `input.invalid`.
+ * more port. The network and broadcast addresses are left out. Throws `input.invalid`.
  */
 export function parseNetwork(text: string): Network {
   const match = /^([\d.]+)(?:\/(\d{1,2})|-([\d.]+))?(?::(\d{1,5}))?$/.exec(text.trim());
@@ -51,12 +51,12 @@ export function parseNetwork(text: string): Network {
   }
   const range = prefix === undefined ? rangeOf(text, start, end ?? start) : subnet(text, start, Number(prefix));
   if (touchesForbidden(range)) {
-    throw bad(text, "holds addresses that no rig can have (link-local, multicast or unspecified)");
+    throw bad(text, "contains addresses that no rig can have (link-local, multicast or unspecified)");
   }
   return { ...range, port: port === undefined ? null : portOf(text, port) };
 }
 
-/** Throws `input.invalid` with every one that is none. */
+/** Throws `input.invalid` with every invalid one. */
 export function parseNetworks(texts: readonly string[]): Network[] {
   const mistakes: Mistake[] = [];
   const networks = texts.flatMap((text) => {
@@ -75,13 +75,13 @@ export function parseNetworks(texts: readonly string[]): Network[] {
 export interface PlanOptions {
   /** Ports to try at every address. */
   readonly ports: readonly number[];
-  /** Also what is larger than a /16, or not private. */
+  /** Confirms networks that are larger than a /16 or not private. */
   readonly yes: boolean;
 }
 
 /**
- * Puts networks together: what overlaps is looked at once. Throws `input.invalid` when together they are too large,
- * or reach beyond private networks, and nobody said yes to that.
+ * Joins networks, so that overlaps are scanned once. Throws `input.invalid` when together they are too large, or reach
+ * beyond private networks, without confirmation.
  */
 export function planSearch(networks: readonly Network[], { ports, yes }: PlanOptions): SearchPlan {
   const ranges = merged(networks, ports);
@@ -90,27 +90,27 @@ export function planSearch(networks: readonly Network[], { ports, yes }: PlanOpt
   if (total > mostAddresses) {
     throw invalid("networks", `have ${size}; at most ${mostAddresses.toLocaleString("en-US")} are searched at once`);
   }
-  if (!yes && total > unaskedAddresses) {
-    throw invalid("networks", `have ${size}, more than the 65,536 of a /16; ${howToSayYes}`);
+  if (!yes && total > unconfirmedAddresses) {
+    throw invalid("networks", `have ${size}, more than the 65,536 of a /16; ${howToConfirm}`);
   }
   const foreign = networks.find((network) => !isPrivate(network));
   if (!yes && foreign !== undefined) {
     const which = foreign.first === foreign.last ? "is not private" : "and what follows are not all private";
-    throw invalid("networks", `${addressText(foreign.first)} ${which} (${size} in all); ${howToSayYes}`);
+    throw invalid("networks", `${addressText(foreign.first)} ${which} (${size} in all); ${howToConfirm}`);
   }
   return { ranges, total };
 }
 
-const howToSayYes = "only a search with --yes, or over the API `yes: true`, goes there";
+const howToConfirm = "confirm the search with --yes, or `yes: true` in the API";
 
-/** Each address of a plan in turn; made as they are asked for. */
+/** Each address of a plan in turn, generated on demand. */
 export function* placesOf({ ranges }: SearchPlan): Generator<Place> {
   for (const { first, last, ports } of ranges) {
     for (let address = first; address <= last; address += 1) yield { host: addressText(address), ports };
   }
 }
 
-/** The ports that a plan tries at an address; none when it leaves the address out. */
+/** The ports that a plan tries at an address; none outside of it. */
 export function plannedPorts({ ranges }: SearchPlan, host: string): readonly number[] {
   if (!isIPv4(host)) return [];
   const address = numberOf(host);
@@ -131,11 +131,11 @@ export interface OwnNetworks {
   readonly networks: readonly Network[];
   /** The machine's own addresses in them. */
   readonly addresses: readonly string[];
-  /** What is left out of them, for people. */
+  /** What is left out, for people. */
   readonly notes: readonly string[];
 }
 
-/** The private IPv4 networks that the machine is part of; of large ones the /24 around its own address. */
+/** The machine's private IPv4 networks; of large ones the /24 around its own address. */
 export function ownNetworks(interfaces: Interfaces): OwnNetworks {
   const addresses: string[] = [];
   const networks: Network[] = [];
@@ -145,7 +145,9 @@ export function ownNetworks(interfaces: Interfaces): OwnNetworks {
     const prefix = Number(cidr.split("/")[1]);
     const near = parseNetwork(`${address}/${prefix <= 16 ? 24 : prefix}`);
     if (prefix <= 16) {
-      notes.push(`Of ${cidr} only ${addressText(near.first)} to ${addressText(near.last)} are searched unasked`);
+      notes.push(
+        `Of ${cidr} only ${addressText(near.first)} to ${addressText(near.last)} are searched without being asked for`,
+      );
     }
     addresses.push(address);
     networks.push(near);
@@ -168,7 +170,7 @@ type Span = Pick<Network, "first" | "last">;
 const isPrivate = ({ first, last }: Span): boolean =>
   privateBlocks.some((block) => block.first <= first && last <= block.last);
 
-/** Forbidden blocks are at least a /16 large, but for one address at the very end. */
+/** Forbidden blocks are at least a /16 large, except for one address at the very end. */
 function touchesForbidden({ first, last }: Span): boolean {
   for (let address = first; address < last; address += 65_536) if (isForbidden(addressText(address))) return true;
   return isForbidden(addressText(last));
@@ -176,7 +178,7 @@ function touchesForbidden({ first, last }: Span): boolean {
 
 function rangeOf(text: string, start: string, end: string): Span {
   const range = { first: numberOf(start), last: numberOf(end) };
-  if (range.last < range.first) throw bad(text, "ends before it begins");
+  if (range.last < range.first) throw bad(text, "ends before it starts");
   return range;
 }
 
@@ -198,7 +200,7 @@ function portOf(text: string, digits: string): number {
   return port;
 }
 
-/** Cut wherever one begins or ends, so that every piece has one set of ports. */
+/** Split wherever one begins or ends, so that each piece has one set of ports. */
 function merged(networks: readonly Network[], ports: readonly number[]): PlannedRange[] {
   const cuts = [...new Set(networks.flatMap(({ first, last }) => [first, last + 1]))].sort((a, b) => a - b);
   return cuts.slice(0, -1).flatMap((first, index): PlannedRange[] => {

@@ -12,18 +12,18 @@ export interface PoolUrl {
 }
 
 /**
- * Checks a login before a byte of it leaves: devices read a comma, a pipe or a line end as their own grammar.
+ * Checks a login before it is sent: devices take a comma, a pipe or a line end for their own syntax.
  * Throws `input.invalid` with every mistake.
  */
 export function checkLogin({ url, worker, password }: PoolLogin): PoolUrl {
   const parsed = parsePoolUrl(url);
   const mistakes: Mistake[] = [];
   if (parsed === null) {
-    mistakes.push({ path: "url", message: "is no pool address like stratum+tcp://pool.example.com:3333" });
+    mistakes.push({ path: "url", message: "is not a pool address like stratum+tcp://pool.example.com:3333" });
   }
   if (worker === "") mistakes.push({ path: "worker", message: "is empty" });
-  if (!isField(worker)) mistakes.push({ path: "worker", message: "is too long, or has control characters in it" });
-  if (!isField(password)) mistakes.push({ path: "password", message: "is too long, or has control characters in it" });
+  if (!isField(worker)) mistakes.push({ path: "worker", message: "is too long or contains control characters" });
+  if (!isField(password)) mistakes.push({ path: "password", message: "is too long or contains control characters" });
   if (parsed === null || mistakes.length > 0) {
     const all = mistakes.map(({ path, message }) => `${path} ${message}`).join("; ");
     throw new RigbridgeError("input.invalid", all, { errors: mistakes });
@@ -31,7 +31,7 @@ export function checkLogin({ url, worker, password }: PoolLogin): PoolUrl {
   return parsed;
 }
 
-/** scheme://host:port with nothing else; a missing scheme is stratum+tcp. null when it is none. */
+/** scheme://host:port with nothing else; a missing scheme is stratum+tcp. null when it is not one. */
 export function parsePoolUrl(url: string): PoolUrl | null {
   const match = /^(?:([a-z0-9]+(?:\+[a-z0-9]+)?):\/\/)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})\/?$/.exec(url);
   const [, scheme = "stratum+tcp", host = "", digits = ""] = match ?? [];

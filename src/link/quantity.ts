@@ -1,4 +1,4 @@
-/** What a number counts; it may have one of the units behind it. The first is the one that it has without. */
+/** What a number measures. It may be followed by one of the units; without one it is in the first. */
 export interface Quantity {
   readonly what: string;
   readonly units: readonly string[];
@@ -6,19 +6,20 @@ export interface Quantity {
   readonly max: number;
 }
 
-/** The number in a text, or at a path in its JSON; words for what is wrong with it. */
+/** The number in a text, or at a path in its JSON; a string says what is wrong with it. */
 export function numberIn(text: string, path: string | undefined, { what, units, min, max }: Quantity): number | string {
-  if (path !== undefined && parsed(text) === undefined) return "answers with something else than JSON";
+  if (path !== undefined && parsed(text) === undefined) return "answers with something other than JSON";
   const value = valueIn(text, path);
   if (value === undefined) return `has nothing at "${path}" in its answer`;
-  if (typeof value === "object" && path === undefined)
-    return "answers with JSON; say with path where the number stands";
+  if (typeof value === "object" && path === undefined) return "answers with JSON; set path to where the number is";
   const number = typeof value === "number" ? value : typeof value === "string" ? numberOf(value, units) : Number.NaN;
-  if (!Number.isFinite(number)) return "answers with something else than a number";
+  if (!Number.isFinite(number)) return "answers with something other than a number";
   return number < min || number > max ? `answers with ${number}, which is not ${what} in ${units[0]}` : number;
 }
 
-/** What a text says: its JSON or the text itself, or what stands at a path in its JSON. Undefined: nothing is there. */
+/**
+ * A text's JSON value, else the text itself; with a path, the value there in its JSON, undefined where there is none.
+ */
 export function valueIn(text: string, path: string | undefined): unknown {
   const json = parsed(text);
   return path === undefined ? (json ?? text) : at(json, path.split("."));
@@ -32,7 +33,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What stands at a path of keys and places in lists. */
+/** The value at a path of keys and list indexes. */
 function at(json: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return json;
   if (typeof json !== "object" || json === null || !Object.prototype.propertyIsEnumerable.call(json, step))
@@ -40,7 +41,7 @@ function at(json: unknown, [step, ...rest]: readonly string[]): unknown {
   return at(Reflect.get(json, step), rest);
 }
 
-/** Decimal point, an exponent as JSON has it, one of the units behind it. NaN for all else. */
+/** With decimal point, a JSON exponent and one of the units; NaN for anything else. */
 function numberOf(text: string, units: readonly string[]): number {
   const [, digits = "", unit = ""] =
     /^\s*([+-]?\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,3})?)\s*(\S*)\s*$/i.exec(text) ?? [];

@@ -1,7 +1,7 @@
 import type { ReasonCode } from "../contract/readings.ts";
 import type { Halt, PoolReading, Reading } from "./driver.ts";
 
-/** What firmware writes of each reason, in any of its sentences and codes; the first that fits is taken. */
+/** What firmware writes for each reason, in its sentences and codes; the first match counts. */
 const words: readonly (readonly [RegExp, ReasonCode])[] = [
   [/licen[cs]e/i, "licence"],
   [/cool(ing)?[ _-]?down|cooling off/i, "cooling"],
@@ -17,40 +17,39 @@ const words: readonly (readonly [RegExp, ReasonCode])[] = [
   [/\buser\b/i, "user"],
 ];
 
-/** The reason that a firmware's own words name; null where they name none. */
+/** The reason in a firmware's own words; null where they name none. */
 export const reasonIn = (text: string): ReasonCode | null => words.find(([word]) => word.test(text))?.[1] ?? null;
 
-/** Somebody has told it to stop. */
 export const stopped: Halt = { code: "user", text: "It is stopped" };
 
-export const noPoolAnswers: Halt = { code: "pools", text: "No pool answers it" };
+export const noPoolAnswers: Halt = { code: "pools", text: "None of its pools answers" };
 
-/** By the firmware's own words; `otherwise` where they name no reason. */
+/** Reason by the firmware's own words; `otherwise` where they name none. */
 export const haltBy = (text: string, otherwise: ReasonCode): Halt => ({ code: reasonIn(text) ?? otherwise, text });
 
-/** s within which a rig that does not hash yet is starting. */
+/** A rig that does not hash yet within this uptime is starting. */
 const startingSeconds = 120;
 
-/** Whether its switch says that it is not to mine. */
+/** Whether its switch is off. */
 export function isStopped({ controls, readings: { mining } }: Reading): boolean {
   const control = controls.find(({ key }) => key === "mining");
   return control !== undefined && (control.value ?? mining) === false;
 }
 
-/** Whether it is to mine and has only just begun to. */
+/** Whether it has only just begun to mine. */
 export const isStarting = ({ starting, readings: { uptime } }: Reading): boolean =>
   starting === true || (uptime !== null && uptime < startingSeconds);
 
-/** Why a rig that was read does not hash; null while it does, and where it says neither that it does nor that not. */
+/** Why a rig does not hash, from one read; null while it hashes, and where its hash rate and switch are unknown. */
 export function haltOf(reading: Reading): Halt | null {
   const { hashrate, mining, errors } = reading.readings;
   if (reading.off === true) return { code: "no-power", text: "Its plug is off" };
-  const isToldTo = isStopped(reading);
-  if (!isToldTo && (hashrate === null ? mining !== false : hashrate > 0)) return null;
+  const isOff = isStopped(reading);
+  if (!isOff && (hashrate === null ? mining !== false : hashrate > 0)) return null;
   if (reading.halt !== undefined) return reading.halt;
-  if (isToldTo) return stopped;
+  if (isOff) return stopped;
   if (isStarting(reading)) return { code: "warming", text: "It is starting" };
-  return poolHalt(reading.pools) ?? errorHalt(errors) ?? { code: "unknown", text: "It does not say why" };
+  return poolHalt(reading.pools) ?? errorHalt(errors) ?? { code: "unknown", text: "It reports no reason" };
 }
 
 /** Its own pools, all of which are dead or switched off; else null. */

@@ -2,40 +2,39 @@ import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
-import { formatAddress } from "./address.ts";
+import { formatAddress, type RigAddress } from "./address.ts";
 import type { LoginNeed } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
-import type { RigAddress } from "./link.ts";
 import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
 
 /** A rig that answers. */
 export interface FoundRig {
   /** As it is typed: without the port where that is a usual one. */
   readonly address: string;
-  /** Id of the driver that speaks to it; null for a device that this version cannot read. */
+  /** Id of its driver; null for a device that this version cannot read. */
   readonly driver: string | null;
   readonly identity: Identity;
-  /** What keeps it from being read, in words. */
+  /** Why it cannot be read, for people. */
   readonly note: string | null;
-  /** The login that it takes, or wants; null where it has none. */
+  /** The login that it takes; null where it has none. */
   readonly login: LoginNeed | null;
 }
 
 export interface Progress {
-  /** Addresses looked at. */
+  /** Addresses scanned. */
   readonly scanned: number;
-  /** Addresses to look at; grows when rigs announce themselves elsewhere. */
+  /** Addresses to scan; grows when rigs announce themselves elsewhere. */
   readonly total: number;
 }
 
 export interface ScanOptions {
   readonly plan: SearchPlan;
-  /** Places where something has announced itself; those that the plan covers are not looked at twice. */
+  /** Announced services; those within the plan are not scanned twice. */
   readonly announced?: Promise<readonly Announced[]>;
-  /** Ends the scan early; what was found until then holds. */
+  /** Ends the scan early; what was found until then stays valid. */
   readonly signal: AbortSignal;
-  /** For the owner of this machine: notes say what answered, where that is no answer of a rig. */
+  /** Whether notes may quote answers that are not a rig's; only for the owner of this machine. */
   readonly quotes?: true;
   found(rig: FoundRig): void;
   progress?(progress: Progress): void;
@@ -46,28 +45,28 @@ export interface Announced {
   readonly port: number;
 }
 
-/** The ports that rigs have by custom. */
+/** The usual ports of all drivers. */
 export const usualPorts: readonly number[] = [...new Set(drivers.flatMap(({ ports }) => ports))];
 
-/** Make and model as people say them; most models are named with their make already. */
+/** Make and model in one name; most models already begin with their make. */
 export function describeRig({ make, model }: Identity): string {
   const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
   return parts.filter((part) => part !== null).join(" ") || "A rig";
 }
 
-/** Never more than 256 sockets: who identifies has two of them, and probes nothing meanwhile. */
+/** At most 256 sockets: an identification uses two, and its worker does not probe meanwhile. */
 const atOnce = { probed: 224, identified: 32 };
-/** ms; longer than the second after which a lost connection request is sent again. */
-const connectTime = 1_500;
-/** ms for finding out what answers, and ms for reading it then. */
-const identifyTime = 5_000;
-const readTime = 5_000;
-/** Refusals come at once from near by; more of them in one go would keep everything else of this process waiting. */
+/** Longer than the second after which a lost connection request is retransmitted. */
+const connectTimeoutMs = 1_500;
+/** For recognising a device, and for reading it then. */
+const identifyTimeoutMs = 5_000;
+const readTimeoutMs = 5_000;
+/** Refusals from nearby arrive at once; more of them in one turn of the event loop would block this process. */
 const probesPerTurn = 32;
 
 /**
- * Looks for rigs: first which ports are open, then, only there, what answers. No credentials are sent. Resolves when
- * everything was looked at or the signal was aborted. Throws `not.possible` when this machine runs out of sockets.
+ * Looks for rigs: probes for open ports, then recognises what answers there. No credentials are sent. Resolves when all
+ * addresses are scanned or the signal is aborted. Throws `not.possible` when this machine runs out of sockets.
  */
 export async function scan(options: ScanOptions): Promise<void> {
   await new Scan(options).run();
@@ -75,7 +74,7 @@ export async function scan(options: ScanOptions): Promise<void> {
 
 class Scan {
   readonly #options: ScanOptions;
-  /** Aborted when the scan ends, for whatever reason. */
+  /** Aborted when the scan ends, for any reason. */
   readonly #ending = new AbortController();
   readonly #probes = new Set<Socket>();
   readonly #identifications = new Places(atOnce.identified);
@@ -98,21 +97,21 @@ class Scan {
     signal.addEventListener("abort", stop);
     try {
       if (signal.aborted) return;
-      await this.#lookAtAll(placesOf(plan));
+      await this.#scanAll(placesOf(plan));
       const elsewhere = placesBeyond(plan, (await announced) ?? []);
       this.#total += elsewhere.length;
-      await this.#lookAtAll(elsewhere.values());
+      await this.#scanAll(elsewhere.values());
     } finally {
       signal.removeEventListener("abort", stop);
       stop();
     }
   }
 
-  /** Addresses are taken one by one as others are done, so that a large network costs no more memory than a small one. */
-  async #lookAtAll(places: Iterator<Place, unknown>): Promise<void> {
+  /** Addresses are generated as others are done, so a large network takes no more memory than a small one. */
+  async #scanAll(places: Iterator<Place, unknown>): Promise<void> {
     const worker = async (): Promise<void> => {
       for (let next = places.next(); next.done !== true && !this.#ending.signal.aborted; next = places.next()) {
-        await this.#lookAt(next.value);
+        await this.#scanPlace(next.value);
       }
     };
     const workers = Array.from({ length: Math.min(atOnce.probed, this.#total) }, worker);
@@ -125,7 +124,7 @@ class Scan {
     }
   }
 
-  async #lookAt({ host, ports }: Place): Promise<void> {
+  async #scanPlace({ host, ports }: Place): Promise<void> {
     const open = await this.#openPorts(host, ports);
     if (open.length > 0) await this.#identifications.take(() => this.#identifyAll(host, open));
     if (this.#ending.signal.aborted) return;
@@ -158,7 +157,7 @@ class Scan {
 
   #probe(host: string, port: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ host, port, timeout: connectTime });
+      const socket = connect({ host, port, timeout: connectTimeoutMs });
       this.#probes.add(socket);
       let answer: Answer = "closed";
       socket.once("connect", () => {
@@ -177,7 +176,7 @@ class Scan {
     });
   }
 
-  /** Rigs of several kinds may share an address; one that answers at several ports is one rig all the same. */
+  /** Several rigs may share an address; one that answers at several ports is listed once. */
   async #identifyAll(host: string, open: readonly number[]): Promise<void> {
     const usual = open.some((port) => usualPorts.includes(port)) ? [null] : [];
     const here: FoundRig[] = [];
@@ -190,10 +189,10 @@ class Scan {
     }
   }
 
-  /** null for what is no rig. */
+  /** null when it is not a rig. */
   async #recognise(address: RigAddress): Promise<FoundRig | null> {
     try {
-      const found = await identify(address, {}, this.#within(identifyTime));
+      const found = await identify(address, {}, this.#within(identifyTimeoutMs));
       return await this.#named(found);
     } catch (error) {
       if (this.#ending.signal.aborted) return null;
@@ -204,13 +203,13 @@ class Scan {
     }
   }
 
-  /** A rig that has not said all of what it is when it was recognised is read once. */
+  /** A rig whose MAC or model is not known from its signs is read once. */
   async #named({ rig, driver, identity, address }: Identified): Promise<FoundRig> {
     const { id, login = null } = driver;
     const found = { address: formatAddress(address), driver: id, identity, note: null, login };
     try {
       if (identity.mac !== null && identity.model !== null) return found;
-      const read = await rig.read(this.#within(readTime));
+      const read = await rig.read(this.#within(readTimeoutMs));
       return { ...found, identity: joined(read.identity, identity) };
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
@@ -225,34 +224,37 @@ class Scan {
   }
 }
 
-/** Of a rig that is closed without its token, and takes nothing else. */
-const itsToken: LoginNeed = { keys: ["token"], adds: "read and steered" };
+/** For a rig that answers only with its token. */
+const itsToken: LoginNeed = { keys: ["token"], adds: "read and controlled" };
 
-/** What is to be said of a rig that was found: what keeps it from being read, else what its login adds. */
+/** Why a found rig cannot be read, else what its login adds. */
 export const remarkOn = ({ note, login }: FoundRig): string | null =>
   note ?? (login === null ? null : `with its ${login.keys.join(" and ")} it can be ${login.adds}`);
 
 type Answer = "open" | "closed" | "no route";
 
-/** At another port there is no route either. */
+/** There is no route to any other port either. */
 const noRoute = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
-/** Our own trouble, which says nothing of the other side. */
+/** Limits of this machine, which mean nothing about the address. */
 const noSockets = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
 
 const outOfSockets = (cause: Error): RigbridgeError =>
   new RigbridgeError(
     "not.possible",
-    "This machine has no sockets left to search with; raise the limit of open files (ulimit -n)",
+    "This machine has no sockets left for the scan; raise the limit of open files (ulimit -n)",
     { cause },
   );
 
-/** Two answers of one device: at its web port and its RPC port, say. One that cannot be read says but its make. */
+/**
+ * Whether both are one device, at its web port and its RPC port for example. One that cannot be read shows only its
+ * make.
+ */
 const isSame = ({ identity: one }: FoundRig, { identity: other, driver }: FoundRig): boolean =>
   (one.mac !== null && one.mac === other.mac) ||
   (one.serial !== null && one.serial === other.serial) ||
   (driver === null && one.make === other.make);
 
-/** What was read, and what was recognised where that read does not say. */
+/** What was read, with gaps filled from what was recognised. */
 const joined = (read: Identity, recognised: Identity): Identity => ({
   make: read.make ?? recognised.make,
   model: read.model ?? recognised.model,
@@ -262,7 +264,7 @@ const joined = (read: Identity, recognised: Identity): Identity => ({
   serial: read.serial ?? recognised.serial,
 });
 
-/** Where something announced itself and the plan does not look anyway. */
+/** Announced places that the plan does not cover. */
 function placesBeyond(plan: SearchPlan, announced: readonly Announced[]): Place[] {
   const portsOf = new Map<string, Set<number>>();
   for (const { host, port } of announced) {
@@ -274,7 +276,7 @@ function placesBeyond(plan: SearchPlan, announced: readonly Announced[]): Place[
   return [...portsOf].map(([host, ports]) => ({ host, ports: [...ports] }));
 }
 
-/** So many pieces of work at once; the others wait in line. */
+/** Limits how much work runs at once; the rest waits in order. */
 class Places {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,18 +1,13 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
 /**
- * A command met a session, token or login challenge that the device no longer takes, so it did nothing. A device ends
- * sessions now and then; another device that has its address by now refuses them too. So nothing is repeated and no
- * new session is opened for it until it is known which device answers. Code and words are those of the refusal.
+ * The device refused a command because it no longer accepts the session, token or login challenge; it did nothing.
+ * Devices end sessions now and then, but another device that took over the address refuses them too. So the command is
+ * not repeated, and no new session is opened, before a read has shown which device answers. Code and message are those
+ * of the refusal.
  */
 export class SessionEnded extends RigbridgeError {
   constructor({ code, message, unquoted }: RigbridgeError) {
     super(code, message, { unquoted });
   }
 }
-
-/** The same error in other words: without a secret. */
-export const reworded = (error: RigbridgeError, reword: (text: string) => string): RigbridgeError => {
-  const same = new RigbridgeError(error.code, reword(error.message), { unquoted: reword(error.unquoted) });
-  return error instanceof SessionEnded ? new SessionEnded(same) : same;
-};

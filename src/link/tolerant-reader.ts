@@ -1,29 +1,33 @@
-/** What could not be read and what was repaired; bounded, each said once. */
+/** What could not be read and what was repaired, without repetitions, 20 at most. */
 export class Notes {
-  readonly #said = new Set<string>();
+  readonly #noted = new Set<string>();
 
   add(note: string): void {
-    if (this.#said.size < 20) this.#said.add(note);
+    if (this.#noted.size < 20) this.#noted.add(note);
+  }
+
+  addAll(notes: readonly string[]): void {
+    for (const note of notes) this.add(note);
   }
 
   list(): string[] {
-    return [...this.#said];
+    return [...this.#noted];
   }
 }
 
 export interface NumberRule {
   /** Factor to SI units. */
   readonly times?: number;
-  /** The value that means "not there". */
+  /** The value that means "no value". */
   readonly absent?: number;
-  /** Of the value after `times`; 0 unless said. */
+  /** Of the value after `times`; 0 by default. */
   readonly min?: number;
   readonly max?: number;
 }
 
 /**
- * Reads a device's reply tolerantly: what is missing is null, what is odd is null and a note. Never throws.
- * Numbers may come as texts with thousands, prefixes and units: "18,500.5", "524K", "59%", "58W".
+ * Reads a device's reply tolerantly: a missing field is null, an odd one null and a note. Never throws.
+ * Numbers may be texts with thousands separators, prefixes and units: "18,500.5", "524K", "59%", "58W".
  */
 export class TolerantReader {
   readonly notes: Notes;
@@ -57,15 +61,15 @@ export class TolerantReader {
     return this.#number(key, this.#value(key), rule);
   }
 
-  /** A count; fractions are cut off. */
+  /** A count; fractions are truncated. */
   integer(key: string, rule: NumberRule = {}): number | null {
     const read = this.number(key, rule);
     if (read === null) return null;
     const whole = Math.trunc(read);
-    return Number.isSafeInteger(whole) ? whole : this.#odd(key, "is beyond all measure");
+    return Number.isSafeInteger(whole) ? whole : this.#odd(key, "is out of range");
   }
 
-  /** One line without control or direction marks; numbers count as text. */
+  /** One line without control characters and direction marks; numbers count as text. */
   text(key: string, maxLength = 200): string | null {
     const value = this.#value(key);
     if (value === undefined || value === null) return null;
@@ -84,10 +88,10 @@ export class TolerantReader {
     if (typeof value === "number") return value !== 0;
     const word = typeof value === "string" ? value.toLowerCase() : "";
     if (truths.has(word)) return true;
-    return falsehoods.has(word) ? false : this.#odd(key, "is neither yes nor no");
+    return falsehoods.has(word) ? false : this.#odd(key, "is neither true nor false");
   }
 
-  /** An empty one when it is missing. */
+  /** A reader without fields where it is missing. */
   object(key: string): TolerantReader {
     return new TolerantReader(this.#value(key), this.notes, this.#path(key));
   }
@@ -106,12 +110,12 @@ export class TolerantReader {
     for (let index = 0; index < read; index += 1) {
       const element: unknown = value[index];
       if (isRecord(element)) replies.push(new TolerantReader(element, this.notes, `${this.#path(key)}[${index}]`));
-      else this.notes.add(`${this.#path(key)} holds something that is not an object`);
+      else this.notes.add(`${this.#path(key)} contains something that is not an object`);
     }
     return replies;
   }
 
-  /** The numbers of a list, null where one is none. */
+  /** The numbers of a list, null for elements that are not numbers. */
   numbers(key: string, rule: NumberRule = {}, max = 64): (number | null)[] {
     const value = this.#value(key);
     if (value === undefined || value === null) return [];
@@ -128,9 +132,9 @@ export class TolerantReader {
     if (read === null) return this.#odd(key, "is not a number");
     if (read === rule.absent) return null;
     const scaled = scale(read, rule.times ?? 1);
-    if (!Number.isFinite(scaled) || Math.abs(scaled) >= 2 ** 63) return this.#odd(key, "is beyond all measure");
-    if (scaled < (rule.min ?? 0)) return this.#odd(key, "is too low to be true");
-    if (scaled > (rule.max ?? Number.POSITIVE_INFINITY)) return this.#odd(key, "is too high to be true");
+    if (!Number.isFinite(scaled) || Math.abs(scaled) >= 2 ** 63) return this.#odd(key, "is out of range");
+    if (scaled < (rule.min ?? 0)) return this.#odd(key, "is implausibly low");
+    if (scaled > (rule.max ?? Number.POSITIVE_INFINITY)) return this.#odd(key, "is implausibly high");
     return scaled;
   }
 
@@ -148,7 +152,7 @@ export class TolerantReader {
   }
 }
 
-/** Without the noise that binary fractions leave: 133.86 MH/s is 133860000 H/s, 1146 mV is 1.146 V. */
+/** Without rounding errors of binary fractions: 133.86 MH/s is 133860000 H/s, 1146 mV is 1.146 V. */
 function scale(value: number, times: number): number {
   const scaled = times < 1 ? value / Math.round(1 / times) : value * times;
   return times > 1 && Math.abs(scaled) >= 1e6 ? Math.round(scaled) : scaled;
@@ -157,7 +161,7 @@ function scale(value: number, times: number): number {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Far more than any text that is kept; the rest of a longer one is not even looked at. */
+/** Far more than any text that is kept; the rest is ignored. */
 const longestText = 10_000;
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
 const truths = new Set(["true", "1", "y", "yes", "on"]);
@@ -167,7 +171,7 @@ const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/u;
 const escapeSequence = /\p{Cc}\[[0-9;?]*[A-Za-z]/gu;
 const allUnprintable = new RegExp(unprintable.source, "gu");
 
-/** Without terminal escapes, control characters, line ends and marks that turn the direction of text. */
+/** Without terminal escapes, control characters, line ends and direction marks. */
 export function printable(text: string): string {
   if (!unprintable.test(text)) return text.isWellFormed() ? text.trim() : text.toWellFormed().trim();
   return text.replace(escapeSequence, "").replace(allUnprintable, "").toWellFormed().trim();
@@ -177,10 +181,10 @@ const written =
   /^([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?\s*([kKMGTPE])?\s*(?:%|°?C|[WVA]|mV|RPM|rpm|B|[A-Za-z]{1,4}\/s)?$/;
 const prefixes: Readonly<Record<string, number>> = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
 
-/** The longest that a number is written; what is longer is none, and would keep the pattern busy for minutes. */
+/** A longer text is not a number, and would keep the pattern busy for minutes. */
 const longestNumber = 64;
 
-/** A number as devices write it; null for what is none, "inf" and "nan" included. */
+/** A number as devices write it; null for anything else, "inf" and "nan" included. */
 export function parseNumber(text: string): number | null {
   const trimmed = text.trim();
   const match = trimmed.length > longestNumber ? null : written.exec(trimmed);

@@ -80,7 +80,7 @@ describe("rigbridge read", () => {
   test("a wrong token is refused, and printed nowhere", async () => {
     const { code, stdout, stderr } = await rigbridge(["read", address(2), "--token", "hunter2"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("does not take this access token");
+    expect(stderr).toContain("rejects this access token");
     expect(stderr).not.toContain("hunter2");
   });
 
@@ -112,7 +112,7 @@ describe("rigbridge read", () => {
   });
 
   test.each([
-    [["a b"], 'address: "a b" has a blank in it'],
+    [["a b"], 'address: "a b" contains whitespace'],
     [["10.0.0.1", "--driver", "axos"], `--driver: must be one of ${driverIds}; did you mean "axeos"?`],
     [[], "missing required argument 'address'"],
   ])("%j is refused before anything is sent", async (args, words) => {

@@ -167,15 +167,15 @@ describe("each mistake is reported with its path and line", () => {
       [
         '4: scan.networks[1]: "rig.local" is not written as 192.168.1.0/24, 192.168.1.10-192.168.1.80 or one address, with :port if need be',
         '5: scan.networks[2]: "fe80::/64" is IPv6; only IPv4 networks can be searched, since no IPv6 network is small enough',
-        "6: scan.networks[3]: 8.8.8.8 is not private (1 address in all); only a search with --yes, or over the API `yes: true`, goes there",
-        "7: scan.networks[4]: have 131,070 addresses, more than the 65,536 of a /16; only a search with --yes, or over the API `yes: true`, goes there",
+        "6: scan.networks[3]: 8.8.8.8 is not private (1 address in all); confirm the search with --yes, or `yes: true` in the API",
+        "7: scan.networks[4]: have 131,070 addresses, more than the 65,536 of a /16; confirm the search with --yes, or `yes: true` in the API",
       ],
     ],
     [
       "networks that are too large together",
       "scan:\n  networks: [10.1.0.0/16, 10.2.0.0/24]\n  every: 600",
       [
-        "2: scan.networks: have 65,788 addresses, more than the 65,536 of a /16; only a search with --yes, or over the API `yes: true`, goes there",
+        "2: scan.networks: have 65,788 addresses, more than the 65,536 of a /16; confirm the search with --yes, or `yes: true` in the API",
       ],
     ],
     ["a search too often", "scan:\n  every: 10", ["2: scan.every: must be at least 60"]],

@@ -26,7 +26,7 @@ const soon = () => AbortSignal.timeout(5_000);
 
 describe("the smallest driver", () => {
   test("recognises its device by the page, and no other", () => {
-    const signs = { version: null, asked: {}, told: {} };
+    const signs = { version: null, pages: {}, reports: {} };
     const page = (body: string) => ({ ...signs, root: { status: 200, headers: {}, body } });
     expect(hotbox.recognise(page("<title>Hotbox</title>"))).toEqual({ make: "Hotbox" });
     expect(hotbox.recognise(page("<title>AxeOS</title>"))).toBeUndefined();

@@ -81,7 +81,7 @@ const endingHere = (name: FaultName, kind: RigKind): string | undefined =>
   name === "other-rig" && kind === "axeos" ? "rig.other" : endingOf(name, kind);
 
 describe.each(kinds)("a %s", (kind) => {
-  test.each(names)("with the fault %s ends in one status, with a reason, and is well again after it", async (name) => {
+  test.each(names)("with the fault %s ends in one status, with a reason, and recovers", async (name) => {
     const index = farm.rigs.findIndex((each) => each.kind === kind && each.name === name);
     const simulated = farm.rigs[index];
     if (simulated === undefined) throw new Error("no rig");

@@ -52,7 +52,7 @@ const declared = (id: number, { address, kind }: SimulatedRig, interval = 3_600_
 
 const axeos: RigSpec = { kind: "axeos", warm: true };
 
-test("a thousand rigs that do not answer cost a hundred others nothing of their reads", async () => {
+test("a thousand silent rigs do not delay the reads of a hundred others", async () => {
   const live: RigSpec[] = Array.from({ length: 100 }, () => ({ kind: "cgminer", warm: true }));
   const silent: RigSpec[] = Array.from({ length: 1_000 }, () => ({ kind: "cgminer", fault: "silent" }));
   const rigs = await openFarm([...live, ...live, ...silent]);
@@ -86,7 +86,7 @@ test("a thousand rigs that do not answer cost a hundred others nothing of their 
 });
 
 describe("a fleet", () => {
-  test("reads a new rig by itself, and no more once it was removed or closed", async () => {
+  test("reads a new rig automatically, and no more once it is removed or closed", async () => {
     const [rig, other] = await openFarm([axeos, axeos]);
     if (rig === undefined || other === undefined) throw new Error("two rigs");
     const told: number[] = [];
@@ -109,7 +109,7 @@ describe("a fleet", () => {
     expect(fleet.size).toBe(1);
   });
 
-  test("leaves rigs alone that are disabled, or another worker's", async () => {
+  test("does not read rigs that are disabled, or another worker's", async () => {
     const [rig, other, third] = await openFarm([axeos, axeos, axeos]);
     if (rig === undefined || other === undefined || third === undefined) throw new Error("three rigs");
     const fleet = openFleet({ ownership: { mine: (id) => id !== 2 } });
@@ -120,7 +120,7 @@ describe("a fleet", () => {
     expect([rig.requests.count, other.requests.count]).toEqual([0, 0]);
   });
 
-  test("never asks a rig two things at once", async () => {
+  test("never has two exchanges with a rig at once", async () => {
     const [rig] = await openFarm([{ ...axeos, fault: { name: "delay", ms: 30 } }]);
     if (rig === undefined) throw new Error("one rig");
     const fleet = openFleet();
@@ -139,7 +139,7 @@ describe("a fleet", () => {
     expect(miner.busy).toBe(false);
   });
 
-  test("reads on while nothing can be written down, and writes it down when that is possible again", async () => {
+  test("continues to read while nothing can be stored, and stores it when that is possible again", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     let full = true;
@@ -163,7 +163,7 @@ describe("a fleet", () => {
     expect(written).toHaveLength(length);
   });
 
-  test("says once that a rig is known elsewhere, and never that it cannot be reached", async () => {
+  test("reports once that a rig is another miner already, and never that it cannot be reached", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const told: string[] = [];
@@ -184,7 +184,7 @@ describe("a fleet", () => {
     expect(miner.state).toMatchObject({ reading: null, trouble: { code: "in.use" } });
   });
 
-  test("recognises a rig anew when it answers in a way that is not its own, unless its driver was named", async () => {
+  test("recognises a rig anew when its answers do not fit, unless its driver was set", async () => {
     const [rig, other] = await openFarm([axeos, { kind: "cgminer", warm: true }]);
     if (rig === undefined || other === undefined) throw new Error("two rigs");
     const fleet = openFleet();
@@ -202,7 +202,7 @@ describe("a fleet", () => {
     expect(misled.state.missed).toBeGreaterThanOrEqual(4);
   });
 
-  test("says once that another rig answers, though two answer there in turn", async () => {
+  test("reports once that another rig answers, though two answer in turn", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const told: string[] = [];
@@ -234,7 +234,7 @@ describe("a fleet", () => {
     expect(told).toHaveLength(2);
   });
 
-  test("takes a reading that does not say of which rig it is, but not where a command hangs on it", async () => {
+  test("accepts a reading without an identity, but not for a command", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const fleet = openFleet();
@@ -251,7 +251,7 @@ describe("a fleet", () => {
     expect(miner.state.trouble).toBeNull();
   });
 
-  test("is told that a restarting rig is away only when the time for the restart is over", async () => {
+  test("reports a restarting rig as away only when the time for the restart is over", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const clock = stoppedClock();

@@ -33,7 +33,7 @@ describe("a lane", () => {
     expect(begun).toEqual([1, 2, 3, 4]);
   });
 
-  test("starts none of those who wait once it is cleared", async () => {
+  test("starts no waiting work once it is cleared", async () => {
     const { begun, work, end } = workbench();
     const lane = new Lane(1);
     for (const id of [1, 2]) lane.enter(work(id));
@@ -42,9 +42,9 @@ describe("a lane", () => {
     expect(begun).toEqual([1]);
   });
 
-  test("with slack gives the place of slow work to another, as often as it has room beside", async () => {
+  test("with slack gives the place of slow work to other work, within the limit outside", async () => {
     const { begun, work, end } = workbench();
-    const lane = new Lane(1, { patience: 1_000, beside: 2 });
+    const lane = new Lane(1, { afterMs: 1_000, beside: 2 });
     for (const id of [1, 2, 3, 4, 5, 6]) lane.enter(work(id));
     await vi.advanceTimersByTimeAsync(999);
     expect(begun).toEqual([1]);

@@ -37,7 +37,7 @@ describe("the grid of a rig", () => {
 });
 
 describe("a rig that does not answer", () => {
-  test("is asked on its grid for the first misses, then ever later", () => {
+  test("is read on its grid for the first misses, then ever later", () => {
     const waits = [0, 1, 2, 3, 4, 5, 6].map((missed) => nextRead(0, 1_000, 0, missed));
     expect(waits).toEqual([1_000, 1_000, 1_000, 1_600, 3_200, 6_400, 12_800]);
   });
@@ -105,7 +105,7 @@ describe("a lane", () => {
     expect(started).toEqual(gates.map((_, index) => index));
   });
 
-  test("forgets who waits when it is cleared, and still takes work afterwards", async () => {
+  test("forgets waiting work when it is cleared, and accepts work afterwards", async () => {
     const lane = new Lane(1);
     const first = gate();
     const started: string[] = [];
@@ -121,7 +121,7 @@ describe("a lane", () => {
 });
 
 describe("turns", () => {
-  test("are taken one at a time in the order of the calls, also after one that failed", async () => {
+  test("run one at a time in the order of the calls, also after one that failed", async () => {
     const turns = new Turns();
     const said: string[] = [];
     const turn = (name: string, end: Promise<void>) =>

@@ -11,9 +11,9 @@ import {
   type RigState,
   sameButTime,
   statusOf,
+  uidOf,
   unknownRig,
 } from "../../src/fleet/state.ts";
-import { uidOf } from "../../src/fleet/uid.ts";
 import { toggle } from "../../src/link/controls.ts";
 import type { Reading } from "../../src/link/driver.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
@@ -156,14 +156,14 @@ describe("the status of a miner", () => {
 });
 
 describe("what is known of a rig", () => {
-  test("is kept where a later read leaves it out", () => {
+  test("is kept where a later read lacks it", () => {
     const first = read({}, { identity: { ...unknownIdentity, model: "S19", mac: "02:00:00:00:00:01" }, software: "x" });
     const second = afterRead(first, reading({}, { identity: { ...unknownIdentity, firmware: "2" } }), context);
     expect(second.identity).toEqual({ ...unknownIdentity, model: "S19", mac: "02:00:00:00:00:01", firmware: "2" });
     expect(second.software).toBe("x");
   });
 
-  test("a nameplate's power stands in only for a rig that says none, and is 0 while it is stopped", () => {
+  test("a nameplate's power is used only for a rig that reports none, and is 0 while it is stopped", () => {
     const plated = { ...context, nameplate: 3_000 };
     const power = (readings: Partial<RigReadings>) => {
       const { reading: now } = afterRead(fresh, reading(readings), plated);
@@ -184,7 +184,7 @@ describe("what is known of a rig", () => {
 
 describe("silence", () => {
   const state = read({ hashrate: 5 });
-  test("ages the last readings as missed reads do, and says why they are old", () => {
+  test("ages the last readings like missed reads, with a reason", () => {
     expect(afterSilence(state, 0)).toBe(state);
     expect(afterSilence(state, 1)).toMatchObject({
       missed: 1,
@@ -194,7 +194,7 @@ describe("silence", () => {
     expect(afterSilence(state, 9)).toMatchObject({ missed: 3, reading: null });
   });
 
-  test("of what restarts counts three misses at most, so that it is asked as often as ever when it should be back", () => {
+  test("of a restarting rig counts as three misses at most, so that it is read at its usual interval when it should be back", () => {
     const restarting = { ...state, restarting: true };
     expect([2, 3, 20].map((times) => missed(restarting, times).missed)).toEqual([2, 3, 3]);
     expect(missed(restarting, 9, "rig.timeout", true).missed).toBe(1);
@@ -213,7 +213,7 @@ describe("silence", () => {
 
 describe("two reads", () => {
   const one = reading({ hashrate: 5, uptime: 1, boards: [], fans: [{ rpm: 100, percent: null }] });
-  test("say the same when only time has passed", () => {
+  test("are equal when only time has passed", () => {
     expect(sameButTime(one, reading({ hashrate: 5, uptime: 9, fans: [{ rpm: 100, percent: null }] }))).toBe(true);
   });
 

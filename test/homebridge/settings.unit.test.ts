@@ -84,7 +84,7 @@ describe("settings", () => {
       expect.stringMatching(/^rigs\[4\]\.heating\.roomTemperature\.url must be a web address/),
       expect.stringMatching(/^rigs\[0\]\.address .*has a path/),
       "rigs[5].address is also the address of rigs[3]",
-      expect.stringMatching(/^rigs\[2\]\.supply\.address .*blank/),
+      expect.stringMatching(/^rigs\[2\]\.supply\.address .*whitespace/),
     ]);
   });
 

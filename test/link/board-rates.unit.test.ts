@@ -55,7 +55,7 @@ const total = (boards: readonly number[]): number => boards.reduce((sum, rate) =
 const slightlyOff = fc.double({ min: 0.81, max: 1.24, noNaN: true });
 const relative = (a: number, b: number): number => Math.abs(a / b - 1);
 
-describe("a factor of 1000 between the boards and the rig is put right and noted", () => {
+describe("a factor of 1000 between the boards and the rig is corrected and noted", () => {
   test("on the boards, whatever they hash, where nothing shows that the rig's own rate is wrong", () => {
     fc.assert(
       fc.property(rates, slightlyOff, fc.constantFrom(1000, 1 / 1000), (boards, off, factor) => {
@@ -92,7 +92,7 @@ describe("a factor of 1000 between the boards and the rig is put right and noted
     expect(after).toMatchObject({ hashrate: 100e12, hashrateAverage: 99e12, notes: [expect.any(String)] });
   });
 
-  test("on the side that no rig of its kind could reach, whatever it says that it should", () => {
+  test("on the side that no rig of its kind could reach, whatever its expected rate", () => {
     const boards = [4_540e9, 4_550e9];
     const scrypt = { algorithm: "scrypt", hashrate: 9.1e9, hashrateExpected: 9_500e9 };
     expect(checked(boards, scrypt)).toMatchObject({
@@ -107,11 +107,11 @@ describe("a factor of 1000 between the boards and the rig is put right and noted
     expect(checked([210, 210], { hashrate: 420_000 }).boards.map(({ hashrate }) => hashrate)).toEqual([210e3, 210e3]);
   });
 
-  test("without the noise of binary fractions", () => {
+  test("without rounding errors of binary fractions", () => {
     expect(checked([3_120_500_000_000], { hashrate: 3.1e9 }).boards[0]?.hashrate).toBe(3_120_500_000);
   });
 
-  test("once: what was put right is left alone", () => {
+  test("once: corrected rates stay as they are", () => {
     fc.assert(
       fc.property(rates, fc.constantFrom(1000, 1, 1 / 1000), slightlyOff, (boards, factor, off) => {
         const once = withCheckedRates(reading(boards, { hashrate: total(boards) * factor * off }));
@@ -138,7 +138,7 @@ describe("any other disagreement over 20 % is a note and changes nothing", () =>
     );
   });
 
-  test("boards that hash on a rig that says it hashes nothing", () => {
+  test("boards that hash on a rig that reports no hash rate", () => {
     expect(checked([1e12], { hashrate: 0, mining: null }).notes).toEqual([expect.stringContaining("none")]);
   });
 });

@@ -46,7 +46,7 @@ const readings = (some: Partial<RigReadings>): { readings: RigReadings } => ({
   readings: { ...unknownReadings(), ...some },
 });
 
-describe("whether a rig mines is what its switch says", () => {
+describe("a rig mines when its switch is on", () => {
   test.each<[boolean | null, boolean | null, boolean | null]>([
     [true, false, true],
     [false, true, false],
@@ -59,7 +59,7 @@ describe("whether a rig mines is what its switch says", () => {
     expect((await seen({ ...readings({ mining }), controls })).reading.readings.mining).toBe(shown);
   });
 
-  test("and what it says itself where it has none", async () => {
+  test("and by its own report where it has none", async () => {
     expect((await seen(readings({ mining: false }))).reading.readings.mining).toBe(false);
   });
 });
@@ -74,12 +74,12 @@ describe("fans at 0 rpm", () => {
   });
   const model = (name: string) => ({ identity: { ...unknownIdentity, model: name } });
 
-  test("are none on a rig that is cooled by a liquid, whoever made its firmware, and none are to be set", async () => {
+  test("are none on a liquid-cooled rig, with any firmware, and have no control", async () => {
     const { reading } = await seen({ ...still, ...model("S19 Pro+ Hyd."), controls: [fan] });
     expect([reading.readings.fans, reading.controls]).toEqual([[], []]);
   });
 
-  test("stand still on any other, and fans that turn are fans", async () => {
+  test("stand still on any other, and turning fans are fans", async () => {
     const air = await seen({ ...still, ...model("S19 Pro"), controls: [fan] });
     expect([air.reading.readings.fans.length, air.reading.controls.length]).toEqual([2, 1]);
     const turning = readings({ fans: [{ rpm: 900, percent: null }] });
@@ -93,7 +93,7 @@ test("a frequency of 0 is not known", async () => {
   expect(reading.readings.boards.map(({ frequency }) => frequency)).toEqual([null, 5e8]);
 });
 
-test("what a rig can do besides is passed on", async () => {
+test("optional abilities of a rig are passed on", async () => {
   const done: string[] = [];
   const { rig } = await seen({}, { quick: true, doubt: () => done.push("doubt"), close: () => done.push("close") });
   expect(await rig.set("locate", true, new AbortController().signal)).toBe("locate is true");
@@ -132,7 +132,7 @@ describe("what a firmware answers with 404", () => {
     return { rig, offered, becomes: (next: typeof now) => (now = next) };
   }
 
-  test("is no longer offered, until the rig has started anew or has other firmware", async () => {
+  test("is no longer offered until the rig restarts or has other firmware", async () => {
     const { rig, offered, becomes } = await refusing("1.0");
     expect(await offered()).toEqual(["mining", "reboot", "add", "use"]);
     await expect(rig.set("mining", false, signal)).rejects.toThrow(/404/);
@@ -157,7 +157,7 @@ describe("what a firmware answers with 404", () => {
 });
 
 describe("a login that a command was refused for", () => {
-  test("is said with every read, until a command is taken", async () => {
+  test("is noted with every read until a command succeeds", async () => {
     let isRight = false;
     const set = async () => (isRight ? "done" : Promise.reject(new RigbridgeError("rig.login", "the wrong password")));
     const { rig } = await seen({}, { set });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => farm.close());
 
 describe.each(families.map((family, index) => [family.rigs, family, index] as const))("%s", (_, family, index) => {
-  test("ends every fault with a reading that holds, or with a documented error", async () => {
+  test("ends every fault with a valid reading or a documented error", async () => {
     const driver = drivers.find(({ id }) => id === family.driver);
     const rigs = farm.rigs.slice(index * names.length, (index + 1) * names.length);
     const endings = await Promise.all(

@@ -46,7 +46,7 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     await expect(found.rig.read(deadline())).resolves.toMatchObject({ identity });
   });
 
-  test("a Bitaxe by its information, whatever its compressed page says", async () => {
+  test("a Bitaxe by its information, whatever its compressed page", async () => {
     const found = await served((socket, request) =>
       socket.end(
         request.startsWith("GET /api/system/info ")
@@ -57,7 +57,7 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     expect(found).toMatchObject({ driver: { id: "axeos" }, identity: { make: "Bitaxe", mac: "02:00:00:00:00:01" } });
   });
 
-  test("an XMRig by its summary, whatever stands at /", async () => {
+  test("an XMRig by its summary, whatever is at /", async () => {
     const found = await served((socket, request) =>
       socket.end(
         request.startsWith("GET /2/summary ")
@@ -101,8 +101,8 @@ describe("an XMRig with a token", () => {
   });
 
   test.each([
-    [{}, "none was given"],
-    [{ token: "falsch" }, "does not take this access token"],
+    [{}, "none is configured"],
+    [{ token: "falsch" }, "rejects this access token"],
   ])("is named without it: %j", async (credentials, words) => {
     await expect(simulated({ kind: "xmrig", token: "geheim" }, credentials)).rejects.toMatchObject({
       code: "rig.login",
@@ -111,7 +111,7 @@ describe("an XMRig with a token", () => {
   });
 });
 
-test("a slow rig is recognised by its answer, though it never answers the other kind of question", async () => {
+test("a slow rig is recognised although it never answers the other protocol", async () => {
   let asked: Socket | undefined;
   server = await serve((socket, request) => {
     if (request.startsWith("{")) asked = socket;
@@ -121,7 +121,7 @@ test("a slow rig is recognised by its answer, though it never answers the other 
   expect(found.driver.id).toBe("cgminer");
 });
 
-describe("a device that no driver reads yet is named by what it shows", () => {
+describe("a device that no driver reads yet is named", () => {
   const login = (realm: string): Buffer =>
     http(401, "<h1>401</h1>", [`WWW-Authenticate: Digest realm="${realm}", nonce="1", qop="auth"`]);
   test.each<[string, Buffer]>([
@@ -170,7 +170,7 @@ test("any other login is no sign of a rig", async () => {
   await expect(failure).rejects.toMatchObject({ code: "rig.unknown-protocol" });
 });
 
-test("a token goes nowhere but to what has shown itself to be an XMRig", async () => {
+test("a token is sent only to what has shown itself to be an XMRig", async () => {
   const requests: string[] = [];
   const answer = (socket: Socket, request: string): void => {
     requests.push(request);
@@ -183,7 +183,7 @@ test("a token goes nowhere but to what has shown itself to be an XMRig", async (
   expect(requests.join()).not.toContain("geheim");
 });
 
-describe("what is no rig is said", () => {
+describe("what is not a rig is reported", () => {
   test.each<[string, (socket: Socket, request: string) => void, string]>([
     [
       "a web page",
@@ -235,7 +235,7 @@ describe("what is no rig is said", () => {
   });
 });
 
-test("with a driver named nothing is asked before the first read", async () => {
+test("with a driver set nothing is sent before the first read", async () => {
   server = await serve((socket) => socket.end());
   const found = await identify(parseAddress(`127.0.0.1:${server.port}`), {}, deadline(), cgminer);
   expect(found.driver).toBe(cgminer);

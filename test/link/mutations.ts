@@ -5,9 +5,8 @@ import type { Driver } from "../../src/link/driver.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import type { Link } from "../../src/link/link.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/transports/http.ts";
-import { parseStrict } from "../../src/link/transports/json.ts";
+import { decode, parseStrict } from "../../src/link/transports/json.ts";
 import { type DeviceReply, replyOf } from "../../src/link/transports/rpc.ts";
-import { decode } from "../../src/link/transports/text.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { ask } from "../simulator/ask.ts";
 

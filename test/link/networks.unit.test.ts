@@ -52,7 +52,7 @@ describe("a network", () => {
     ["192.168.1.10-80", "is not written as"],
     ["rig.local", "is not written as"],
     ["192.168.1.0/33", "a prefix above 32"],
-    ["192.168.1.9-192.168.1.8", "ends before it begins"],
+    ["192.168.1.9-192.168.1.8", "ends before it starts"],
     ["192.168.1.0/24:0", "a port that is not between 1 and 65535"],
     ["192.168.1.0/24:65536", "a port that is not between 1 and 65535"],
     ["fe80::1", "is IPv6"],
@@ -68,7 +68,7 @@ describe("a network", () => {
     expect(refusal(() => parseNetwork(text))).toContain(words);
   });
 
-  test("of whatever text is taken or refused in words, never anything else", () => {
+  test("any text is accepted or refused with a sentence", () => {
     const part = fc.constantFrom("192.168.1.0", "10.0.0.1", "/", "24", "-", ":", "8080", ".", "255", "::", " ", "x");
     const text = fc.oneof(
       fc.string(),
@@ -102,7 +102,7 @@ const network = fc.oneof(
 const networks = fc.array(network, { minLength: 1, maxLength: 6 });
 
 describe("a plan", () => {
-  test("has each address of its networks once, and no other, and counts them right", () => {
+  test("has exactly the addresses of its networks, each once, and counts them", () => {
     fc.assert(
       fc.property(networks, (texts) => {
         const each = new Set(texts.flatMap((text) => hosts(text)));
@@ -115,7 +115,7 @@ describe("a plan", () => {
     );
   });
 
-  test("tries at each address the usual ports and those of every network that it is in", () => {
+  test("tries the usual ports and those of all its networks at each address", () => {
     fc.assert(
       fc.property(networks, (texts) => {
         const wanted = new Map<string, Set<number>>();
@@ -144,7 +144,7 @@ describe("a plan", () => {
     expect(plannedPorts(planned, "rig.local")).toEqual([]);
   });
 
-  test("as large as a /16 needs no yes", () => {
+  test("as large as a /16 needs no confirmation", () => {
     expect(plan(["10.1.0.0/16"]).total).toBe(65_534);
     expect(plan(["10.1.0.0-10.1.255.255"]).total).toBe(65_536);
   });
@@ -152,19 +152,19 @@ describe("a plan", () => {
   test.each([
     [
       ["10.1.0.0-10.2.0.0"],
-      "have 65,537 addresses, more than the 65,536 of a /16; only a search with --yes, or over the API `yes: true`",
+      "have 65,537 addresses, more than the 65,536 of a /16; confirm the search with --yes, or `yes: true` in the API",
     ],
     [["10.1.0.0/16", "10.2.0.0/24"], "have 65,788 addresses"],
-    [["8.8.8.8"], "8.8.8.8 is not private (1 address in all); only a search with --yes"],
+    [["8.8.8.8"], "8.8.8.8 is not private (1 address in all); confirm the search with --yes"],
     [["172.15.255.255"], "is not private"],
     [["172.31.255.0-172.32.0.3"], "are not all private"],
     [["10.0.0.1", "100.64.0.0/30"], "not all private (3 addresses in all)"],
-  ])("of %j needs a yes, and says how", (texts, words) => {
+  ])("of %j needs a confirmation, and says how", (texts, words) => {
     expect(refusal(() => plan(texts))).toContain(words);
     expect(plan(texts, { yes: true }).total).toBeGreaterThan(0);
   });
 
-  test("beyond all measure is refused even with a yes", () => {
+  test("that is too large is refused even with a confirmation", () => {
     const refused = refusal(() => plan(["10.0.0.0/8"], { yes: true }));
     expect(refused).toBe("input.invalid networks: have 16,777,214 addresses; at most 4,194,304 are searched at once");
     expect(plan(["10.0.0.0/10"], { yes: true }).total).toBe(2 ** 22 - 2);

@@ -23,7 +23,7 @@ test.each([
   "stratum+tcp://pool.example.com:3333\n",
   "stratum+tcp://pool.example.com:3333/path",
   "stratum+tcp://[::zz]:3333",
-])("%j is no pool", (url) => {
+])("%j is not a pool", (url) => {
   expect(parsePoolUrl(url)).toBeNull();
   expect(() => checkLogin({ ...login, url })).toThrow(expect.objectContaining({ code: "input.invalid" }));
 });

@@ -54,7 +54,7 @@ describe("why a rig does not hash", () => {
     ["nothing that anybody knows, of one without a hash rate", read({ mining: false }), "unknown"],
   ])("is %s", (_, reading, code) => expect(haltOf(reading)?.code ?? null).toBe(code));
 
-  test("is told in the words of the error", () => {
+  test("is given in the words of the error", () => {
     expect(haltOf(read({ hashrate: 0, errors }))).toEqual({ code: "hot", text: "ambient temperature too high" });
     expect(haltOf(read({ hashrate: 0 }, { pools: [pool("disabled")] }))?.text).toBe("All of its pools are disabled");
   });

@@ -147,7 +147,7 @@ test("in a /22 with strangers in it exactly the rigs are found, with their drive
   expect(sockets).toBeLessThanOrEqual(256);
 });
 
-describe("a rig is told with what it says of itself", () => {
+describe("a rig is listed with its identity", () => {
   test("when it is recognised by that", async () => {
     const farm = await farmOf([{ kind: "axeos", host: "127.62.0.1", mac: "02:51:00:00:00:0B" }]);
     const { rigs } = await search({ networks: [farm.rigs[0]?.address ?? ""] });
@@ -161,7 +161,7 @@ describe("a rig is told with what it says of itself", () => {
     ]);
   });
 
-  test("when it says so only on being read", async () => {
+  test("when it reports that only on being read", async () => {
     const reply = (request: string): object =>
       request.includes("version")
         ? { STATUS: [{ STATUS: "S" }], VERSION: [{ CGMiner: "4.11.1", API: "3.7" }] }
@@ -176,7 +176,7 @@ describe("a rig is told with what it says of itself", () => {
     });
   });
 
-  test("and with what keeps it from being read", async () => {
+  test("and with why it cannot be read", async () => {
     await farmOf([{ kind: "xmrig", host: "127.62.0.2", port: 8080, token }]);
     await stranger("127.62.0.3", 8082, answering("", 401, ['WWW-Authenticate: Digest realm="antMiner Configuration"']));
     await stranger("127.62.0.4", 4028, (socket) =>
@@ -187,14 +187,14 @@ describe("a rig is told with what it says of itself", () => {
     );
     const { rigs } = await search({ networks: ["127.62.0.2-127.62.0.4"], ports: [8080, 8082] });
     expect(rigs).toMatchObject([
-      { address: "127.62.0.2:8080", driver: "xmrig", note: "wants its access token, and none was given" },
+      { address: "127.62.0.2:8080", driver: "xmrig", note: "requires its access token, and none is configured" },
       {
         address: "127.62.0.3:8082",
         driver: "antminer",
         identity: { make: "Antminer" },
         note: expect.stringContaining("login"),
       },
-      { address: "127.62.0.4", driver: "cgminer", note: "127.62.0.4:4028: the reply is no JSON" },
+      { address: "127.62.0.4", driver: "cgminer", note: "127.62.0.4:4028: the reply is not JSON" },
     ]);
     const asOwner = await search({ networks: ["127.62.0.4"], quotes: true });
     expect(asOwner.rigs[0]?.note).toContain('it begins with "nothing of that"');
@@ -244,7 +244,7 @@ describe("at one address", () => {
 });
 
 describe("what has announced itself", () => {
-  test("is looked at where the plan does not look, and counted", async () => {
+  test("is scanned where the plan does not cover it, and counted", async () => {
     const farm = await farmOf([
       { kind: "axeos", host: "127.64.1.9" },
       { kind: "axeos", host: "127.64.0.2" },
@@ -255,7 +255,7 @@ describe("what has announced itself", () => {
     expect(progress.at(-1)).toEqual({ scanned: 4, total: 4 });
   });
 
-  test("is not looked at twice where the plan looks anyway", async () => {
+  test("is not scanned twice where the plan covers it", async () => {
     await farmOf([{ kind: "cgminer", host: "127.64.2.1", port: 4028 }]);
     const { rigs, progress } = await search({
       networks: ["127.64.2.1"],
@@ -267,7 +267,7 @@ describe("what has announced itself", () => {
 });
 
 describe("a search that is stopped", () => {
-  test("keeps what it has found, opens nothing more, and leaves no socket", async () => {
+  test("keeps its results, opens nothing more, and leaves no socket", async () => {
     await farmOf([{ kind: "cgminer", host: "127.65.0.5", port: 4028 }]);
     await stranger("127.65.0.9", 4028, () => {});
     const stopping = new AbortController();
@@ -280,7 +280,7 @@ describe("a search that is stopped", () => {
     expect(progress.length).toBeLessThan(65_534);
   });
 
-  test("before it began opens nothing", async () => {
+  test("before it starts opens nothing", async () => {
     const { rigs, progress, sockets } = await search({ networks: ["127.65.0.0/24"], signal: AbortSignal.abort() });
     expect({ rigs, progress, sockets }).toEqual({ rigs: [], progress: [], sockets: 0 });
   });
@@ -377,7 +377,7 @@ describe("a rig that a scan has connected to is closed", () => {
     }
   });
 
-  test("when whoever is told of it throws", async () => {
+  test("when its listener throws", async () => {
     const { rigs: farm } = await farmOf(kinds);
     const ports = farm.map(({ port }) => port);
     const counts = counted();

@@ -88,7 +88,7 @@ describe("a room whose temperature is said at a topic", () => {
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await room()).toBeNull();
     expect((await bench.notifications())[0]).toMatch(
-      /older than 15 minutes, so nothing is heated; zigbee\/den answers with something else than a number$/,
+      /older than 15 minutes, so nothing is heated; zigbee\/den answers with something other than a number$/,
     );
   });
 

@@ -185,7 +185,7 @@ describe("notification in", () => {
     const opened = await elsewhere();
     opened.switchOff("Rig B");
     await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
-    const bench = await openLooked(opened, { told: { openAtFirst: true }, untold: {} });
+    const bench = await openLooked(opened, { reports: { openAtFirst: true }, unreports: {} });
     await until(() => bench.told("told").length === 1, "the message about the notification already open");
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
     await until(

@@ -72,7 +72,7 @@ describe("its log lines", () => {
     // What is logged as it comes from elsewhere is not seen in the call itself.
     const passedOn = said.filter((line) => !written.includes(line));
     expect(passedOn.toSorted()).toEqual([
-      "info Of ... only ... to ... are searched unasked",
+      "info Of ... only ... to ... are searched without being asked for",
       "info Rigbridge ... is ready at ...",
       "warn ... contains secrets that every user of this machine can read; run chmod 600 on it",
       "warn mDNS could not be used on ...",

@@ -262,7 +262,7 @@ describe("a search every so often", () => {
     expect(added).toEqual([bitaxe]);
     expect(titles(told).sort()).toEqual([
       `Miner added: Bitaxe Gamma 601 was found at ${bitaxe} and added`,
-      `New rig: XMRig was found at ${closed}, but wants its access token, and none was given`,
+      `New rig: XMRig was found at ${closed}, but requires its access token, and none is configured`,
     ]);
   });
 

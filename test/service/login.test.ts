@@ -37,12 +37,12 @@ const cases: [string, Case][] = [
       login: wrong,
       action: "reboot",
       title: "Login wrong",
-      words: /does not take this user name and password/,
+      words: /rejects this user name and password/,
     },
   ],
   [
     "a WhatsMiner without its password",
-    { spec: whatsminer, login: {}, action: "stop", title: "Login missing", words: /give the password of its API/ },
+    { spec: whatsminer, login: {}, action: "stop", title: "Login missing", words: /configure the password of its API/ },
   ],
   [
     "a Braiins OS without its password",
@@ -50,19 +50,25 @@ const cases: [string, Case][] = [
   ],
   [
     "a Braiins OS with a wrong one",
-    { spec: braiins, login: wrong, action: "reboot", title: "Login wrong", words: /does not take this login/ },
+    { spec: braiins, login: wrong, action: "reboot", title: "Login wrong", words: /rejects this login/ },
   ],
   [
     "an older Braiins OS with a wrong one",
-    { spec: legacy, login: wrong, action: "reboot", title: "Login wrong", words: /does not take this login/ },
+    { spec: legacy, login: wrong, action: "reboot", title: "Login wrong", words: /rejects this login/ },
   ],
   [
     "a VNish without its password",
-    { spec: vnish, login: {}, action: "stop", title: "Login missing", words: /give the password of its web interface/ },
+    {
+      spec: vnish,
+      login: {},
+      action: "stop",
+      title: "Login missing",
+      words: /configure the password of its web interface/,
+    },
   ],
   [
     "a VNish with a wrong one",
-    { spec: vnish, login: wrong, action: "stop", title: "Login wrong", words: /does not take the password/ },
+    { spec: vnish, login: wrong, action: "stop", title: "Login wrong", words: /rejects the configured password/ },
   ],
 ];
 
@@ -134,8 +140,8 @@ test("a miner that shows nothing without its login is in error, and not said to 
   const id = await bench.add(bench.rig(0).address);
   for (let reads = 0; reads < 3; reads += 1) await bench.poll(id);
   expect(await bench.get(id)).toMatchObject({ isOffline: false, statusInfo: { statusDisplay: "Error" } });
-  expect((await bench.get(id)).metaData.warningList).toEqual([expect.stringMatching(/none was given/)]);
-  expect(await bench.notifications()).toEqual([expect.stringMatching(/^Login missing or wrong: .*none was given/)]);
+  expect((await bench.get(id)).metaData.warningList).toEqual([expect.stringMatching(/none is configured/)]);
+  expect(await bench.notifications()).toEqual([expect.stringMatching(/^Login missing or wrong: .*none is configured/)]);
 });
 
 const newPool = PoolBody.parse({ url: "stratum+tcp://new.example:3333", workerName: "w" });

@@ -4,7 +4,7 @@ import type { Input } from "../../src/contract/service.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { identify } from "../../src/link/identify.ts";
-import { openPlug } from "../../src/link/plugs/plug.ts";
+import { openPlug } from "../../src/link/plugs/open-plug.ts";
 import { PluggedRig } from "../../src/link/plugs/plugged-rig.ts";
 import { framed } from "../../src/link/transports/frames.ts";
 import { problem } from "../errors.ts";
@@ -110,12 +110,12 @@ describe.each(answers)("where %s answers", (_name, answer) => {
       const supply = { type, address, channel: 0, cutPower: true, delay: 0, password: "a-password" };
       const id = await bench.add(bench.rig(index).address, { supply });
       expect(JSON.stringify(await bench.get(id))).not.toContain(word);
-      expect((await bench.get(id)).readings.notes.join()).toContain("its plug is not read");
+      expect((await bench.get(id)).readings.notes.join()).toContain("its plug cannot be read");
       const rig = new PluggedRig({
         plug: openPlug(supply, { messages: null, now: Date.now }),
-        supply,
+        settings: supply,
         connect: async (signal) => (await identify(parseAddress(bench.rig(index).address), {}, signal)).rig,
-        known: () => ({ controls: [], layout: { boards: [], fans: 0 } }),
+        shape: () => ({ controls: [], layout: { boards: [], fans: 0 } }),
       });
       await rig.read(AbortSignal.timeout(5_000));
       const asks = asked();

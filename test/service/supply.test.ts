@@ -94,7 +94,7 @@ describe("a rig behind a plug", () => {
     await bench.poll(id);
     const { readings } = await bench.get(id);
     expect(readings.mining).toBe(true);
-    expect(readings.notes.join()).toMatch(/its plug is not read: 127\.0\.0\.1:\d+: connection refused/);
+    expect(readings.notes.join()).toMatch(/its plug cannot be read: 127\.0\.0\.1:\d+: connection refused/);
     expect(readings.powerSource).not.toBe("measured");
     const failed = await problem(bench.act(id, { action: "stop" }));
     expect([failed.code, failed.message]).toEqual([
@@ -154,7 +154,7 @@ describe("the login of a plug", () => {
       await bench.service.changeMiner({ id, supply: { ...given, password: "wrong-secret" } }, caller);
       await bench.poll(id);
       const text = JSON.stringify(await bench.get(id));
-      expect(text).toMatch(/its plug is not read/);
+      expect(text).toMatch(/its plug cannot be read/);
       expect(text).not.toMatch(/secret/);
     },
   );

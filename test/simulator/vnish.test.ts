@@ -34,7 +34,7 @@ async function call(rig: SimulatedRig, path: string, body?: unknown, token = "")
 const unlock = async (rig: SimulatedRig): Promise<string> =>
   String((await call(rig, "unlock", { pw: "admin" })).value.token);
 
-test("gives a token for its password, which expires, and none after too many wrong ones", async () => {
+test("gives a token for its password, which runs out, and none after too many wrong passwords", async () => {
   const rig = await start({ tokenSeconds: 30 });
   const token = await unlock(rig);
   expect((await call(rig, "settings", undefined, token)).status).toBe(200);

@@ -9,5 +9,5 @@ import { vnish } from "./vnish/index.ts";
 import { whatsminer } from "./whatsminer/index.ts";
 import { xmrig } from "./xmrig/index.ts";
 
-/** In order of preference: the RPC of cgminer is spoken by nearly everything, so it comes last. */
+/** In order of preference: nearly every device speaks cgminer's RPC, so it comes last. */
 export const drivers: readonly Driver[] = [axeos, xmrig, braiins, luxos, vnish, whatsminer, avalon, antminer, cgminer];

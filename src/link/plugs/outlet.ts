@@ -1,23 +1,27 @@
 import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { canonicalHost, hostAndPort, storedAddress } from "../address.ts";
 
-/** One output of a plug: what cuts the power of one rig. */
+/** One output of a plug, which powers one rig. */
 export interface Outlet {
-  /** The same for the same output, however its address is written. */
+  /** Equal for the same output, however its address is written. */
   readonly id: string;
-  /** The same for all outputs of one device. */
+  /** Equal for all outputs of one device. */
   readonly device: string;
   /** For people. */
   readonly name: string;
 }
 
-/** Throws `input.invalid` for an address that is none. */
-export function outletOf(supply: PlugSettings): Outlet {
-  if (supply.type === "mqtt") {
-    const { set } = supply.topics;
+/** Throws `input.invalid` for an address that is not valid. */
+export function outletOf(settings: PlugSettings): Outlet {
+  if (settings.type === "mqtt") {
+    const { set } = settings.topics;
     return { id: `topic ${set}`, device: `topic ${set}`, name: `The plug at ${set}` };
   }
-  const { host, port, tls } = storedAddress(supply.address);
+  const { host, port, tls } = storedAddress(settings.address);
   const device = hostAndPort(canonicalHost(host), port ?? (tls ? 443 : 80));
-  return { id: `${device} ${supply.channel}`, device, name: `Output ${supply.channel} of the plug ${supply.address}` };
+  return {
+    id: `${device} ${settings.channel}`,
+    device,
+    name: `Output ${settings.channel} of the plug ${settings.address}`,
+  };
 }

@@ -1,46 +1,37 @@
 import type { Messages } from "../../contract/messages.ts";
-import type { PlugSettings } from "../../contract/plug-settings.ts";
-import { parseAddress } from "../address.ts";
-import { httpTransport } from "../transports/http.ts";
-import { mqttPlug } from "./mqtt-plug.ts";
-import { samePlug } from "./same-plug.ts";
-import { shelly } from "./shelly.ts";
-import { tasmota } from "./tasmota.ts";
 
-/** What a plug says of itself. */
+/** What one read of a plug brings. */
 export interface PlugState {
   readonly on: boolean;
   /** W, measured; null for a plug that only switches. */
   readonly power: number | null;
-  /** Wh since it counts; it may be set back. */
+  /** Wh counted by its meter, which may be reset; null for a plug without one. */
   readonly energy: number | null;
 }
 
-/** The plug that a rig draws its power through. Each call is one exchange. */
+/** The plug that powers a rig. Each call is one exchange. */
 export interface Plug {
   /** Throws `rig.unreachable`, `rig.timeout`, `rig.garbled` or `rig.login`, naming the plug. */
   read(signal: AbortSignal): Promise<PlugState>;
-  /** Throws likewise, `rig.refused` with the plug's words, and `rig.other` when another plug answers there now. */
+  /** Throws the same, `rig.refused` with the plug's words, and `rig.other` when another plug answers there now. */
   switch(on: boolean, signal: AbortSignal): Promise<void>;
-  /** Cuts what is open. */
+  /** Cancels open exchanges. */
   close(): void;
 }
 
+/** A plug that can be asked which one it is. */
+export interface NamedPlug extends Plug {
+  /** host:port, for messages. */
+  readonly at: string;
+  /** Its MAC, read now; null where it reports none. Throws as `read` does. */
+  identity(signal: AbortSignal): Promise<string | null>;
+}
+
 export interface PlugContext {
-  /** For plugs that speak by messages; null where there are none. */
+  /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
   /** Epoch ms. */
   readonly now: () => number;
-}
-
-/** Opens no connection by itself; one that speaks by messages is listened to from now on. */
-export function openPlug(supply: PlugSettings, context: PlugContext): Plug {
-  if (supply.type === "mqtt") return mqttPlug(supply, context);
-  const { host, port, tls } = parseAddress(supply.address);
-  const http = httpTransport(host, port ?? (tls ? 443 : 80), tls);
-  const login = { username: supply.username, password: supply.password };
-  const open = supply.type === "shelly" ? shelly : tasmota;
-  return samePlug(open(http, supply.channel, login));
 }
 
 /** Basic authentication (RFC 7617). */

@@ -13,40 +13,40 @@ import type { PoolControls, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import type { Plug, PlugState } from "./plug.ts";
 
-/** What is known of a rig that is off: what it offers and has when it is on. */
-export interface Known {
+/** What a rig that is off offers and consists of when it is on. */
+export interface RigShape {
   readonly controls: readonly Control[];
   readonly layout: { readonly boards: readonly number[]; readonly fans: number };
 }
 
-export interface SuppliedRigOptions {
-  /** Whoever opened it closes it. */
+export interface PluggedRigOptions {
+  /** Closed by its opener. */
   readonly plug: Plug;
-  readonly supply: Pick<PlugSettings, "cutPower" | "delay">;
-  /** Finds the rig behind the plug; called when it is on. */
+  readonly settings: Pick<PlugSettings, "cutPower" | "delay">;
+  /** Connects to the rig behind the plug; called while it has power. */
   readonly connect: (signal: AbortSignal) => Promise<Rig>;
-  readonly known: () => Known;
+  readonly shape: () => RigShape;
 }
 
-/** s that a rig takes from power to mining, at most. */
+/** The longest that a rig takes from power to mining. */
 const bootSeconds = 240;
-/** For switching boards on again after a stop that was cut short; a service that ends waits for it. */
+/** For switching boards on again after an aborted stop; a service that ends waits that long. */
 export const undoTimeoutMs = 1_500;
 
-/** A rig together with its plug, which measures what it draws and may be what stops and starts it. */
+/** A rig together with its plug, which measures its power and may stop and start it. */
 export class PluggedRig implements Rig {
   readonly #plug: Plug;
-  readonly #options: SuppliedRigOptions;
+  readonly #options: PluggedRigOptions;
   #rig: Rig | null = null;
   /** As last read. */
   #controls: readonly Control[] = [];
-  /** Whether its switch is the plug's: it has none of its own, or is off. */
+  /** Whether the plug is its mining switch: it has none of its own, or is off. */
   #byPlug = false;
-  /** When its power came back, by the monotonic clock; null once it has answered since. */
+  /** When its power came back, by the monotonic clock; null once it has answered. */
   #bootingSince: number | null = null;
   #closed = false;
 
-  constructor(options: SuppliedRigOptions) {
+  constructor(options: PluggedRigOptions) {
     this.#plug = options.plug;
     this.#options = options;
   }
@@ -57,9 +57,9 @@ export class PluggedRig implements Rig {
     try {
       plugged = await this.#plug.read(signal);
     } catch (error) {
-      // The rig may well be on; only what the plug would have said is missing.
+      // The rig may still be on; only the plug's figures are missing.
       if (!(error instanceof RigbridgeError)) throw error;
-      trouble = `its plug is not read: ${error.unquoted}`;
+      trouble = `its plug cannot be read: ${error.unquoted}`;
     }
     const reading = plugged?.on === false ? this.#cut(plugged) : await this.#readRig(plugged, signal);
     this.#controls = reading.controls;
@@ -105,10 +105,10 @@ export class PluggedRig implements Rig {
     }
   }
 
-  /** What the plug measures is truer than what the rig reckons, and it switches where the rig cannot. */
+  /** The plug's measurement replaces the rig's estimate, and the plug switches where the rig cannot. */
   #withPlug(reading: Reading, plugged: PlugState | null): Reading {
     const { controls, readings } = reading;
-    this.#byPlug = this.#options.supply.cutPower && !controls.some(({ key }) => key === "mining");
+    this.#byPlug = this.#options.settings.cutPower && !controls.some(({ key }) => key === "mining");
     const offered = this.#byPlug ? [...controls, plugSwitch(true)] : controls;
     if (plugged === null) return { ...reading, controls: offered };
     const measured =
@@ -121,17 +121,17 @@ export class PluggedRig implements Rig {
     };
   }
 
-  /** Without power: it is off, and known to be. */
+  /** The rig has no power, so it is off. */
   #cut(plugged: PlugState): Reading {
     this.#disconnect();
     this.#bootingSince = null;
-    if (!this.#options.supply.cutPower)
+    if (!this.#options.settings.cutPower)
       throw new RigbridgeError("rig.unreachable", "The plug of this rig is switched off");
     return this.#off(plugged, "its plug is switched off");
   }
 
   #off({ power, energy }: PlugState, note: string): Reading {
-    const { layout, controls } = this.#options.known();
+    const { layout, controls } = this.#options.shape();
     const silent = controls.filter(({ key }) => key !== "mining").map((control) => ({ ...control, value: null }));
     this.#byPlug = true;
     const boards = layout.boards.map(unknownBoard);
@@ -165,45 +165,45 @@ export class PluggedRig implements Rig {
     return "The plug has switched the rig on";
   }
 
-  /** Its boards are told to stop first, where they can be told so, and have the delay to cool down. */
+  /** Boards that can be switched off are switched off first, and cool down during the delay. */
   async #stop(signal: AbortSignal): Promise<string> {
     const boards = this.#controls
       .filter(({ key, lasting, value }) => key.startsWith("board_") && !lasting && value !== false)
       .map(({ key }) => key);
     await this.#turn(boards, false, signal);
     try {
-      await sleep(this.#options.supply.delay * 1000, null, { signal });
+      await sleep(this.#options.settings.delay * 1000, null, { signal });
       await this.#switch(false, signal);
     } catch (error) {
-      // What cut the stop short must not cut this short too: a rig without boards would stay powered.
+      // The aborted signal must not abort this too: the rig would stay powered without boards.
       await this.#turn(boards, true, AbortSignal.timeout(undoTimeoutMs));
       if (error instanceof RigbridgeError) throw error;
-      throw new RigbridgeError("rig.timeout", "Given up before the plug was switched off");
+      throw new RigbridgeError("rig.timeout", "The stop was aborted before the plug was switched off");
     }
     this.#disconnect();
     return "The plug has cut the rig's power";
   }
 
-  /** A plug that is not there has done nothing, so nobody has to wait for what came of it. */
+  /** A plug that cannot be reached has done nothing, so the command has failed for certain. */
   async #switch(on: boolean, signal: AbortSignal): Promise<void> {
     try {
       await this.#plug.switch(on, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      // Nobody knows that what answers is a plug, so its words are not told.
+      // What answers may not be a plug, so its words are left out.
       if (error.code !== "rig.unreachable") throw new RigbridgeError(error.code, error.unquoted);
       throw new RigbridgeError("rig.refused", `The plug cannot be reached: ${error.unquoted}`);
     }
   }
 
-  /** A board that is as it should be already may refuse. */
+  /** A board that is in this state already may refuse. */
   async #turn(boards: readonly ControlKey[], on: boolean, signal: AbortSignal): Promise<void> {
     for (const board of boards) {
       try {
         await this.#rig?.set(board, on, signal);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        // It does not matter for long: its power is about to be cut, or the rig is not there.
+        // The other boards are skipped: the power is about to be cut, or the rig does not answer.
         if (error.code !== "rig.refused") return;
       }
     }

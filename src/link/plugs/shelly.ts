@@ -5,8 +5,7 @@ import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import { digestTransport } from "../transports/digest.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
-import { basicHeaders, type PlugState } from "./plug.ts";
-import type { NamedPlug } from "./same-plug.ts";
+import { basicHeaders, type NamedPlug, type PlugState } from "./plug.ts";
 
 /**
  * Shelly plugs and relays. Generation 1: /relay and /status, basic authentication, energy in watt-minutes; from
@@ -15,14 +14,14 @@ import type { NamedPlug } from "./same-plug.ts";
 export function shelly(http: HttpTransport, channel: number, { username = "admin", password }: Credentials): NamedPlug {
   const basic = basicHeaders(username, password);
   const secure = password === undefined ? http : digestTransport(http, { username, password });
-  /** Which generation it is; asked once. */
+  /** Whether it is generation 1; null before the first request. */
   let isFirst: boolean | null = null;
 
   const get = async (path: string, signal: AbortSignal): Promise<TolerantReader> => {
     const reply = isFirst ? await http.getJson(path, signal, basic) : await secure.getJson(path, signal);
     return new TolerantReader(reply.value, new Notes(), "");
   };
-  /** The page that every generation has, and everybody may see. */
+  /** The page that every generation has, readable without a login. */
   const about = async (signal: AbortSignal): Promise<TolerantReader> =>
     new TolerantReader((await http.getJson("/shelly", signal)).value, new Notes(), "");
   const first = async (signal: AbortSignal): Promise<boolean> => {
@@ -55,7 +54,7 @@ const minutesPerHour = 60;
 
 function firstState(at: string, status: TolerantReader, channel: number): PlugState {
   const on = status.list("relays")[channel]?.boolean("ison") ?? null;
-  if (on === null) throw garbled(at, `the plug does not say whether output ${channel} is on`);
+  if (on === null) throw garbled(at, `the plug does not report whether output ${channel} is on`);
   const meter = status.list("meters")[channel];
   return {
     on,
@@ -66,6 +65,6 @@ function firstState(at: string, status: TolerantReader, channel: number): PlugSt
 
 function laterState(at: string, status: TolerantReader): PlugState {
   const on = status.boolean("output");
-  if (on === null) throw garbled(at, "the plug does not say whether it is on");
+  if (on === null) throw garbled(at, "the plug does not report whether it is on");
   return { on, power: status.number("apower", { min: -100 }), energy: status.object("aenergy").number("total") };
 }

@@ -4,12 +4,11 @@ import type { Credentials } from "../link.ts";
 import { Notes, TolerantReader } from "../tolerant-reader.ts";
 import type { HttpTransport } from "../transports/http.ts";
 import { garbled } from "../transports/limits.ts";
-import { basicHeaders } from "./plug.ts";
-import type { NamedPlug } from "./same-plug.ts";
+import { basicHeaders, type NamedPlug } from "./plug.ts";
 
 /**
  * Plugs with Tasmota: commands over HTTP, the login as basic authentication (it also takes it in the query, where it
- * would stand in logs). Source: tasmota.github.io/docs/Commands.
+ * would end up in logs). Source: tasmota.github.io/docs/Commands.
  */
 export function tasmota(
   http: HttpTransport,
@@ -20,12 +19,12 @@ export function tasmota(
   const command = async (words: string, signal: AbortSignal): Promise<TolerantReader> => {
     const { value } = await http.getJson(`/cm?cmnd=${encodeURIComponent(words)}`, signal, headers);
     const reply = new TolerantReader(value, new Notes(), "");
-    // It answers so with status 200.
+    // A refused login comes with status 200.
     const warning = reply.text("WARNING");
-    if (warning !== null) throw new RigbridgeError("rig.login", `The plug ${http.at} wants another login: ${warning}`);
+    if (warning !== null) throw new RigbridgeError("rig.login", `The plug ${http.at} refused the login: ${warning}`);
     return reply;
   };
-  /** One with a single output calls it POWER, others number them from 1. */
+  /** A plug with a single output calls it POWER, others number them from 1. */
   const stateIn = (reply: TolerantReader): boolean | null => {
     const numbered = `POWER${channel + 1}`;
     return reply.boolean(reply.has(numbered) || channel > 0 ? numbered : "POWER");
@@ -37,7 +36,7 @@ export function tasmota(
     read: async (signal) => {
       const status = await command("Status 0", signal);
       const on = stateIn(status.object("StatusSTS"));
-      if (on === null) throw garbled(http.at, `the plug does not say whether output ${channel} is on`);
+      if (on === null) throw garbled(http.at, `the plug does not report whether output ${channel} is on`);
       const energy = status.object("StatusSNS").object("ENERGY");
       return {
         on,
@@ -46,14 +45,14 @@ export function tasmota(
       };
     },
     switch: async (on, signal) => {
-      const said = stateIn(await command(`Power${channel + 1} ${on ? "On" : "Off"}`, signal));
-      if (said !== on)
+      const state = stateIn(await command(`Power${channel + 1} ${on ? "On" : "Off"}`, signal));
+      if (state !== on)
         throw new RigbridgeError("rig.refused", `The plug ${http.at} did not switch ${on ? "on" : "off"}`);
     },
     close: () => http.close(),
   };
 }
 
-/** A figure of its own for each output where it measures each. */
+/** The output's own figure where each output is measured. */
 const each = (energy: TolerantReader, key: string, channel: number): number | null =>
   energy.isList(key) ? (energy.numbers(key)[channel] ?? null) : energy.number(key);

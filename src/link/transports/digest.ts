@@ -1,18 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Credentials } from "../link.ts";
 import { SessionEnded } from "../session-ended.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal } from "./http.ts";
 import { garbled } from "./limits.ts";
 
 /**
  * The same transport with digest authentication (RFC 7616, and RFC 2069 where a device names no qop). The first call
- * fetches a challenge, the next ones use it until the device gives another. What is refused with 401 was not done, so
- * it is sent again under the new challenge; what belongs to a command is not, and throws `SessionEnded`, for it may be
- * another device that gives a new challenge. Throws `rig.login` when the device does not take the login, or none was
- * given, and `rig.garbled` when it wants a login of another kind.
+ * fetches a challenge, the next ones use it until the device sends another. A call refused with 401 did nothing and is
+ * sent again under the new challenge; a command is not, and throws `SessionEnded`, since another device may have sent
+ * the challenge. Throws `rig.login` when the device rejects the login or none is configured, and `rig.garbled` when it
+ * requires another kind of login.
  */
-export function digestTransport(http: HttpTransport, { username, password }: Credentials): HttpTransport {
+export function digestTransport(http: HttpTransport, { username, password }: DigestLogin): HttpTransport {
   let challenge: Challenge | null = null;
   let count = 0;
 
@@ -29,15 +28,14 @@ export function digestTransport(http: HttpTransport, { username, password }: Cre
     for (let fresh = 0; ; fresh += 1) {
       const reply = await attempt(what, signal);
       if (reply.status !== 401) return reply;
-      if (username === undefined) throw wrongLogin(http.at, "wants a login, and none was given");
+      if (username === undefined) throw wrongLogin(http.at, "requires a login, and none is configured");
       const next = challengeOf(reply.headers["www-authenticate"] ?? "");
-      if (next === null) throw garbled(http.at, "it wants a login of a kind that is not known here");
-      // A challenge may have grown old; a device that refuses a fresh one refuses the login, unless it says otherwise.
-      if (fresh > 0 && (fresh > 1 || !next.stale))
-        throw wrongLogin(http.at, "does not take this user name and password");
+      if (next === null) throw garbled(http.at, "it requires a kind of login that is not supported");
+      // A kept challenge may be outdated; a device that refuses a fresh one rejects the login, unless it says "stale".
+      if (fresh > 0 && (fresh > 1 || !next.stale)) throw wrongLogin(http.at, "rejects this user name and password");
       challenge = next;
       count = 0;
-      if (what.ofCommand && kept) throw new SessionEnded(wrongLogin(http.at, "wants a new login"));
+      if (what.ofCommand && kept) throw new SessionEnded(wrongLogin(http.at, "requires a new login"));
     }
   };
   const send: HttpTransport["send"] = async (what, signal) => {
@@ -57,18 +55,23 @@ export function digestTransport(http: HttpTransport, { username, password }: Cre
   };
 }
 
+export interface DigestLogin {
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+
 const wrongLogin = (at: string, what: string): RigbridgeError => new RigbridgeError("rig.login", `${at} ${what}`);
 
-/** What a device asks of who logs in. */
+/** A digest challenge. */
 export interface Challenge {
   readonly realm: string;
   readonly nonce: string;
   readonly opaque: string | null;
-  /** As the device writes it; null where it names none, which means MD5. */
+  /** As the device writes it; null where it names none, which is MD5. */
   readonly algorithm: string | null;
-  /** The device counts requests and wants a nonce of ours. */
+  /** Requests are counted and carry a client nonce. */
   readonly qop: boolean;
-  /** The login was right, its nonce too old. */
+  /** The login was right, but the nonce expired. */
   readonly stale: boolean;
 }
 
@@ -77,7 +80,7 @@ const hashes: Readonly<Record<string, string>> = { md5: "md5", "sha-256": "sha25
 const hashOf = (algorithm: string | null): string | undefined =>
   hashes[(algorithm ?? "md5").toLowerCase().replace(/-sess$/, "")];
 
-/** The first Digest challenge of a WWW-Authenticate header that can be met; null when there is none. */
+/** The first Digest challenge of a WWW-Authenticate header that is supported; null where there is none. */
 export function challengeOf(header: string): Challenge | null {
   for (const { scheme, parameters } of challengesOf(header)) {
     const realm = parameters.get("realm");
@@ -89,7 +92,7 @@ export function challengeOf(header: string): Challenge | null {
       .filter((qop) => qop !== "");
     const met = hashOf(algorithm) !== undefined && (qops.length === 0 || qops.includes("auth"));
     if (scheme !== "digest" || realm === undefined || nonce === undefined || !met) continue;
-    // They are sent back, and a header carries no control characters.
+    // They are sent back, and a header may not contain control characters.
     if ([realm, nonce, parameters.get("opaque") ?? ""].some((text) => /[^\x20-\x7e\x80-\xff]/.test(text))) continue;
     return {
       realm,
@@ -108,7 +111,7 @@ interface AnyChallenge {
   readonly parameters: Map<string, string>;
 }
 
-/** A word that no "=" follows begins a challenge; what follows with "=" belongs to it. */
+/** A word without "=" begins a challenge; the pairs with "=" after it belong to it. */
 function challengesOf(header: string): AnyChallenge[] {
   const found: AnyChallenge[] = [];
   const part = /[\s,]*([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?/y;
@@ -139,7 +142,7 @@ export function authorizationOf(
   const secret = session ? hash(login, nonce, cnonce) : login;
   const asked = hash(method, path);
   const response = qop ? hash(secret, nonce, nc, cnonce, "auth", asked) : hash(secret, nonce, asked);
-  const said = [
+  const parameters = [
     userOf(username),
     `realm=${quoted(realm)}`,
     `nonce=${quoted(nonce)}`,
@@ -151,12 +154,12 @@ export function authorizationOf(
     ...(qop ? ["qop=auth", `nc=${nc}`] : []),
     ...(qop || session ? [`cnonce="${cnonce}"`] : []),
   ];
-  return `Digest ${said.join(", ")}`;
+  return `Digest ${parameters.join(", ")}`;
 }
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** Headers carry no letters beyond ASCII: RFC 7616, 3.4.4. */
+/** A header may not contain letters beyond ASCII: RFC 7616, 3.4.4. */
 const userOf = (username: string): string =>
   /^[\x20-\x7e]*$/.test(username)
     ? `username=${quoted(username)}`

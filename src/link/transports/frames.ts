@@ -1,19 +1,19 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { rigLookup } from "./forbidden-addresses.ts";
+import { rigLookup } from "../forbidden-addresses.ts";
 import { connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
 
-/** The API v3 of WhatsMiner over TCP: JSON both ways, each behind its length in four bytes, the lowest first. */
+/** The API v3 of WhatsMiner over TCP: JSON both ways, each after its length in four bytes, little-endian. */
 export interface FrameTransport {
   /** host:port, for messages. */
   readonly at: string;
   /**
    * Sends one request on a connection of its own, never twice. The signal is the total deadline.
-   * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; what the answer says is the caller's to judge.
+   * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; the caller checks what the answer says.
    */
   ask(request: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<DeviceReply>;
-  /** Cuts what is open. */
+  /** Cancels open exchanges. */
   close(): void;
 }
 
@@ -34,7 +34,7 @@ export function frameTransport(host: string, port: number): FrameTransport {
 
 const headLength = 4;
 
-/** A text behind its length in bytes. */
+/** A text after its length in bytes. */
 export function framed(text: string): Buffer {
   const frame = Buffer.alloc(headLength + Buffer.byteLength(text));
   frame.writeUInt32LE(frame.length - headLength);
@@ -64,22 +64,22 @@ async function exchange(socket: Socket, at: string, frame: Buffer, signal: Abort
     socket.on("close", () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cut);
-      reject(garbled(at, `closed without a whole answer (${incoming.bytes} bytes had come)`));
+      reject(garbled(at, `closed without a whole answer (${incoming.bytes} bytes received)`));
     });
   });
   return replyOf(at, payload);
 }
 
-/** What comes over a connection, until the first payload is whole. Empty frames before it are heartbeats. */
+/** Collects received bytes until the first payload is complete. Empty frames before it are heartbeats. */
 class Incoming {
-  /** All that ever came. */
+  /** Received in total. */
   bytes = 0;
   #parts: Buffer[] = [];
   #length = 0;
-  /** So much has to be there before it is worth a look: what comes byte by byte is not copied with each of them. */
+  /** Bytes needed before the next attempt, so that a slow reply is not copied with each chunk. */
   #wanted = headLength;
 
-  /** The first payload; null while more has to come. */
+  /** The first payload; null while it is incomplete. */
   take(chunk: Buffer): Buffer | "too large" | null {
     this.bytes += chunk.length;
     this.#parts.push(chunk);
@@ -92,7 +92,7 @@ class Incoming {
       length = received.readUInt32LE(start);
       start += headLength;
     }
-    // Nobody sends more heartbeats than a few before an answer.
+    // Heartbeats count too: devices send only a few before an answer.
     if (length > limits.replyBytes || this.bytes - received.length + start > limits.replyBytes) return "too large";
     if (length > 0 && received.length >= start + length) return received.subarray(start, start + length);
     const rest = received.subarray(length > 0 ? start - headLength : start);

@@ -3,12 +3,11 @@ import { request as httpsRequest } from "node:https";
 import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { hostAndPort } from "../address.ts";
+import { rigLookup } from "../forbidden-addresses.ts";
 import { isRecord, printable } from "../tolerant-reader.ts";
-import { rigLookup } from "./forbidden-addresses.ts";
-import { parseReply, parseStrict } from "./json.ts";
+import { decode, parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import type { DeviceReply } from "./rpc.ts";
-import { decode } from "./text.ts";
 
 export interface HttpReply {
   readonly status: number;
@@ -25,12 +24,12 @@ export interface HttpCall {
   readonly body?: unknown;
   /** Sent as a web page sends a form, in place of `body`. */
   readonly form?: Readonly<Record<string, string>>;
-  /** It belongs to a command: a login that the device no longer takes is not renewed for it, but `SessionEnded`. */
+  /** Part of a command: an expired login is not renewed for it but throws `SessionEnded`. */
   readonly ofCommand?: true;
 }
 
 /**
- * HTTP to a device: a connection a call (small devices have few sockets), no redirects, every call sent once.
+ * HTTP to a device: one connection per call (small devices have few sockets), no redirects, every call sent once.
  * The signal is the total deadline. Throws `rig.unreachable`, `rig.timeout`, `rig.garbled`, and `rig.refused` with the
  * device's words for a status of 400 or more.
  */
@@ -39,13 +38,13 @@ export interface HttpTransport {
   readonly at: string;
   getJson(path: string, signal: AbortSignal, headers?: Readonly<Record<string, string>>): Promise<DeviceReply>;
   send(call: HttpCall, signal: AbortSignal): Promise<HttpReply>;
-  /** Whatever the status is; a body longer than 1 MB is `rig.garbled`. */
+  /** Resolves for any status; a body longer than 1 MB is `rig.garbled`. */
   call(call: HttpCall, signal: AbortSignal): Promise<HttpReply>;
-  /** Cuts what is open. */
+  /** Cancels open exchanges. */
   close(): void;
 }
 
-/** Answers of the kind "100 Continue" before the real one; none is asked for. */
+/** Interim answers like "100 Continue" before the real one; none is requested. */
 const mostAnnouncements = 8;
 
 export function httpTransport(host: string, port: number, tls: boolean): HttpTransport {
@@ -103,17 +102,17 @@ function exchange(target: Target, call: HttpCall, signal: AbortSignal): Promise<
     let announcements = 0;
     request.on("information", () => {
       announcements += 1;
-      if (announcements > mostAnnouncements) fail(garbled(at, "it announces an answer again and again"));
+      if (announcements > mostAnnouncements) fail(garbled(at, "it sends too many interim answers"));
     });
     request.on("upgrade", (_, socket) => {
       socket.destroy();
-      fail(garbled(at, "it answers in another protocol than HTTP"));
+      fail(garbled(at, "it switches to a protocol other than HTTP"));
     });
     request.on("close", () => {
       if (answer === undefined) fail(garbled(at, "closed without an answer"));
     });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      // Bytes behind a whole reply are an error to the parser only; the reply is on its way.
+      // Bytes after a complete reply are an error only for the parser; the reply is delivered.
       if (answer?.complete !== true) fail(httpError(at, error, request));
     });
     request.on("response", (response) => {
@@ -152,17 +151,17 @@ function open(target: Target, call: HttpCall): ClientRequest {
     path: call.path,
     agent: false as const,
     lookup: rigLookup,
-    // XMRig sends each JSON-RPC reply twice on one connection, which the strict parser takes for an attack.
+    // XMRig sends each JSON-RPC reply twice on one connection, which the strict parser rejects.
     insecureHTTPParser: true,
     headers: {
       ...call.headers,
       accept: "application/json, */*",
       connection: "close",
-      // XMRig takes exactly this type; with a charset behind it, it answers 415.
+      // XMRig accepts exactly this type; with a charset added, it answers 415.
       ...(body === undefined ? {} : { "content-type": body.type, "content-length": Buffer.byteLength(body.text) }),
     },
   };
-  // Rigs make their own certificates; nobody could verify them.
+  // Rigs have self-signed certificates, which cannot be verified.
   const request = target.tls ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
   request.setNoDelay(true);
   request.end(body?.text);
@@ -170,7 +169,7 @@ function open(target: Target, call: HttpCall): ClientRequest {
 }
 
 function httpError(at: string, error: NodeJS.ErrnoException, request: ClientRequest): RigbridgeError {
-  if (error.code?.startsWith("HPE_")) return garbled(at, "what answers there is no HTTP");
+  if (error.code?.startsWith("HPE_")) return garbled(at, "what answers there is not HTTP");
   const sent = request.socket?.connecting === false;
   if (sent && (error.code === "ECONNRESET" || error.code === "EPIPE")) return garbled(at, "closed without an answer");
   return socketError(at, error);
@@ -185,31 +184,31 @@ function whole(at: string, response: IncomingMessage, bytes: Buffer): HttpReply 
   return { status: response.statusCode ?? 0, headers, body: text, notes };
 }
 
-/** AxeOS packs its pages whatever was asked for. */
+/** AxeOS compresses its pages whatever the request accepts. */
 function unpack(at: string, response: IncomingMessage, bytes: Buffer): Buffer {
   if (response.headers["content-encoding"] !== "gzip" || bytes.length === 0) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: limits.replyBytes, finishFlush: constants.Z_SYNC_FLUSH });
   } catch {
-    throw garbled(at, "the packed reply cannot be unpacked, or is too large");
+    throw garbled(at, "the compressed reply cannot be unpacked, or is too large");
   }
 }
 
-/** The body as JSON, repaired where it must be. Throws `rig.garbled`. */
+/** The body as JSON, repaired where needed. Throws `rig.garbled`. */
 export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: HttpReply): DeviceReply {
   const parsed = parseReply(body);
   if ("problem" in parsed) throw garbledText(at, `${method} ${path}: ${parsed.problem}`, body);
-  // A device whose every figure is unknown would look idle, and it is not known to be.
+  // With every figure unknown the device would look idle, which it may not be.
   if (isRecord(parsed.value) && Object.keys(parsed.value).length === 0)
     throw garbled(at, `${method} ${path}: the reply is empty`);
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
-/** What a status of 300 or more means, and the device's words behind it; never with what was sent. */
+/** The error for a status of 300 or more, with the device's words; never with what was sent. */
 export function refusal(at: string, { method, path }: HttpCall, { status, body }: HttpReply): RigbridgeError {
   const why =
     status === 401 || status === 403
-      ? "; credentials are missing or wrong, or it does not allow this"
+      ? "; credentials are missing or wrong, or do not allow this"
       : status < 400
         ? "; redirects are not followed"
         : "";
@@ -219,22 +218,22 @@ export function refusal(at: string, { method, path }: HttpCall, { status, body }
   return new RigbridgeError("rig.refused", message, { unquoted: what });
 }
 
-/** Code `rig.refused`: the device's firmware does not have what was asked for, and did nothing. */
+/** Code `rig.refused`: the firmware does not have this path, and did nothing. */
 export class NotOnDevice extends RigbridgeError {
   constructor(message: string, { unquoted }: { readonly unquoted: string }) {
     super("rig.refused", message, { unquoted });
   }
 }
 
-/** What a device says in its body: the `error` or `message` of a JSON object, or a short plain text; else nothing. */
+/** A device's words in a body: `message`, `error` or `status` of a JSON object, or a short plain text; else "". */
 export function words(body: string): string {
   const parsed = parseStrict(body);
   const value = "value" in parsed ? parsed.value : body;
   if (typeof value === "string") return /^\s*</.test(value) ? "" : oneLine(value);
   if (typeof value !== "object" || value === null) return "";
   for (const key of ["message", "error", "status"]) {
-    const said: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-    if (typeof said === "string") return oneLine(said);
+    const text: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+    if (typeof text === "string") return oneLine(text);
   }
   return "";
 }

@@ -1,12 +1,13 @@
+import { isUtf8 } from "node:buffer";
 import { isRecord, printable } from "../tolerant-reader.ts";
 import { limits } from "./limits.ts";
 
-/** A reply's text as a value, with the repairs that it took; or why it is no JSON even after repairs. */
+/** A reply's value, with the repairs that it needed; or why it is not JSON even after repairs. */
 export type Parsed = { readonly value: unknown; readonly repairs: readonly string[] } | { readonly problem: string };
 
 /**
- * Strict JSON first; the repairs of JSON seen on the wire only when that fails. Pure, never throws, linear in time.
- * Truncated JSON is not repaired: what is missing at its end cannot be told from what is not there.
+ * Strict JSON first; repairs of broken JSON seen on real devices only when that fails. Pure, never throws, linear in
+ * time. Truncated JSON is not repaired, since what its end contained is unknown.
  */
 export function parseReply(text: string): Parsed {
   const strict = parseStrict(text);
@@ -20,16 +21,23 @@ export function parseStrict(text: string): Parsed {
     const value: unknown = JSON.parse(text);
     return { value, repairs: none };
   } catch {
-    return { problem: "the reply is no JSON" };
+    return { problem: "the reply is not JSON" };
   }
 }
 
 const tooDeep = `the reply nests deeper than ${limits.depth} levels`;
 const none: readonly string[] = [];
+const latin1Note = "the reply is not UTF-8 and was read as Latin-1";
+
+/** Bytes from a device as text: UTF-8, else Latin-1. */
+export const decode = (bytes: Buffer): { readonly text: string; readonly notes: readonly string[] } =>
+  isUtf8(bytes)
+    ? { text: bytes.toString("utf8"), notes: none }
+    : { text: bytes.toString("latin1"), notes: [latin1Note] };
 
 /**
- * JSON.parse takes a million levels and a quarter of a second for them, so they are counted first. Most replies have
- * fewer brackets than levels are allowed, which is seen twenty times faster.
+ * JSON.parse accepts a million levels and needs a quarter of a second for them, so they are counted first. Most replies
+ * have fewer brackets than the limit of levels, which is twenty times faster to check.
  */
 function isShallow(text: string): boolean {
   if (count(text, "[") + count(text, "{") <= limits.depth) return true;
@@ -54,7 +62,7 @@ function count(text: string, mark: string): number {
   return found;
 }
 
-/** Where the string that opens at `start` closes; the text's length when it never does. */
+/** The end of the string that opens at `start`; the text's length when it is not closed. */
 function stringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1) {
@@ -72,12 +80,12 @@ function repair(text: string): Parsed {
     const value = repaired.documents();
     return { value, repairs: [...repaired.made] };
   } catch (error) {
-    if (error instanceof Hopeless) return { problem: error.message };
+    if (error instanceof Irreparable) return { problem: error.message };
     throw error;
   }
 }
 
-class Hopeless extends Error {}
+class Irreparable extends Error {}
 
 const numberAt = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 const strictNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -98,7 +106,7 @@ class Repair {
     this.#text = text;
   }
 
-  /** One document, or several one after the other, of which the first says what a key means. */
+  /** One document, or several in a row, of which the first has precedence. */
   documents(): unknown {
     this.#gap();
     if (this.#text[this.#at] === ",") return this.#headless();
@@ -120,16 +128,16 @@ class Repair {
 
   #document(): unknown {
     const start = this.#text[this.#at];
-    if (start !== "{" && start !== "[") throw new Hopeless("the reply is no JSON");
+    if (start !== "{" && start !== "[") throw new Irreparable("the reply is not JSON");
     return this.#value();
   }
 
-  /** What follows a whole document may be broken off without harm to the first. */
+  /** undefined when it is broken, which does not invalidate the first. */
   #nextDocument(): unknown {
     try {
       return this.#document();
     } catch (error) {
-      if (error instanceof Hopeless) return undefined;
+      if (error instanceof Irreparable) return undefined;
       throw error;
     }
   }
@@ -156,7 +164,7 @@ class Repair {
   #nested<T>(read: () => T): T {
     this.#at += 1;
     this.#depth += 1;
-    if (this.#depth > limits.depth) throw new Hopeless(tooDeep);
+    if (this.#depth > limits.depth) throw new Irreparable(tooDeep);
     const value = read();
     this.#depth -= 1;
     return value;
@@ -167,7 +175,7 @@ class Repair {
     while (this.#more("}")) {
       const key = this.#string();
       this.#gap();
-      if (this.#text[this.#at] !== ":") throw new Hopeless(`the reply is no JSON: no value for ${quote(key)}`);
+      if (this.#text[this.#at] !== ":") throw new Irreparable(`the reply is not JSON: no value for ${quote(key)}`);
       this.#at += 1;
       this.#gap();
       define(members, key, this.#value());
@@ -181,7 +189,7 @@ class Repair {
     return elements;
   }
 
-  /** Skips what stands between two values; false when `close` ends them. */
+  /** Skips what is between two values; false when `close` ends them. */
   #more(close: string): boolean {
     const opened = this.#text[this.#at - 1] === "{" || this.#text[this.#at - 1] === "[";
     this.#gap();
@@ -192,21 +200,21 @@ class Repair {
       this.#gap();
     }
     const next = this.#text[this.#at];
-    if (next === undefined) throw new Hopeless("the reply breaks off in the middle");
+    if (next === undefined) throw new Irreparable("the reply ends in the middle");
     if (next === close) {
       this.#at += 1;
-      if (commas > 0) this.made.add("superfluous commas were ignored");
+      if (commas > 0) this.made.add("extra commas were ignored");
       return false;
     }
-    if (opened ? commas > 0 : commas > 1) this.made.add("superfluous commas were ignored");
+    if (opened ? commas > 0 : commas > 1) this.made.add("extra commas were ignored");
     if (!opened && commas === 0) this.made.add("missing commas were added");
     return true;
   }
 
   #string(): string {
-    if (this.#text[this.#at] !== '"') throw new Hopeless("the reply is no JSON: a name or value is not in quotes");
+    if (this.#text[this.#at] !== '"') throw new Irreparable("the reply is not JSON: a name or value is not in quotes");
     const end = stringEnd(this.#text, this.#at);
-    if (end === this.#text.length) throw new Hopeless("the reply breaks off in the middle of a text");
+    if (end === this.#text.length) throw new Irreparable("the reply ends in the middle of a text");
     const raw = this.#text.slice(this.#at + 1, end);
     this.#at = end + 1;
     return this.#unescape(raw);
@@ -230,17 +238,17 @@ class Repair {
     }
     wordAt.lastIndex = this.#at;
     const word = wordAt.exec(this.#text)?.[0];
-    if (word === undefined) throw new Hopeless("the reply is no JSON: a value is missing");
+    if (word === undefined) throw new Irreparable("the reply is not JSON: a value is missing");
     this.#at += word.length;
     if (word === "true" || word === "false") return word === "true";
     if (word === "null") return null;
     if (!/^[+-]?(?:nan|inf|infinity)$/i.test(word))
-      throw new Hopeless(`the reply is no JSON: bare word ${quote(word)}`);
+      throw new Irreparable(`the reply is not JSON: bare word ${quote(word)}`);
     this.made.add("nan and inf were read as unknown");
     return null;
   }
 
-  /** Blanks, and what should not be there between values: NULs, other control characters, a BOM. */
+  /** Skips whitespace, and what should not be between values: NULs, other control characters, a BOM. */
   #gap(): void {
     for (; this.#at < this.#text.length; this.#at += 1) {
       const code = this.#text.charCodeAt(this.#at);

@@ -6,13 +6,13 @@ export const limits = {
   replyBytes: 1_048_576,
   /** Of arrays and objects in a reply; real ones stay below 8. */
   depth: 32,
-  /** ms until a connection stands. */
+  /** ms to connect. */
   connect: 2_000,
-  /** ms without a byte after which a reply without an end mark counts as whole. */
+  /** ms without a byte after which a reply without an end mark counts as complete. */
   quiet: 250,
 } as const;
 
-/** The error for a socket that failed: what happened at this address, in words. */
+/** The error for a failed socket. */
 export function socketError(at: string, error: NodeJS.ErrnoException): RigbridgeError {
   const reason = reasons[error.code ?? ""] ?? error.code ?? "the connection failed";
   return new RigbridgeError("rig.unreachable", `${at}: ${reason}`, { cause: error });
@@ -24,9 +24,9 @@ const reasons: Readonly<Record<string, string>> = {
   ENETUNREACH: "no route to this network",
   EHOSTDOWN: "the host is down",
   ETIMEDOUT: "no answer to the connection request",
-  ENOTFOUND: "this name is not known",
-  EAI_AGAIN: "the name could not be looked up",
-  EFORBIDDEN: "this name stands for an address that is never a rig",
+  ENOTFOUND: "the host name is not known",
+  EAI_AGAIN: "the host name could not be looked up",
+  EFORBIDDEN: "the host name leads to an address that is never a rig",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was closed while sending",
 };
@@ -34,17 +34,17 @@ const reasons: Readonly<Record<string, string>> = {
 export const connectTimeout = (at: string): RigbridgeError =>
   new RigbridgeError("rig.unreachable", `${at}: no connection within ${limits.connect / 1000} s`);
 
-/** The deadline passed, or whoever asked gave up. */
+/** The deadline passed, or the caller aborted. */
 export function cutShort(at: string, signal: AbortSignal, received: number): RigbridgeError {
   const byDeadline = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
-  const end = byDeadline ? "did not answer in time" : "was cut off before it answered";
-  return new RigbridgeError("rig.timeout", `${at}: ${end}${received > 0 ? ` (${received} bytes had come)` : ""}`);
+  const end = byDeadline ? "did not answer in time" : "the request was cancelled before it was answered";
+  return new RigbridgeError("rig.timeout", `${at}: ${end}${received > 0 ? ` (${received} bytes received)` : ""}`);
 }
 
 export const garbled = (at: string, problem: string): RigbridgeError =>
   new RigbridgeError("rig.garbled", `${at}: ${problem}`);
 
-/** The same for a text that is no answer of a rig, with its first words. */
+/** The same, quoting the beginning of a text that is not a rig's answer. */
 export const garbledText = (at: string, problem: string, text: string): RigbridgeError =>
   new RigbridgeError("rig.garbled", `${at}: ${problem}; ${beginning(text)}`, { unquoted: `${at}: ${problem}` });
 
@@ -55,7 +55,7 @@ export const refusedWith = (code: ProblemCode, what: string, words: string, advi
 export const tooLarge = (at: string): RigbridgeError =>
   garbled(at, `the reply is larger than ${limits.replyBytes / 1024} KB`);
 
-/** The first words of something unexpected, fit for one line of a message. */
+/** The beginning of something unexpected, in one line. */
 function beginning(text: string): string {
   const line = text
     .slice(0, 48)

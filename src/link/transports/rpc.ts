@@ -1,11 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { rigLookup } from "./forbidden-addresses.ts";
-import { parseReply, parseStrict } from "./json.ts";
+import { rigLookup } from "../forbidden-addresses.ts";
+import { decode, parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
-import { decode } from "./text.ts";
 
-/** A device's answer: JSON as it came, and what had to be repaired before it could be read. */
+/** A device's answer as JSON, and the repairs that it needed. */
 export interface DeviceReply {
   readonly value: unknown;
   readonly notes: readonly string[];
@@ -17,12 +16,12 @@ export interface RpcTransport {
   readonly at: string;
   /**
    * Sends one command, never twice. The signal is the total deadline.
-   * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; what the answer says is the caller's to judge.
+   * Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; the caller checks what the answer says.
    */
   send(command: string, parameter: string | undefined, signal: AbortSignal): Promise<DeviceReply>;
-  /** The same with a request of the device's own form. */
+  /** The same with a request in the device's own format. */
   ask(request: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<DeviceReply>;
-  /** Cuts what is open. */
+  /** Cancels open exchanges. */
   close(): void;
 }
 
@@ -59,7 +58,7 @@ export function exchange(
   });
 }
 
-/** Finishes exactly once: with a reply, or with an error; either way the socket and every timer are gone. */
+/** Finishes exactly once, with a reply or an error, and then has no socket and no timer. */
 class Exchange {
   readonly #at: string;
   readonly #request: string;
@@ -71,7 +70,7 @@ class Exchange {
   #timer: NodeJS.Timeout;
   #received: Buffer[] = [];
   #bytes = 0;
-  /** A NUL came, but what stood before it could not be read: there may be more. */
+  /** A NUL came, but what preceded it was not readable: more may follow. */
   #ended = false;
   #done = false;
 
@@ -117,7 +116,7 @@ class Exchange {
     else if (!this.#done) clearTimeout(this.#timer);
   };
 
-  /** The usual end. What follows the first NUL is only looked at when what stands before it is broken. */
+  /** The usual end. What follows the first NUL is read only when what precedes it is broken. */
   #atNul(length: number): void {
     const { text, notes } = decode(this.#all().subarray(0, length));
     const parsed = parseStrict(text);
@@ -142,7 +141,7 @@ class Exchange {
     this.#fail(cutShort(this.#at, this.#closing.aborted ? this.#closing : this.#signal, this.#bytes));
   };
 
-  /** All that will come has come. */
+  /** The reply is complete. */
   #finish(): void {
     if (this.#done) return;
     if (this.#bytes === 0) {
@@ -176,7 +175,7 @@ class Exchange {
     this.#reject(error);
   }
 
-  /** The peer is not waited for: some keep the connection open after their reply. */
+  /** Does not wait for the peer: some keep the connection open after their reply. */
   #stop(): void {
     this.#done = true;
     clearTimeout(this.#timer);
@@ -186,7 +185,7 @@ class Exchange {
   }
 }
 
-/** All that came, as JSON, repaired where it must be; one NUL at the end is the frame's and no repair. Throws `rig.garbled`. */
+/** All bytes as JSON, repaired where needed; one NUL at the end belongs to the frame. Throws `rig.garbled`. */
 export function replyOf(at: string, bytes: Buffer): DeviceReply {
   const { text, notes } = decode(bytes);
   const parsed = parseReply(text.endsWith("\0") ? text.slice(0, -1) : text);
@@ -195,9 +194,9 @@ export function replyOf(at: string, bytes: Buffer): DeviceReply {
 }
 
 const unanswered = (at: string): Error =>
-  garbled(at, "closed without an answer; this address may not be allowed by the rig's --api-allow");
+  garbled(at, "closed without an answer; the rig's --api-allow may not include this address");
 
-/** Ends as a reply without NUL would: with a bracket, or with a line. */
+/** Whether it ends as a reply without NUL would: with a bracket or a line end. */
 function looksWhole(chunk: Buffer): boolean {
   const last = chunk[chunk.length - 1];
   return last === 0x7d || last === 0x0a;

@@ -68,11 +68,11 @@ describe("an Antminer is recognised", () => {
   });
 
   const statusE = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
-  const signs = { root: null, version: null, asked: {}, told: {} };
+  const signs = { root: null, version: null, pages: {}, reports: {} };
   test("by its statistics where it no longer knows `version`", () => {
     expect(antminer.recognise({ ...signs, version: statusE })).toEqual({ command: "stats" });
-    const told = { stats: { STATS: [{ Type: "Antminer S21" }] } };
-    expect(antminer.recognise({ ...signs, version: statusE, told })).toMatchObject({ model: "Antminer S21" });
+    const reports = { stats: { STATS: [{ Type: "Antminer S21" }] } };
+    expect(antminer.recognise({ ...signs, version: statusE, reports })).toMatchObject({ model: "Antminer S21" });
   });
 
   test.each([
@@ -169,12 +169,12 @@ describe("an Antminer with a login is read", () => {
     ]);
   });
 
-  test("by the RPC alone when the web does not answer, and says so", async () => {
+  test("by the RPC alone when the web interface does not answer, and notes that", async () => {
     const { rig, simulated } = await start({ speaks: "rpc" });
     const reading = await rig.read(deadline());
     expect(reading.readings.hashrate).toBeCloseTo(simulated.model.hashrate(5), -8);
     expect(reading).toMatchObject({ controls: [], poolActions: [] });
-    expect(reading.readings.notes).toContainEqual(expect.stringContaining("nothing can be steered now"));
+    expect(reading.readings.notes).toContainEqual(expect.stringContaining("nothing can be controlled now"));
   });
 
   test.each(["S9", "S23"] as const)("by the web alone when an %s's RPC does not answer", async (model) => {
@@ -205,7 +205,7 @@ describe("an Antminer with a login is read", () => {
 });
 
 describe("an Antminer without a login", () => {
-  test("is read over RPC, and says what a login would add", async () => {
+  test("is read over RPC, and notes what a login would add", async () => {
     const { rig, simulated } = await start({}, {});
     const reading = await rig.read(deadline());
     expect(reading.readings.hashrate).toBeCloseTo(simulated.model.hashrate(5), -8);
@@ -214,7 +214,7 @@ describe("an Antminer without a login", () => {
     expect(listed(reading)).toEqual(["*pool.example.com:3333", "backup.example.net:3333"]);
   });
 
-  test("and tells its watts or its coolant even so, where it knows them", async () => {
+  test("and reports its power or coolant nevertheless, where it has them", async () => {
     const { rig, simulated } = await start({ model: "S23" }, {});
     const { readings } = await rig.read(deadline());
     expect(readings).toMatchObject({ power: Math.round(simulated.model.power), powerSource: "reported" });
@@ -224,7 +224,7 @@ describe("an Antminer without a login", () => {
     expect(cooled.readings).toMatchObject({ power: null, fans: [], temperatureIn: 26, temperatureOut: 37 });
   });
 
-  test("is not asked again for what it does not know", async () => {
+  test("is not asked again for what it lacks", async () => {
     const { rig, simulated } = await start({}, {});
     await rig.read(deadline());
     const before = simulated.requests.count;
@@ -245,11 +245,11 @@ describe("an Antminer without a login", () => {
 });
 
 describe("an Antminer with a wrong login", () => {
-  test("is read over RPC, and is not steered", async () => {
+  test("is read over RPC, and is not controlled", async () => {
     const { rig } = await start({ password: "other" });
     const reading = await rig.read(deadline());
     expect(reading.readings).toMatchObject({ mining: true });
-    expect(reading.readings.notes).toContainEqual(expect.stringContaining("does not take this user name and password"));
+    expect(reading.readings.notes).toContainEqual(expect.stringContaining("rejects this user name and password"));
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.login" });
     const pool = await poolAt(rig, 0);
     await expect(rig.pools.switch?.(pool, deadline())).rejects.toMatchObject({ code: "rig.login" });
@@ -272,7 +272,7 @@ describe("an Antminer with a wrong login", () => {
   });
 });
 
-describe("an Antminer is steered", () => {
+describe("an Antminer is controlled", () => {
   test("into sleep and back into the mode in which it was", async () => {
     const { rig, simulated } = await start();
     await rig.set("mode", "low", deadline());
@@ -294,7 +294,7 @@ describe("an Antminer is steered", () => {
     expect(values(awake)).toMatchObject({ mining: true, mode: "low" });
   });
 
-  test("and while its mining program starts anew for it, its settings are shown and nothing is made up", async () => {
+  test("and while its mining program restarts, its settings are shown and nothing is invented", async () => {
     const { rig } = await start();
     await rig.read(deadline());
     await rig.set("mode", "low", deadline());
@@ -365,7 +365,7 @@ describe("an Antminer is steered", () => {
     expect(after.readings.mining).toBe(true);
   });
 
-  test("to nothing that it does not have", async () => {
+  test("but to nothing that it lacks", async () => {
     const { rig } = await start({ model: "S9" });
     expect(keys(await rig.read(deadline()))).toEqual(["reboot", "locate", "fan"]);
     for (const key of ["mining", "power_limit", "restart"] as const)
@@ -451,7 +451,7 @@ describe.each(["S19", "S9"] as const)("the pools of an %s", (model) => {
   });
 });
 
-test("an S9 that carries out another change says that it is busy, and keeps its pools", async () => {
+test("an S9 that is applying another change is busy, and keeps its pools", async () => {
   const { rig, simulated } = await start({ model: "S9" });
   await rig.read(deadline());
   await rig.set("fan", 60, deadline());

@@ -157,7 +157,7 @@ test.each<[string, Driver, fc.Arbitrary<unknown>]>([
   ["cgminer", cgminer, rpcAnswer],
   ["axeos", axeos, httpAnswer],
   ["xmrig", xmrig, httpAnswer],
-])("whatever a device says, %s reads what fits the contract, or fails as documented", async (_, driver, answer) => {
+])("whatever a device answers, %s reads what fits the contract or fails as documented", async (_, driver, answer) => {
   const answers = fc.array(answer, { minLength: 1, maxLength: 4 });
   await expectContractReads(answers, (said) => driver.connect(linkSaying(said)), 500);
 });

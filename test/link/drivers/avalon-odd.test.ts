@@ -59,7 +59,7 @@ const damage = fc.record({
   text: fc.constantFrom(...odd),
 });
 
-test("whatever a rig answers, a read gives what it should, or an error of the link", async () => {
+test("whatever a rig answers, a read gives a reading or an error of the link", async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(...generations),
     fc.array(damage, { minLength: 1, maxLength: 4 }),
@@ -94,7 +94,7 @@ test.each([
   ["pools", { POOLS: [{ URL: 7 }, null] }],
   ["version", { STATUS: [], VERSION: [{ MODEL: [] }] }],
   ["ascset", { STATUS: [{ STATUS: "I", Msg: "ASC 0 set info: ".padEnd(100_000, "a|") }] }],
-])("an odd %s costs no more than what it should have said", async (odder, answer) => {
+])("an odd %s costs no more than its own values", async (odder, answer) => {
   const link = linkTo("q", (command, reply) => (command === odder ? JSON.stringify(answer) : reply));
   const read = avalon.connect(link).read(deadline());
   if (odder === "summary") await expect(read).rejects.toMatchObject({ code: "rig.garbled" });

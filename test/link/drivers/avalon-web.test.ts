@@ -44,12 +44,12 @@ test("a list is written whole, with its length said, and the empty places as suc
   );
 });
 
-test("a list that is said in part only is not taken for one", async () => {
+test("an incomplete list is not accepted", async () => {
   const pages = await web({ "/get_dashboard.cgi": 'dashboardCallback({"pool1":"a:1","worker1":"w"});' }, []);
   await expect(pages.pools("before", deadline())).rejects.toMatchObject({ code: "rig.garbled" });
 });
 
-test("a login page in place of what was asked for is a wrong password, and asked for once only", async () => {
+test("a login page instead of the requested page means a wrong password, and is requested once only", async () => {
   const sent: string[] = [];
   const page = '<form action="x" name="loginform">';
   const pages = await web({ "/get_dashboard.cgi": page }, sent);

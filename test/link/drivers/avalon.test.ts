@@ -80,7 +80,7 @@ describe("an address is recognised", () => {
 
   test("by its page alone where RPC is closed, and not where RPC says another firmware", () => {
     const root = { status: 200, headers: {}, body: "<title>Avalon Device</title>" };
-    const signs = { root, version: null, asked: {}, told: {} };
+    const signs = { root, version: null, pages: {}, reports: {} };
     expect(avalon.recognise(signs)).toEqual({ make: "Avalon" });
     const luxos = { ...ok, VERSION: [{ LUXminer: "2024", Type: "Avalon" }] };
     expect(avalon.recognise({ ...signs, version: luxos })).toBeUndefined();
@@ -89,7 +89,7 @@ describe("an address is recognised", () => {
 });
 
 describe("a Q is read", () => {
-  test("with every figure that it says, in SI units", async () => {
+  test("with every figure that it reports, in SI units", async () => {
     const { rig, simulated } = await start();
     const { model } = simulated;
     const { readings, identity, workUtility, software, logInterval } = await rig.read(deadline());
@@ -211,7 +211,7 @@ describe("lines of other firmware", () => {
     expect((await rig.read(deadline())).readings.power).toBe(watts);
   });
 
-  test("the model is told by the line where the version does not", async () => {
+  test("the line names the model where the version does not", async () => {
     const rig = await answering({ stats: withLine("Ver[1246-83-21072802_4ec6bb0] DNA[02010000cbd2fd6d]") });
     expect((await rig.read(deadline())).identity).toMatchObject({
       model: "AvalonMiner 1246-83",
@@ -229,7 +229,7 @@ describe("lines of other firmware", () => {
     expect(readings.boards[0]).toMatchObject({ hashrate: 0, chips: null, chipsExpected: 160, chipTemperature: null });
   });
 
-  test("an idle rig that nobody has switched off is not said to be stopped by somebody", async () => {
+  test("an idle rig that was not switched off does not count as stopped by a user", async () => {
     const idle = (softOff: number) =>
       withLine(`SYSTEMSTATU[Work: In Idle, Hash Board: 1] GHSspd[0.00] SoftOFF[${softOff}]`);
     const codes = [];
@@ -241,7 +241,7 @@ describe("lines of other firmware", () => {
     expect(codes).toEqual(["unknown", "user"]);
   });
 
-  test("its errors are told, and the bit of healthy boards is none", async () => {
+  test("its errors are listed, and the bit of healthy boards is not one", async () => {
     const line =
       "SYSTEMSTATU[Work: In Fault, Hash Board: 3 ] ECHU[512 0 513] ECMM[1] FanErr[2] PS[4 0 0 0 0] MGHS[1 2 3]";
     const rig = await answering({ stats: withLine(line) });
@@ -359,7 +359,7 @@ describe("controls", () => {
     expect(asked.slice(-2)).toEqual(["ascset|0,hashpower,0", "ascset|0,reboot,0"]);
   });
 
-  test("choose the mode of a Q in words with the watts that its own cap bears out, and reboot it", async () => {
+  test("choose the mode of a Q by name, with watts that its own cap confirms, and reboot it", async () => {
     const { rig, simulated } = await start();
     const mode = (await rig.read(deadline())).controls.find(({ key }) => key === "mode");
     expect(mode).toMatchObject({
@@ -412,7 +412,7 @@ describe("controls", () => {
     expect(values(await rig.read(deadline())).mode).toBe(mode);
   });
 
-  test("set the fan, and leave it to itself again", async () => {
+  test("set the fan, and make it automatic again", async () => {
     const { rig, simulated } = await start();
     expect((await rig.read(deadline())).controls.find(({ key }) => key === "fan")).toMatchObject({
       min: 25,
@@ -426,7 +426,7 @@ describe("controls", () => {
     expect(simulated.model.fanSetting).toBeNull();
   });
 
-  test("set the temperature that a Nano 3S works for", async () => {
+  test("set the target temperature of a Nano 3S", async () => {
     const { rig } = await start({ generation: "nano3s" });
     await rig.read(deadline());
     await rig.set("temperature_target", 75, deadline());
@@ -443,7 +443,7 @@ describe("controls", () => {
     expect(values(await rig.read(deadline())).locate).toBe(false);
   });
 
-  test("make the light of a Nano 3S blink, and give it its effect and colour back", async () => {
+  test("make the light of a Nano 3S blink, and restore its effect and colour", async () => {
     const { rig, simulated } = await start({ generation: "nano3s" });
     await rig.read(deadline());
     await rig.set("locate", true, deadline());
@@ -467,7 +467,7 @@ describe("controls", () => {
   });
 });
 
-describe("what cannot be done is said with its own code", () => {
+describe("what cannot be done fails with its own code", () => {
   test.each([
     ["mining", "off"],
     ["fan", 10],
@@ -579,7 +579,7 @@ describe("pools with the password of the web page", () => {
       "remove",
       "prioritize",
     ]);
-    await expect(rig.pools.add?.(third, deadline())).resolves.toMatch(/keeps 3 pools.*restarts/);
+    await expect(rig.pools.add?.(third, deadline())).resolves.toMatch(/stores 3 pools.*restarts/);
     expect(simulated.requests.writes).toEqual(["POST /cgpools.cgi", "ascset|0,reboot,0"]);
     expect(listed(await rig.read(deadline()))).toEqual([
       "*pool.example.com:3333",

@@ -76,7 +76,7 @@ test("a fallback of a NerdQAxe without a worker is not listed, and its place is 
   expect(asked.at(-1)).toContain('"fallbackStratumURL":"two.example.com"');
 });
 
-test("a Bitaxe is read with every figure that it says, in SI units", async () => {
+test("a Bitaxe is read with every figure that it reports, in SI units", async () => {
   const { rig, simulated } = await start();
   const reading = await rig.read(deadline());
   const { readings } = reading;
@@ -134,7 +134,7 @@ describe("controls", () => {
     expect(values(reading)).toMatchObject({ fan: "auto", mining: true });
   });
 
-  test("restart, reboot and locate are told in the device's words", async () => {
+  test("restart, reboot and locate resolve with the device's words", async () => {
     const { rig, simulated } = await start();
     await expect(rig.set("locate", true, deadline())).resolves.toBe("Identify signal sent");
     await expect(rig.set("restart", true, deadline())).resolves.toBe("System will restart shortly.");
@@ -161,24 +161,24 @@ describe("controls", () => {
     expect(simulated.requests.writes).toEqual([]);
   });
 
-  test("of firmware without pause have no mining switch, and nothing was paused to find out", async () => {
+  test("of firmware without pause have no mining switch, without pausing to find out", async () => {
     const asked: string[] = [];
     const rig = await showing({ ASICModel: "BM1366", frequency: 485 }, {}, asked);
     expect(Object.keys(values(await rig.read(deadline())))).toEqual(["restart", "reboot", "frequency"]);
     expect(asked).toEqual(["GET /api/system/info", "GET /api/system/asic"]);
   });
 
-  test("show one that hashes nothing without being paused as told to mine", async () => {
+  test("show a device that hashes nothing without being paused as switched on", async () => {
     const rig = await showing({ ASICModel: "BM1366", miningPaused: false, hashRate: 0 });
     expect((await rig.read(deadline())).readings).toMatchObject({ mining: true, hashrate: 0 });
   });
 
-  test("that the firmware does not know after all are refused", async () => {
+  test("that the firmware lacks are refused", async () => {
     const rig = await showing({ ASICModel: "BM1366", miningPaused: false });
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.refused" });
   });
 
-  test("of a device that does not know this network are refused in its words", async () => {
+  test("of a device that rejects this network are refused in its words", async () => {
     const { rig, simulated } = await start();
     await rig.read(deadline());
     simulated.fault = "denied";
@@ -219,7 +219,7 @@ describe("pools", () => {
     expect((await poolAt(rig, 1)).url).toBe("stratum+tcp://new.example.org:4444");
   });
 
-  test("are chosen between with the restart that it takes, where the firmware can", async () => {
+  test("are switched with the restart that it takes, where the firmware can", async () => {
     const { rig, simulated } = await start();
     const said = await rig.pools.switch?.(await poolAt(rig, 1), deadline());
     expect(said).toContain("restart");
@@ -230,7 +230,7 @@ describe("pools", () => {
     expect(listed(await rig.read(deadline()))).toEqual(["*backup.example.net:3333", "pool.example.com:3333"]);
   });
 
-  test("cannot be chosen between on older firmware, for want of their passwords", async () => {
+  test("cannot be switched on older firmware, which hides their passwords", async () => {
     const rig = await showing({
       stratumURL: "a.example.com",
       stratumPort: 1,
@@ -250,7 +250,7 @@ describe("pools", () => {
     });
   });
 
-  test("are mined at in place of the primary one, with the restart that it takes", async () => {
+  test("replace the primary one, with the restart that it takes", async () => {
     const { rig, simulated } = await start();
     const said = await rig.pools.use?.(login, deadline());
     expect(said).toContain("restart");
@@ -275,7 +275,7 @@ describe("pools", () => {
 });
 
 describe("other firmware", () => {
-  test("without the options page is steered within what AxeOS's own page offers for its chip", async () => {
+  test("without the options page has the ranges that AxeOS's own page offers for its chip", async () => {
     const rig = await showing({ ASICModel: "BM1366", frequency: 485, coreVoltage: 1200 });
     const { controls } = await rig.read(deadline());
     expect(controls.find(({ key }) => key === "frequency")).toMatchObject({ min: 400, max: 575, value: 485 });
@@ -287,7 +287,7 @@ describe("other firmware", () => {
     expect(Object.keys(values(await rig.read(deadline())))).toEqual(["restart", "reboot"]);
   });
 
-  test("says its best share in short, its second sensor and fan, and its errors", async () => {
+  test("reports its best share in short form, its second sensor and fan, and its errors", async () => {
     const rig = await showing({
       bestDiff: "7.64G",
       temp: 55,

@@ -123,7 +123,7 @@ test.each<[string, Pick<BraiinsSpec, "generation">, Credentials]>([
   ["BOSer with a login", { generation: "boser" }, { password: "" }],
   ["BOSminer with a login", { generation: "bosminer" }, { password: "" }],
   ["BOSer without one", { generation: "boser" }, {}],
-])("whatever %s says, what is read fits the contract, or fails as documented", async (_, spec, credentials) => {
+])("whatever %s answers, a read fits the contract or fails as documented", async (_, spec, credentials) => {
   const answers = await recorded(spec, credentials);
   const path = fc.array(fc.nat(40), { maxLength: 8 });
   const change = fc.record({ answer: fc.nat(30), path, by: odd });

@@ -45,11 +45,16 @@ describe("a rig with Braiins OS is recognised", () => {
   });
 
   test("by its page where RPC does not answer", () => {
-    const page = (body: string) => ({ root: { status: 200, headers: {}, body }, version: null, asked: {}, told: {} });
+    const page = (body: string) => ({
+      root: { status: 200, headers: {}, body },
+      version: null,
+      pages: {},
+      reports: {},
+    });
     expect(braiins.recognise(page("<title>Braiins OS+</title>"))).toEqual({ make: "Braiins" });
     expect(braiins.recognise(page('<a href="/cgi-bin/luci/admin/">bos login</a>'))).toEqual({ make: "Braiins" });
     expect(braiins.recognise(page("<title>AxeOS</title>"))).toBeUndefined();
-    expect(braiins.recognise({ root: null, version: { VERSION: [{ CGMiner: "4.11" }] }, asked: {}, told: {} })).toBe(
+    expect(braiins.recognise({ root: null, version: { VERSION: [{ CGMiner: "4.11" }] }, pages: {}, reports: {} })).toBe(
       undefined,
     );
   });
@@ -131,7 +136,7 @@ describe("with the login of BOSer", () => {
     ]);
   });
 
-  test("every control is seen in the next read", async () => {
+  test("every control shows in the next read", async () => {
     const { rig, simulated } = await start();
     await rig.set("power_limit", 2000, deadline());
     await rig.set("fan", 80, deadline());
@@ -186,7 +191,7 @@ describe("with the login of BOSer", () => {
     expect(values(await rig.read(deadline()))).toMatchObject({ fan: "auto", temperature_target: 70 });
   });
 
-  test("restart and reboot are told once", async () => {
+  test("restart and reboot are sent once", async () => {
     const { rig, simulated } = await start();
     await rig.set("restart", true, deadline());
     await rig.set("reboot", true, deadline());
@@ -234,7 +239,7 @@ describe("with the login of BOSer", () => {
     expect((await rig.read(deadline())).readings.locate).toBe(true);
   });
 
-  test("a refusal is told in the rig's words", async () => {
+  test("a refusal is reported in the rig's words", async () => {
     const { rig, simulated } = await start();
     await rig.read(deadline());
     simulated.fault = "denied";
@@ -347,7 +352,7 @@ describe("without a login", () => {
     },
   );
 
-  test("what takes one asks for it", async () => {
+  test("what needs one says so", async () => {
     const { rig, simulated } = await start({}, {});
     for (const [key, value] of [
       ["power_limit", 2000],
@@ -359,10 +364,10 @@ describe("without a login", () => {
     expect(simulated.requests.writes).toEqual([]);
   });
 
-  test("pools are changed until the miner restarts, and it is said so", async () => {
+  test("pools are changed until the miner restarts, and the result says so", async () => {
     const { rig } = await start({ generation: "bosminer" }, {});
     await rig.read(deadline());
-    await expect(rig.pools.add?.(pool, deadline())).resolves.toContain("when it restarts");
+    await expect(rig.pools.add?.(pool, deadline())).resolves.toContain("a restart of the miner undoes it");
     await rig.pools.switch?.(await poolAt(rig, 2), deadline());
     expect(listed(await rig.read(deadline()))[0]).toBe("*new.example.org:4444");
     await rig.pools.disable?.(await poolAt(rig, 2), deadline());
@@ -377,7 +382,7 @@ describe("without a login", () => {
     });
   });
 
-  test("a rig that does not let itself be paused from here offers nothing", async () => {
+  test("a rig that this computer may not pause offers nothing", async () => {
     const { rig, simulated } = await start({}, {});
     simulated.fault = "denied";
     const reading = await rig.read(deadline());
@@ -396,14 +401,14 @@ describe("with the wrong password", () => {
     const { rig } = await start({ generation }, wrong);
     const { readings } = await rig.read(deadline());
     expect(readings.mining).toBe(true);
-    expect(readings.notes).toEqual([expect.stringContaining("does not take this login")]);
+    expect(readings.notes).toEqual([expect.stringContaining("rejects this login")]);
     await expect(rig.set("power_limit", 1000, deadline())).rejects.toMatchObject({
       code: "rig.login",
       message: expect.stringContaining("Invalid username or password"),
     });
   });
 
-  test("the login is not tried with every read", async () => {
+  test("the login is not sent with every read", async () => {
     const { rig, simulated } = await start({}, wrong);
     await rig.read(deadline());
     const before = simulated.requests.count;
@@ -415,7 +420,7 @@ describe("with the wrong password", () => {
 describe("with the login of BOSminer", () => {
   const legacy = { generation: "bosminer" } as const;
 
-  test("RPC and GraphQL together say everything, in two requests", async () => {
+  test("RPC and GraphQL together report everything, in two requests", async () => {
     const { rig, simulated } = await start(legacy);
     const { model } = simulated;
     const reading = await rig.read(deadline());
@@ -443,7 +448,7 @@ describe("with the login of BOSminer", () => {
     expect(simulated.requests.count - before).toBe(2);
   });
 
-  test("every control is seen in the next read, and each write is one thing", async () => {
+  test("every control shows in the next read, and each write changes one thing", async () => {
     const { rig, simulated } = await start(legacy);
     await rig.set("power_limit", 900, deadline());
     await rig.set("locate", true, deadline());
@@ -473,7 +478,7 @@ describe("with the login of BOSminer", () => {
     ]);
   });
 
-  test("a refused setting is told in the rig's words", async () => {
+  test("a refused setting is reported in the rig's words", async () => {
     const { rig } = await start(legacy);
     await rig.read(deadline());
     await expect(rig.set("power_limit", 5000, deadline())).rejects.toMatchObject({
@@ -491,7 +496,7 @@ describe("with the login of BOSminer", () => {
     expect(simulated.requests.writes).toEqual(['setFaultLight {"enable":true}']);
   });
 
-  test("a miner that was stopped is read over the web alone, and started there", async () => {
+  test("a stopped miner is read over the web interface alone, and started there", async () => {
     const { rig, simulated } = await start(legacy);
     await rig.read(deadline());
     const stop = "mutation{bosminer{stop{__typename}}}";
@@ -569,7 +574,7 @@ describe("other answers", () => {
     [{ starting: { reason: { delayed_start: {} } } }, true, true, []],
     [{ stopped: { reason: { user_pause: {} } } }, false, false, []],
     [{ stopped: { reason: { thermal_pause: {} } } }, false, false, ["thermal_pause"]],
-  ])("newer firmware says its state in detail: %j", async (status, mining, wanted, errors) => {
+  ])("newer firmware reports its state in detail: %j", async (status, mining, wanted, errors) => {
     const page = { ...details, status: 2, detailed_status: { status } };
     const rig = await answering({}, restPages({ "miner/details": page }));
     const reading = await rig.read(deadline());
@@ -604,7 +609,7 @@ describe("other answers", () => {
     expect(values(reading)).toEqual({ mining: true, restart: null, reboot: null, power_limit: null });
   });
 
-  test("pools whose passwords are only hinted at are not written", async () => {
+  test("pools with hidden passwords are not written", async () => {
     const group = { uid: "g", name: "G", pools: [{ url: "stratum+tcp://a:1", user: "w", password: "***" }] };
     const asked: string[] = [];
     const pages = restPages({
@@ -626,7 +631,7 @@ describe("other answers", () => {
     await expect(rig.pools.add?.(pool, deadline())).rejects.toMatchObject({ code: "not.possible" });
   });
 
-  test("what a rig repeats of a refused list is told without passwords", async () => {
+  test("a refused list that a rig repeats is reported without passwords", async () => {
     const group = { uid: "g", name: "G", pools: [{ url: "stratum+tcp://a:1", user: "w", password: "old-secret" }] };
     const echo = http(400, '{"message":"no room for old-secret, pool-secret"}');
     const pages = restPages({
@@ -652,14 +657,14 @@ describe("other answers", () => {
     expect(listed(await rig.read(deadline()))).toEqual(["a:1"]);
   });
 
-  test("another task of the rig's is waited for by the owner: it is busy", async () => {
+  test("a rig with another task is busy", async () => {
     const pages = { ...restPages({ "miner/details": details }), "PUT /api/v1/actions/pause": http(409, "busy") };
     const rig = await answering({}, pages);
     await rig.read(deadline());
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.busy" });
   });
 
-  test("a rig whose web is closed is read over RPC alone", async () => {
+  test("a rig without its web interface is read over RPC alone", async () => {
     const rig = await answering(
       {
         version: { ...rpcOk, VERSION: [{ BOSer: "boser 1" }] },

@@ -54,7 +54,7 @@ describe("a cgminer is read", () => {
     reading = await started.rig.read(deadline());
   });
 
-  test("with every figure that it says, in SI units", () => {
+  test("with every figure that it reports, in SI units", () => {
     const { readings } = reading;
     expect(RigReadings.parse(readings)).toEqual(readings);
     expect(readings.hashrate).toBeCloseTo(simulated.model.hashrate(5), -9);
@@ -92,7 +92,7 @@ describe("a cgminer is read", () => {
     });
   });
 
-  test("and offers what it allows, and never to quit", () => {
+  test("and offers what it allows, but never to quit", () => {
     expect(values(reading)).toEqual({ restart: null, board_0: true, board_1: true, board_2: true });
     expect(reading.poolActions).toEqual(["add", "switch", "enable", "disable", "remove", "prioritize"]);
   });
@@ -250,7 +250,7 @@ test("a sick card is an error, a switched-off one is not, and cards show their o
   expect(readings.fans).toEqual([{ rpm: 2100, percent: 55 }]);
 });
 
-test("a pool of the firmware's maker is shown as such and cannot be steered", async () => {
+test("a pool of the firmware's maker is shown as such and cannot be changed", async () => {
   const pools = [
     { POOL: 0, URL: "DevFee", User: "DevFee", Status: "Alive" },
     { POOL: 1, URL: "a:1", User: "b", Status: "Dead" },
@@ -281,14 +281,14 @@ describe("pools", () => {
     expect(simulated.requests.writes).toEqual([]);
   });
 
-  test("that the rig does not take are refused without their password", async () => {
+  test("that the rig rejects are refused without their password", async () => {
     const said = String.raw`Invalid addpool details 'a:1,w,geheim\,1' (geheim,1)`;
     const refusal = { STATUS: [{ STATUS: "E", Code: 53, Msg: said }] };
     const rig = await answering({ "addpool|a:1,w,geheim\\,1": refusal });
     const login = { url: "a:1", worker: "w", password: "geheim,1" };
     await expect(rig.pools.add?.(login, deadline())).rejects.toMatchObject({
       code: "rig.refused",
-      message: expect.stringMatching(/^(?!.*geheim).*Invalid addpool details 'a:1'/),
+      message: expect.stringMatching(/^(?!.*geheim).*Invalid addpool details '\*\*\*'/),
     });
   });
 
@@ -340,7 +340,7 @@ describe("controls", () => {
 });
 
 describe("what a rig allows", () => {
-  test("when it may only be read is nothing, and it is said how to allow more", async () => {
+  test("is nothing when it may only be read, and a note explains how to allow more", async () => {
     const { rig } = await start({ privileged: false });
     const reading = await rig.read(deadline());
     expect([reading.controls, reading.poolActions]).toEqual([[], []]);
@@ -358,7 +358,7 @@ describe("what a rig allows", () => {
     expect((await rig.read(deadline())).poolActions).toEqual([]);
   });
 
-  test("is asked on with the next reads when it answers slowly", async () => {
+  test("is checked over several reads when it answers slowly", async () => {
     let now = 0;
     const { rig } = await start({}, () => {
       now += 400;
@@ -382,7 +382,7 @@ describe("what a rig allows", () => {
   });
 });
 
-test("a question that a rig leaves unanswered is not put with every read, and what is not answered is not allowed", async () => {
+test("a request that a rig leaves unanswered is not sent with every read, and what is not answered is not allowed", async () => {
   const asked: string[] = [];
   const rig = await answering({ [all]: joined({}), version: ok, coin: "", "check|addpool": "" }, asked);
   const reading = await rig.read(deadline());
@@ -405,7 +405,7 @@ describe("which rig answers", () => {
     expect((await rig.read(deadline())).identity.serial).toBe("other");
   });
 
-  test("is asked again where that is doubted", async () => {
+  test("is read again where that is in doubt", async () => {
     const answers: Record<string, unknown> = { [all]: elapsed(100), version: version("one") };
     const rig = await answering(answers);
     await rig.read(deadline());
@@ -414,7 +414,7 @@ describe("which rig answers", () => {
     expect((await rig.read(deadline())).identity.serial).toBe("other");
   });
 
-  test("is what it says with every read, where it does", async () => {
+  test("is what it reports with every read, where it does", async () => {
     const answers: Record<string, unknown> = { [all]: joined({ MAC: "02:51:00:00:00:01" }), version: version("one") };
     const rig = await answering(answers);
     expect((await rig.read(deadline())).identity.mac).toBe("02:51:00:00:00:01");
@@ -446,7 +446,7 @@ describe("a rig that joins no commands", () => {
     });
   });
 
-  test("but hangs over them, is read apart the next time", async () => {
+  test("but hangs on them, is read one by one the next time", async () => {
     server = await serve((socket, request) => {
       const { command } = JSON.parse(request);
       if (command !== all) socket.end(`${JSON.stringify(Reflect.get(apart, command) ?? ok)}\0`);

@@ -72,7 +72,7 @@ const chains = (more: object = {}, type = "Antminer S21"): object => ({
 const bitmain = { BMMiner: "1.0.0", API: "3.1", Miner: "uart_trans.1.3", CompileTime: "Tue Jun  4 10:00:00 CST 2024" };
 
 describe("a cgminer with a group of its own", () => {
-  test("is told what `check` allows, though it is not privileged", async () => {
+  test("gets the commands that `check` allows, though it is not privileged", async () => {
     const reading = await readAt(
       await simulated({ kind: "cgminer", warm: true, grants: ["addpool", "switchpool", "restart"] }),
     );
@@ -81,7 +81,7 @@ describe("a cgminer with a group of its own", () => {
     expect(reading.readings.notes.join()).not.toContain("--api-allow");
   });
 
-  test("that lacks `check` is asked for it once, and told nothing", async () => {
+  test("that lacks `check` is asked for it once, and gets no command", async () => {
     const asked: string[] = [];
     const reading = await readAt(
       await answering({ version: version({ CGMiner: "4.11.1" }), summary, check: denied }, asked),
@@ -115,7 +115,7 @@ describe("the advice to start a miner with --api-allow", () => {
 describe("MSKMiner on Bitmain's hardware", () => {
   const msk = { BMMiner: "4.11.1 rwglr", Miner: "0.0.1.3", CompileTime: "1 Dec 2024", Type: "S19-88 v.2.6" };
 
-  test("is no Antminer, and hashes what its hardware does", async () => {
+  test("is not an Antminer, and has the algorithm of its hardware", async () => {
     const { driver, identity, rig } = await found(
       await answering({ version: version(msk), summary, stats: chains({}, "S19-88 v.2.6") }),
     );
@@ -192,7 +192,7 @@ describe("VNish over RPC", () => {
   test.each<[string, Answers]>([
     ["with a summary", { summary: { ...ok, SUMMARY: [{ Elapsed: 9000, "GHS 5s": "140000.5" }] } }],
     ["that refuses it", {}],
-  ])("says its hardware errors, its average and what it hashes, %s", async (_, more) => {
+  ])("reports its hardware errors, average and algorithm, %s", async (_, more) => {
     const address = await answering({ ...more, stats: chains(live, type) });
     rig = rigAt(vnish, address, {});
     const { readings, identity } = await rig.read(deadline());
@@ -216,7 +216,7 @@ describe("a rig that lists its boards under `edevs` only", () => {
   };
   const slots = ({ readings }: Reading): number[] => readings.boards.map(({ slot }) => slot);
 
-  test("is read by that, and asked for nothing else from then on", async () => {
+  test("is read by that, and from then on only by that", async () => {
     const asked: string[] = [];
     const address = await answering({ version: version({ CGMiner: "4.11.1" }), summary, edevs: boards }, asked);
     expect(slots(await readAt(address))).toEqual([0, 1]);
@@ -277,7 +277,7 @@ describe("the light of a WhatsMiner", () => {
     ["manual", true],
     [[{ color: "red", period: 200, duration: 100, start: 0 }], true],
     [[{ color: "green", period: 200, duration: 200, start: 0 }], false],
-  ])("that it says to be %j tells of a search: %j", async (ledstat, locate) => {
+  ])("reported as %j means locating: %j", async (ledstat, locate) => {
     const address = await answering({
       summary: { ...ok, SUMMARY: [{ Elapsed: 4000, "HS RT": 1e8 }] },
       pools: { ...ok, POOLS: [] },

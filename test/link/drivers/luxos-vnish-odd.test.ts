@@ -81,7 +81,7 @@ test.each<[string, Driver, RigSpec]>([
   ["LuxOS that does not join", luxos, { kind: "luxos", warm: true, joins: false, managed: true }],
   ["VNish", vnish, { kind: "vnish", warm: true }],
   ["older VNish", vnish, { kind: "vnish", warm: true, version: "1.2.6" }],
-])("whatever %s says, it is read within the contract, or fails as documented", async (_, driver, spec) => {
+])("whatever %s answers, it is read within the contract or fails as documented", async (_, driver, spec) => {
   const farm = await startFarm({ rigs: [spec], clock: () => 1.8e12 });
   const known = new Map<string, unknown>();
   try {

@@ -59,13 +59,13 @@ test("is recognised by its RPC, and by its page alone", async () => {
     expect.objectContaining({ make: "LuxOS", model: "Antminer S19k Pro", firmware: "2025.9.8.152528" }),
   ]);
   const root = { status: 200, headers: {}, body: "<title>Luxor Firmware</title>" };
-  expect(luxos.recognise({ root, version: null, asked: {}, told: {} })).toEqual({ make: "LuxOS" });
-  expect(luxos.recognise({ root: null, version: report("VERSION", { CGMiner: "4" }), asked: {}, told: {} })).toBe(
+  expect(luxos.recognise({ root, version: null, pages: {}, reports: {} })).toEqual({ make: "LuxOS" });
+  expect(luxos.recognise({ root: null, version: report("VERSION", { CGMiner: "4" }), pages: {}, reports: {} })).toBe(
     undefined,
   );
 });
 
-test("an S19k Pro is read with every figure that it says, in SI units, in two questions and one a board", async () => {
+test("an S19k Pro is read with every figure that it reports, in SI units, in two questions and one a board", async () => {
   const { rig, simulated } = await start();
   const reading = await rig.read(deadline());
   const { readings } = reading;
@@ -241,9 +241,9 @@ describe("controls", () => {
         summary,
         config: report("CONFIG", { Profile: "a", IsAtmEnabled: true }),
         profiles: report("PROFILES", profile("a", 900), profile("b", 1000)),
-        logon: report("SESSION", { SessionID: "s1" }),
+        logon: report("SESSION", { SessionID: "session1" }),
         atmset: report("ATM"),
-        profileset: refusal(400, "Board s1 is ramping"),
+        profileset: refusal(400, "Board session1 is ramping"),
         logoff: report("SESSION"),
       },
       asked,
@@ -254,10 +254,10 @@ describe("controls", () => {
     });
     expect(asked.slice(-5)).toEqual([
       "logon",
-      "atmset|s1,enabled=false",
-      "profileset|s1,b",
-      "atmset|s1,enabled=true",
-      "logoff|s1",
+      "atmset|session1,enabled=false",
+      "profileset|session1,b",
+      "atmset|session1,enabled=true",
+      "logoff|session1",
     ]);
   });
 

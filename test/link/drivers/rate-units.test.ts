@@ -64,7 +64,7 @@ describe("an Antminer for Ethash counts MH/s under names that say GH/s", () => {
     expect(sum(reading)).toBe(190_500_000);
   });
 
-  test("and what it says that it counts in is believed", async () => {
+  test("and its own unit is used", async () => {
     const reading = await answering({
       version: { ...ok, VERSION: [{ BMMiner: "2.0.0", Type: "Antminer E9" }] },
       summary: { ...ok, SUMMARY: [{ "GHS 5s": 2.4 }] },
@@ -93,7 +93,7 @@ describe("a rig for Scrypt with reports like an Antminer's", () => {
     expect(sum(reading)).toBe(9_450_500_000);
   });
 
-  test("has them put right, and a note, where it counts the one in GH/s and the other in MH/s", async () => {
+  test("is corrected and noted where it reports one in GH/s and the other in MH/s", async () => {
     const reading = await answering({
       version: { ...ok, VERSION: [{ BMMiner: "2.0.0", Type: "Antminer L7" }] },
       summary: { ...ok, SUMMARY: [{ Elapsed: 900, "GHS 5s": 9.1, "GHS av": 9 }] },
@@ -112,7 +112,7 @@ describe("a rig for Scrypt with reports like an Antminer's", () => {
   });
 });
 
-test("boards that make half of what the rig says are noted, whoever made it", async () => {
+test("boards with half of the rig's rate are noted, for every make", async () => {
   const reading = await answering({
     version: { ...ok, VERSION: [{ CGMiner: "4.11.1" }] },
     summary: { ...ok, SUMMARY: [{ Elapsed: 9000, "MHS 5s": 2e6, "MHS av": 2e6 }] },

@@ -63,21 +63,23 @@ describe("is recognised", () => {
 
   test("by stats where version is refused, and asks for nothing else", () => {
     const refused = { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
-    const signs = { root: null, version: refused, asked: {}, told: {} };
+    const signs = { root: null, version: refused, pages: {}, reports: {} };
     expect(vnish.recognise(signs)).toEqual({ command: "stats" });
     const stats = { STATS: [{ Type: "Antminer S21 Pro (Vnish 1.3.4)" }] };
-    expect(vnish.recognise({ ...signs, told: { stats } })).toEqual({
+    expect(vnish.recognise({ ...signs, reports: { stats } })).toEqual({
       make: "VNish",
       model: "Antminer S21 Pro",
       firmware: "1.3.4",
     });
-    expect(vnish.recognise({ ...signs, told: { stats: { STATS: [{ Type: "Antminer S21 Pro" }] } } })).toBe(undefined);
+    expect(vnish.recognise({ ...signs, reports: { stats: { STATS: [{ Type: "Antminer S21 Pro" }] } } })).toBe(
+      undefined,
+    );
     const stock = { STATUS: [{ STATUS: "S" }], VERSION: [{ Type: "Antminer S19" }] };
     expect(vnish.recognise({ ...signs, version: stock })).toBe(undefined);
   });
 });
 
-test.each(["1.2.6", "1.3.4"] as const)("an S19 with %s is read with every figure that it says", async (version) => {
+test.each(["1.2.6", "1.3.4"] as const)("an S19 with %s is read with every figure that it reports", async (version) => {
   const { rig, simulated } = await start({ version });
   const reading = await rig.read(deadline());
   const { readings } = reading;
@@ -137,7 +139,7 @@ test.each(["1.2.6", "1.3.4"] as const)("an S19 with %s is read with every figure
 });
 
 describe("a rig whose web does not answer", () => {
-  test("is read over its RPC, and steered not at all", async () => {
+  test("is read over its RPC, and cannot be controlled", async () => {
     const { simulated } = await start({ version: "1.2.6" });
     const { port } = simulated;
     const noWeb = await serve((socket) => socket.destroy());
@@ -154,7 +156,7 @@ describe("a rig whose web does not answer", () => {
       power: expect.closeTo(model.power, -1),
       uptime: model.elapsed,
       hashrateExpected: expect.closeTo(model.ratedHashrate, -8),
-      notes: [expect.stringContaining("its web does not answer")],
+      notes: [expect.stringContaining("its web API does not answer")],
     });
     expect(reading.readings.boards[2]).toMatchObject({ slot: 3, chips: 76, voltage: 13.7 });
     expect([reading.controls, reading.poolActions]).toEqual([[], []]);
@@ -232,7 +234,7 @@ describe("controls", () => {
 
   test("a preset is stored by its name alone, and taken up by the restart of mining that the rig wants", async () => {
     const { rig, simulated } = await start({ restartSeconds: 60 });
-    await expect(rig.set("mode", "2000", deadline())).resolves.toBe("VNish stored the settings, and restarts mining");
+    await expect(rig.set("mode", "2000", deadline())).resolves.toBe("VNish stored the settings and restarts mining");
     expect(simulated.requests.writes).toEqual(['settings {"miner":{"overclock":{"preset":"2000"}}}', "mining/restart"]);
     const during = await rig.read(deadline());
     expect(during.readings).toMatchObject({ mining: true, hashrate: 0 });
@@ -262,7 +264,7 @@ describe("controls", () => {
     await expect(rig.set("mode", "1400", deadline())).resolves.toContain("when mining starts next");
     const { readings } = await rig.read(deadline());
     expect(readings).toMatchObject({ mining: false, mode: "disabled" });
-    expect(readings.notes).toEqual(["changed settings wait for a restart of mining"]);
+    expect(readings.notes).toEqual(["changed settings take effect when mining restarts"]);
     await rig.set("mining", true, deadline());
     expect((await rig.read(deadline())).readings.mode).toBe("1400");
     expect(simulated.requests.writes).not.toContain("mining/restart");
@@ -273,7 +275,7 @@ describe("controls", () => {
     const reading = await rig.read(deadline());
     expect(Object.keys(values(reading))).toContain("mode");
     expect(Object.keys(values(reading))).not.toContain("power_limit");
-    expect(reading.readings.notes).toEqual(["its preset switcher chooses presets by itself"]);
+    expect(reading.readings.notes).toEqual(["its preset switcher selects presets automatically"]);
   });
 
   test("of firmware before 1.3.3 have no throttle", async () => {
@@ -341,11 +343,11 @@ describe("controls", () => {
 });
 
 describe("the login", () => {
-  test("is not needed to read newer firmware, and needed to steer it", async () => {
+  test("is not needed to read newer firmware, but to control it", async () => {
     const { rig, simulated } = await start({}, {});
     const reading = await rig.read(deadline());
     expect([reading.controls, reading.poolActions, reading.readings.mining]).toEqual([[], [], true]);
-    expect(reading.readings.notes).toEqual(["to steer this rig, give the password of its web interface"]);
+    expect(reading.readings.notes).toEqual(["to control this rig, configure the password of its web interface"]);
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({ code: "rig.login" });
     const pool = await poolAt(rig, 0);
     await expect(rig.pools.switch?.(pool, deadline())).rejects.toMatchObject({ code: "rig.login" });
@@ -356,7 +358,7 @@ describe("the login", () => {
     const { rig } = await start({ version: "1.2.6" }, {});
     await expect(rig.read(deadline())).rejects.toMatchObject({
       code: "rig.login",
-      message: expect.stringContaining("wants its password"),
+      message: expect.stringContaining("requires its password"),
     });
   });
 
@@ -364,7 +366,7 @@ describe("the login", () => {
     const { rig, simulated } = await start({}, { password: "wrong-secret" });
     for (let reads = 0; reads < 8; reads += 1) {
       const { readings, controls } = await rig.read(deadline());
-      expect([readings.notes, controls]).toEqual([["this rig does not take the password that was given"], []]);
+      expect([readings.notes, controls]).toEqual([["this rig rejects the configured password"], []]);
     }
     const refused = rig.set("mining", false, deadline());
     await expect(refused).rejects.toMatchObject({ code: "rig.login", message: expect.stringContaining("(403)") });
@@ -372,7 +374,7 @@ describe("the login", () => {
     for (let tries = 0; tries < 5; tries += 1) await rig.set("mining", false, deadline()).catch(() => {});
     await expect(rig.set("mining", false, deadline())).rejects.toMatchObject({
       code: "rig.login",
-      message: expect.stringContaining("too many wrong ones"),
+      message: expect.stringContaining("too many wrong passwords"),
     });
     expect(simulated.requests.writes).toEqual([]);
   });
@@ -427,7 +429,7 @@ describe("pools", () => {
 
   test("are added, put first and removed by the whole list, with the passwords of the others", async () => {
     const { rig, simulated } = await start();
-    await expect(rig.pools.add?.(login, deadline())).resolves.toBe("VNish stored the settings, and restarts mining");
+    await expect(rig.pools.add?.(login, deadline())).resolves.toBe("VNish stored the settings and restarts mining");
     expect(objectOf(JSON.parse(simulated.requests.writes[0]?.replace("settings ", "") ?? ""))).toEqual({
       miner: {
         pools: [
@@ -454,7 +456,7 @@ describe("pools", () => {
     expect(simulated.requests.writes).toEqual(['mining/switch-pool {"pool_id":1}']);
   });
 
-  test("of the firmware's maker are shown, never steered", async () => {
+  test("of the firmware's maker are shown, never changed", async () => {
     const { rig, simulated } = await start();
     const fee = await poolAt(rig, 2);
     expect(fee.devFee).toBe(true);

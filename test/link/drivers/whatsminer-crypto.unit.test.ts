@@ -14,11 +14,11 @@ describe("md5crypt", () => {
     expect(md5crypt(word, salt)).toBe(hash);
   });
 
-  test("takes no more than eight letters of the salt", () => {
+  test("uses at most eight characters of the salt", () => {
     expect(md5crypt("admin", "abcdefghijkl")).toBe(md5crypt("admin", "abcdefgh"));
   });
 
-  test("is 22 letters, whatever it is made of", () => {
+  test("is 22 characters for any input", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (word, salt) => {
         expect(md5crypt(word, salt)).toMatch(/^[./0-9A-Za-z]{22}$/);
@@ -44,7 +44,7 @@ test("a write to API v3 is signed with the first letters of the base64 of a SHA-
 describe("what is encrypted", () => {
   const key = createHash("sha256").update("key").digest();
 
-  test("is filled up with zeros to whole blocks of AES-256-ECB", () => {
+  test("is padded with zeros to whole blocks of AES-256-ECB", () => {
     const decipher = createDecipheriv("aes-256-ecb", key, null).setAutoPadding(false);
     const plain = decipher.update(encrypted("seventeen letters", key), "base64", "latin1") + decipher.final("latin1");
     expect(plain).toBe(`seventeen letters${"\0".repeat(15)}`);
@@ -59,7 +59,7 @@ describe("what is encrypted", () => {
     );
   });
 
-  test("never makes trouble, whatever comes instead of it", () => {
+  test("never throws, whatever it is replaced by", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String()), (each) => {
         expect([null, expect.any(String)]).toContainEqual(decrypted(each, key));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { whatsminerErrors } from "../../../src/catalogue/whatsminer-errors.ts";
 import { errorsOf, textOf } from "../../../src/link/drivers/whatsminer/errors.ts";
 
-describe("an error of a WhatsMiner is told in words", () => {
+describe("an error of a WhatsMiner has a text", () => {
   test.each([
     ["110", "intake fan speed off target"],
     ["206", "power supply: input voltage low"],

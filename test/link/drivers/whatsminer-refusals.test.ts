@@ -88,7 +88,7 @@ async function token({ host, port }: SimulatedRig): Promise<void> {
 }
 
 describe("the token of v2", () => {
-  test("is kept while it lives, and taken anew when the device no longer takes it", async () => {
+  test("is kept while it is valid, and renewed when the device rejects it", async () => {
     const { rig, simulated } = await start({ generation: "v2" }, { password: "admin" });
     await rig.set("locate", true, deadline());
     const asked = simulated.requests.count;
@@ -184,7 +184,7 @@ describe("a device of a few lines", () => {
     expect((await rig.read(deadline())).readings.fans).toEqual([]);
   });
 
-  test("that is no WhatsMiner is not read", async () => {
+  test("that is not a WhatsMiner is not read", async () => {
     const rig = await answering({});
     await expect(rig.read(deadline())).rejects.toMatchObject({ code: "rig.garbled" });
   });
@@ -327,7 +327,7 @@ describe("whatever a device says", () => {
     return null;
   };
 
-  test("it is read as fits the contract, or fails as documented, and so does every write", async () => {
+  test("reads and writes fit the contract or fail as documented", async () => {
     const answers = fc.tuple(
       fc.array(rpc, { minLength: 1, maxLength: 4 }),
       fc.array(frame, { minLength: 1, maxLength: 4 }),
@@ -354,7 +354,7 @@ describe("whatever a device says", () => {
   test("it is recognised or not, without trouble", () => {
     fc.assert(
       fc.property(rpc, rpc, (version, devdetails) => {
-        const said = whatsminer.recognise({ root: null, version, asked: {}, told: { devdetails } });
+        const said = whatsminer.recognise({ root: null, version, pages: {}, reports: { devdetails } });
         expect([undefined, expect.objectContaining({ make: "WhatsMiner" })]).toContainEqual(said);
       }),
     );

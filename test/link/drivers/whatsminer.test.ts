@@ -36,7 +36,7 @@ describe.each(generations)("a WhatsMiner of %s", (generation) => {
     found.rig.close();
   });
 
-  test("is read with every figure that it says", async () => {
+  test("is read with every figure that it reports", async () => {
     const { rig, simulated } = await start({ generation });
     const reading = await rig.read(deadline());
     const { readings } = reading;
@@ -85,7 +85,7 @@ describe.each(generations)("a WhatsMiner of %s", (generation) => {
     });
   });
 
-  test("is stopped and started, and says so", async () => {
+  test("is stopped and started, and reports it", async () => {
     const { rig, simulated } = await start({ generation });
     await rig.read(deadline());
     await rig.set("mining", false, deadline());
@@ -138,7 +138,7 @@ describe.each(generations)("a WhatsMiner of %s", (generation) => {
     expect(simulated.requests.writes).toHaveLength(writes);
   });
 
-  test("shows where it is, and stops showing it", async () => {
+  test("is located, and stops blinking", async () => {
     const { rig } = await start({ generation });
     await rig.read(deadline());
     await rig.set("locate", true, deadline());
@@ -165,7 +165,7 @@ describe.each(generations)("a WhatsMiner of %s", (generation) => {
     expect(errors.every(({ text }) => text !== "")).toBe(true);
   });
 
-  test("without a password is read, offers nothing, and says what it wants", async () => {
+  test("without a password is read, offers nothing, and notes what it requires", async () => {
     const { rig, simulated } = await start({ generation }, {});
     const reading = await rig.read(deadline());
     expect([reading.controls, reading.poolActions]).toEqual([[], []]);
@@ -227,7 +227,7 @@ describe("a throttle", () => {
     },
   );
 
-  test("is not offered by firmware of 2021, which does not know it", async () => {
+  test("is not offered by firmware of 2021, which lacks it", async () => {
     const { rig } = await start({ generation: "v1" });
     expect(Object.keys(values(await rig.read(deadline())))).toEqual(expect.not.arrayContaining(["throttle"]));
     await expect(rig.set("throttle", 50, deadline())).rejects.toMatchObject({ code: "control.absent" });
@@ -251,7 +251,7 @@ describe("which API is spoken", () => {
     found.rig.close();
   });
 
-  test("is v2 on older firmware, one connection at a time, with what seldom changes asked seldom", async () => {
+  test("is v2 on older firmware, one connection at a time, with seldom changes read seldom", async () => {
     const { rig, simulated } = await start({ generation: "v2" });
     const first = await rig.read(deadline());
     expect(first.identity).toMatchObject({ hostname: "whatsminer-1", serial: expect.stringMatching(/^HTM/) });

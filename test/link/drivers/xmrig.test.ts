@@ -47,7 +47,7 @@ async function answering(answers: Record<string, (string | object)[]>, asked: st
   return rigAt(xmrig, `127.0.0.1:${server.port}`, { token });
 }
 
-test("an XMRig is read with every figure that it says", async () => {
+test("an XMRig is read with every figure that it reports", async () => {
   const { rig } = await start();
   const reading = await rig.read(deadline());
   const { readings } = reading;
@@ -159,7 +159,7 @@ describe("pools", () => {
     ]);
   });
 
-  test("never end in a list without use", async () => {
+  test("never become a useless list", async () => {
     const { rig, simulated } = await start();
     await rig.pools.disable?.(await poolAt(rig, 1), deadline());
     await settled(rig);
@@ -193,7 +193,7 @@ describe("pools", () => {
 });
 
 describe("a restricted XMRig", () => {
-  test("offers nothing, says how to allow more, and shows the pool in use", async () => {
+  test("offers nothing, notes how to allow more, and shows the pool in use", async () => {
     const { rig, simulated } = await start({ restricted: true });
     const reading = await rig.read(deadline());
     expect([reading.controls, reading.poolActions]).toEqual([[], []]);
@@ -207,16 +207,16 @@ describe("a restricted XMRig", () => {
 
 describe("the access token", () => {
   test.each([
-    ["missing", {}, "none was given"],
+    ["missing", {}, "none is configured"],
     ["wrong", { token: "falsch" }, "token is wrong"],
-  ])("%s is said, and never shown", async (_, credentials, words) => {
+  ])("%s is reported, and never shown", async (_, credentials, words) => {
     const { rig } = await start({}, credentials);
     const failure = rig.read(deadline());
     await expect(failure).rejects.toMatchObject({ code: "rig.login", message: expect.stringContaining(words) });
     await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/^(?!.*falsch)/) });
   });
 
-  test("that the program does not have is said", async () => {
+  test("that the program does not have is reported", async () => {
     farm = await startFarm({ rigs: [{ kind: "xmrig", restricted: false }] });
     const rig = rigAt(xmrig, farm.rigs[0]?.address ?? "", { token });
     await expect(rig.read(deadline())).rejects.toMatchObject({ message: expect.stringContaining("no access token") });
@@ -224,7 +224,7 @@ describe("the access token", () => {
 });
 
 describe("odd answers", () => {
-  test("half a document is asked for once more", async () => {
+  test("half a document is requested once more", async () => {
     const asked: string[] = [];
     const rig = await answering(
       { "/2/summary": ['{"hashrate":', { hashrate: { total: [5] } }], "/2/backends": [[]] },

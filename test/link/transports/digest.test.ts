@@ -154,8 +154,8 @@ describe("of a header with several challenges the one that can be met is taken",
   });
 });
 
-describe("a device that wants a digest login", () => {
-  test("is asked once for its challenge, which serves the next requests, each with its number", async () => {
+describe("a device that requires a digest login", () => {
+  test("gives a challenge once, which serves the next requests, each with its count", async () => {
     const counts: (string | null)[] = [];
     const rig = transport(
       await device((said) => {
@@ -168,7 +168,7 @@ describe("a device that wants a digest login", () => {
     expect(counts).toEqual([null, "00000001", "00000002"]);
   });
 
-  test("that gives a new nonce is answered with that one, and a write is done once", async () => {
+  test("that gives a new nonce is answered with it, and a write is done once", async () => {
     let nonce = "n1";
     const done: string[] = [];
     const rig = transport(
@@ -184,7 +184,7 @@ describe("a device that wants a digest login", () => {
     expect(done).toEqual(["POST /write", "POST /write"]);
   });
 
-  test("that no longer takes a kept challenge is not answered with a new one for a command", async () => {
+  test("that rejects a kept challenge during a command gets no answer to a new one", async () => {
     const asked: string[] = [];
     let nonce = "n1";
     const at = transport(
@@ -204,7 +204,7 @@ describe("a device that wants a digest login", () => {
     await expect(at.call(reboot, deadline())).resolves.toMatchObject({ status: 200 });
   });
 
-  test("that calls even a fresh nonce old is given one more answer, and then believed to refuse", async () => {
+  test("that calls even a fresh nonce stale gets one more answer, and then counts as refusing", async () => {
     let asked = 0;
     const rig = transport(
       await device(() => {
@@ -216,7 +216,7 @@ describe("a device that wants a digest login", () => {
     expect(asked).toBe(3);
   });
 
-  test("and names no qop is answered in the old form, with its opaque", async () => {
+  test("and names no qop is answered in the old format, with its opaque", async () => {
     const rig = transport(
       await device((said) =>
         part(said, "response") === md5(md5("root", "rig", "s3cret"), "n1", md5("GET", "/a")) &&
@@ -241,7 +241,7 @@ describe("a device that wants a digest login", () => {
     },
   );
 
-  test("and does not take the login is not asked again and again, and the password is in no error", async () => {
+  test("and rejects the login is not asked repeatedly, and no error contains the password", async () => {
     let asked = 0;
     const rig = transport(
       await device(() => {
@@ -252,17 +252,17 @@ describe("a device that wants a digest login", () => {
       "very-secret",
     );
     const failure = await rig.getJson("/", deadline()).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "rig.login", message: expect.stringContaining("does not take") });
+    expect(failure).toMatchObject({ code: "rig.login", message: expect.stringContaining("rejects") });
     expect(String(failure)).not.toContain("very-secret");
     expect(asked).toBe(2);
   });
 
-  test("is not told anything when no login was given", async () => {
+  test("gets no answer when no login is configured", async () => {
     const { port } = await device(() => unauthorized(challenge("n1")));
     const rig = digestTransport(httpTransport("127.0.0.1", port, false), {});
     await expect(rig.getJson("/", deadline())).rejects.toMatchObject({
       code: "rig.login",
-      message: expect.stringContaining("none was given"),
+      message: expect.stringContaining("none is configured"),
     });
   });
 
@@ -281,7 +281,7 @@ describe("a device that wants a digest login", () => {
     },
   );
 
-  test("is logged in to by the second of its challenges where only that is known", async () => {
+  test("is answered by the second of its challenges where only that is supported", async () => {
     const rig = transport(
       await device((said) =>
         isRight(said, "n1", "/") ? http(200, "{}") : unauthorized('Basic realm="rig"', challenge("n1")),
@@ -290,7 +290,7 @@ describe("a device that wants a digest login", () => {
     await expect(rig.call({ method: "GET", path: "/" }, deadline())).resolves.toMatchObject({ status: 200 });
   });
 
-  test("and refuses what was asked says so in its own words", async () => {
+  test("and refuses the request is quoted in its own words", async () => {
     const rig = transport(await device(() => http(403, "not for you")));
     await expect(rig.getJson("/", deadline())).rejects.toMatchObject({
       code: "rig.refused",

@@ -27,7 +27,7 @@ function inParts(socket: Socket, parts: readonly Buffer[]): void {
 }
 
 describe("a request", () => {
-  test("is one frame on a connection of its own, its length first, the lowest byte of it first", async () => {
+  test("is one frame on its own connection, after its length in little-endian", async () => {
     const requests: string[] = [];
     server = await serve((socket, request) => {
       requests.push(request);
@@ -111,17 +111,17 @@ describe("an answer", () => {
   });
 });
 
-describe("an error says what happened at which address", () => {
+describe("an error names the address and what happened there", () => {
   const tooLong = Buffer.from([0xff, 0xff, 0xff, 0x7f]);
   test.each<[string, (socket: Socket) => void, string, string]>([
-    ["closed without a byte", (socket) => socket.end(), "rig.garbled", "0 bytes had come"],
-    ["closed after a heartbeat", (socket) => socket.end(heartbeat), "rig.garbled", "4 bytes had come"],
+    ["closed without a byte", (socket) => socket.end(), "rig.garbled", "0 bytes received"],
+    ["closed after a heartbeat", (socket) => socket.end(heartbeat), "rig.garbled", "4 bytes received"],
     ["reset without a byte", (socket) => socket.resetAndDestroy(), "rig.garbled", "without a whole answer"],
-    ["broken off", (socket) => socket.end(framed(json).subarray(0, 30)), "rig.garbled", "30 bytes had come"],
+    ["broken off", (socket) => socket.end(framed(json).subarray(0, 30)), "rig.garbled", "30 bytes received"],
     ["a length beyond all measure", (socket) => socket.write(tooLong), "rig.garbled", "1024 KB"],
     ["an HTTP answer", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), "rig.garbled", "1024 KB"],
     ["heartbeats for ever", (socket) => socket.write(Buffer.alloc(1_200_000)), "rig.garbled", "1024 KB"],
-    ["no JSON", (socket) => socket.end(framed("hello")), "rig.garbled", 'begins with "hello'],
+    ["not JSON", (socket) => socket.end(framed("hello")), "rig.garbled", 'begins with "hello'],
     ["too deep", (socket) => socket.end(framed("[".repeat(10_000))), "rig.garbled", "32 levels"],
   ])("%s", async (_, answer, code, words) => {
     const failure = ask(answer);
@@ -154,10 +154,13 @@ describe("an error says what happened at which address", () => {
       const timer = setInterval(() => socket.write(heartbeat), 5);
       socket.once("close", () => clearInterval(timer));
     }, deadline(500));
-    await expect(failure).rejects.toMatchObject({ code: "rig.timeout", message: expect.stringContaining("bytes had") });
+    await expect(failure).rejects.toMatchObject({
+      code: "rig.timeout",
+      message: expect.stringContaining("bytes received"),
+    });
   });
 
-  test("closing the transport cuts what is open, and nothing is sent afterwards", async () => {
+  test("closing the transport cancels open exchanges, and nothing is sent afterwards", async () => {
     server = await serve(() => frames.close());
     const frames = frameTransport("127.0.0.1", server.port);
     await expect(frames.ask({ cmd: "x" }, deadline())).rejects.toMatchObject({ code: "rig.timeout" });

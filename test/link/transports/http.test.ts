@@ -15,7 +15,7 @@ async function device(answer: (socket: Socket, request: string) => void): Promis
 }
 
 describe("a call", () => {
-  test("says exactly application/json, its length, and that the connection may go", async () => {
+  test("has exactly application/json, its length, and connection: close", async () => {
     let asked = "";
     const transport = await device((socket, request) => {
       asked = request;
@@ -68,7 +68,7 @@ describe("a reply", () => {
     });
   });
 
-  test("that is packed is unpacked, whoever asked for it", async () => {
+  test("that is compressed is unpacked, whether requested or not", async () => {
     const transport = await device((socket) => socket.end(http(200, gzipSync("<title>"), ["Content-Encoding: gzip"])));
     await expect(transport.call({ method: "GET", path: "/" }, deadline())).resolves.toMatchObject({ body: "<title>" });
   });
@@ -81,8 +81,8 @@ describe("an error", () => {
     ["a refusal with a page", http(404, "<html>"), "rig.refused", ": 404"],
     ["missing credentials", http(401, ""), "rig.refused", "credentials are missing or wrong"],
     ["a redirect", http(302, "", ["Location: http://evil/"]), "rig.refused", "not followed"],
-    ["no HTTP", "SSH-2.0-OpenSSH_9.2\r\n", "rig.garbled", "no HTTP"],
-    ["no JSON", http(200, "<html>"), "rig.garbled", 'begins with "<html>"'],
+    ["not HTTP", "SSH-2.0-OpenSSH_9.2\r\n", "rig.garbled", "not HTTP"],
+    ["not JSON", http(200, "<html>"), "rig.garbled", 'begins with "<html>"'],
     ["broken off", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "rig.garbled", "broke off"],
     ["no answer", "", "rig.garbled", "closed without an answer"],
     ["too large", http(200, "x".repeat(1_100_000)), "rig.garbled", "1024 KB"],
@@ -99,7 +99,7 @@ describe("an error", () => {
     await expect(transport.getJson("/", deadline())).rejects.toMatchObject({ code: "rig.unreachable" });
   });
 
-  test("silence ends at the deadline, as does a reply that trickles", async () => {
+  test("silence and a trickling reply end at the deadline", async () => {
     const silent = await device(() => {});
     await expect(silent.getJson("/", deadline(50))).rejects.toMatchObject({ code: "rig.timeout" });
     await server?.close();
@@ -111,7 +111,7 @@ describe("an error", () => {
     await expect(slow.getJson("/", deadline(80))).rejects.toMatchObject({ code: "rig.timeout" });
   });
 
-  test("closing the transport cuts what is open", async () => {
+  test("closing the transport cancels open exchanges", async () => {
     const transport: HttpTransport = await device(() => transport.close());
     await expect(transport.getJson("/", deadline())).rejects.toMatchObject({ code: "rig.timeout" });
   });

@@ -66,7 +66,7 @@ describe("broken JSON gives the value of the sound one", () => {
   test("with NULs between and behind", () =>
     repaired((value) => `${written(value, { between: "\0,\0", last: "\0" })}\0\0`));
   test("with other bytes behind", () => repaired((value) => `${JSON.stringify(value)}\0OK\r\n`));
-  test("said twice", () => repaired((value) => JSON.stringify(value).repeat(2)));
+  test("repeated", () => repaired((value) => JSON.stringify(value).repeat(2)));
   test("with half a document behind", () => repaired((value) => `${JSON.stringify(value)}{"more":[1,`));
 
   test.each([
@@ -83,13 +83,13 @@ describe("broken JSON gives the value of the sound one", () => {
   });
 });
 
-describe("what is no JSON", () => {
+describe("what is not JSON", () => {
   test.each([
-    ["", "no JSON"],
-    ["STATUS=S,When=1,Code=22|", "no JSON"],
-    ["HTTP/1.1 400 Bad Request", "no JSON"],
-    ['{"a":[1,2', "breaks off"],
-    ['{"a":"b', "breaks off"],
+    ["", "not JSON"],
+    ["STATUS=S,When=1,Code=22|", "not JSON"],
+    ["HTTP/1.1 400 Bad Request", "not JSON"],
+    ['{"a":[1,2', "ends in the middle"],
+    ['{"a":"b', "ends in the middle"],
     ['{"a"}', "no value"],
     ['{"a":hello}', "bare word"],
     [`{"deep":${"[".repeat(40)}${"]".repeat(40)}}`, "nests deeper"],
@@ -103,7 +103,7 @@ describe("what is no JSON", () => {
     expect(read(parseStrict("[".repeat(32) + "]".repeat(32)))).toHaveLength(1);
   });
 
-  test("any text at all ends in a value or a problem", () => {
+  test("any text gives a value or a problem", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",

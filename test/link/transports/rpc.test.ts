@@ -68,19 +68,19 @@ describe("a reply", () => {
     });
   });
 
-  test("that is no UTF-8 is read as Latin-1 with a note", async () => {
+  test("that is not UTF-8 is read as Latin-1 with a note", async () => {
     const reply = ask((socket) => socket.end(Buffer.from('{"User":"é"}\0', "latin1")));
     await expect(reply).resolves.toEqual({ value: { User: "é" }, notes: [expect.stringContaining("Latin-1")] });
   });
 });
 
-describe("an error says what happened at which address", () => {
+describe("an error names the address and what happened there", () => {
   test.each<[string, (socket: Socket) => void, string, string]>([
     ["closed without a byte", (socket) => socket.end(), "rig.garbled", "--api-allow"],
     ["reset without a byte", (socket) => socket.resetAndDestroy(), "rig.garbled", "--api-allow"],
-    ["broken off", (socket) => socket.end(json.slice(0, 35)), "rig.garbled", "breaks off"],
+    ["broken off", (socket) => socket.end(json.slice(0, 35)), "rig.garbled", "ends in the middle"],
     ["an HTTP answer", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), "rig.garbled", 'begins with "HTTP'],
-    ["only a NUL", (socket) => socket.end("\0"), "rig.garbled", "no JSON"],
+    ["only a NUL", (socket) => socket.end("\0"), "rig.garbled", "not JSON"],
     ["more than 1 MB", (socket) => socket.end(`{"a":"${"x".repeat(1_100_000)}"}\0`), "rig.garbled", "1024 KB"],
     ["too deep", (socket) => socket.end(`${"[".repeat(100_000)}\0`), "rig.garbled", "32 levels"],
   ])("%s", async (_, answer, code, words) => {
@@ -117,10 +117,13 @@ describe("an error says what happened at which address", () => {
       const timer = setInterval(() => socket.write("x"), 5);
       socket.once("close", () => clearInterval(timer));
     }, deadline(80));
-    await expect(failure).rejects.toMatchObject({ code: "rig.timeout", message: expect.stringContaining("bytes had") });
+    await expect(failure).rejects.toMatchObject({
+      code: "rig.timeout",
+      message: expect.stringContaining("bytes received"),
+    });
   });
 
-  test("closing the transport cuts what is open, and nothing is sent afterwards", async () => {
+  test("closing the transport cancels open exchanges, and nothing is sent afterwards", async () => {
     server = await serve(() => rpc.close());
     const rpc = rpcTransport("127.0.0.1", server.port);
     await expect(rpc.send("summary", undefined, deadline())).rejects.toMatchObject({ code: "rig.timeout" });

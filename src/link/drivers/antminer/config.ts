@@ -1,26 +1,27 @@
 import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { isSameUrl, lastPool, listedEntry } from "../shared/listed-pool.ts";
 
-/** A pool as the configuration lists it. */
+/** A pool of the configuration. */
 export interface ConfiguredPool {
   readonly url: string;
   readonly user: string;
-  /** null where the rig does not tell it. */
+  /** null where the rig hides it. */
   readonly pass: string | null;
 }
 
-/** What get_miner_conf.cgi answers, read; the first pool that answers is mined at. */
+/** From get_miner_conf.cgi. The rig uses the first pool that answers. */
 export interface MinerConfig {
   /** Without empty places. */
   readonly pools: readonly ConfiguredPool[];
-  /** 0 normal, 1 sleep, 2 high, 3 low; null where the rig has no modes. Read as text or number, under either name. */
+  /** 0 normal, 1 sleep, 2 high, 3 low; null where the rig has no modes. A text or a number, under either name. */
   readonly mode: number | null;
-  /** It shows its mode as a text, and takes it as one. */
+  /** It reports its mode as a text, and takes it as one. */
   readonly modeIsText: boolean;
-  /** %, null lets the rig decide. */
+  /** %; null for automatic. */
   readonly fan: number | null;
-  /** What else is written back as it was. */
+  /** Everything else, written back unchanged. */
   readonly rest: TolerantReader;
 }
 
@@ -30,7 +31,7 @@ export const places = 3;
 export const modes: Readonly<Record<number, string>> = { 0: "normal", 1: "sleep", 2: "high", 3: "low" };
 export const asleep = 1;
 
-/** Throws `rig.garbled` when there is no list of pools: such a configuration is never written back. */
+/** Throws `rig.garbled` without a list of pools: such a configuration is never written back. */
 export function configOf(at: string, rest: TolerantReader): MinerConfig {
   if (!rest.isList("pools")) throw new RigbridgeError("rig.garbled", `${at}: its configuration lists no pools`);
   const pools = rest.list("pools", places).flatMap((pool) => {
@@ -48,13 +49,13 @@ export function configOf(at: string, rest: TolerantReader): MinerConfig {
   };
 }
 
-/** One that is shown as stars is not told. */
+/** A password of asterisks is hidden. */
 function passwordOf(pool: TolerantReader): string | null {
   const pass = pool.has("pass") ? (pool.text("pass", 255) ?? "") : null;
   return pass !== null && /^\*+$/.test(pass) ? null : pass;
 }
 
-/** What set_miner_conf.cgi of newer firmware takes: this and no more, always with every place for a pool. */
+/** The body for set_miner_conf.cgi of newer firmware: exactly these fields, always with every place for a pool. */
 export function documentOf({ pools, mode, fan, rest }: MinerConfig, modeAsText: boolean): Record<string, unknown> {
   const level = rest.text("bitmain-freq-level") ?? rest.text("freq-level");
   return {
@@ -67,8 +68,8 @@ export function documentOf({ pools, mode, fan, rest }: MinerConfig, modeAsText: 
 }
 
 /**
- * What set_miner_conf.cgi of older firmware takes: a shell script that reads its fields by their order, and writes the
- * whole configuration anew from them.
+ * The form for set_miner_conf.cgi of older firmware: a shell script that reads the fields in this order and writes the
+ * whole configuration from them.
  */
 export function formOf({ pools, mode, fan, rest }: MinerConfig): Record<string, string> {
   const form: Record<string, string> = {};
@@ -88,29 +89,29 @@ export function formOf({ pools, mode, fan, rest }: MinerConfig): Record<string, 
     if (!survivesScript.test(value))
       throw invalid(
         "pool",
-        "this rig's old firmware cannot store such letters; use A-Z, 0-9 and . _ - : / + @ # $ , ; = < > ? [ ] ^ |",
+        "this rig's old firmware cannot store such characters; use A-Z, 0-9 and . _ - : / + @ # $ , ; = < > ? [ ] ^ |",
       );
   }
   return form;
 }
 
-/** What the script decodes again; anything else would be stored as %-codes, or end the text. */
+/** What the script decodes; anything else would be stored as %-codes or end the value. */
 const survivesScript = /^[A-Za-z0-9._*:/+@#$,;=<>?[\]^|-]*$/;
 
-/** Throws where a password is not told: to write the list would wipe it. */
+/** Throws where a password is hidden: writing the list would delete it. */
 function inPlaces(pools: readonly ConfiguredPool[]): { url: string; user: string; pass: string }[] {
   const listed = pools.map(({ url, user, pass }) => {
     if (pass !== null) return { url, user, pass };
     throw new RigbridgeError(
       "not.possible",
-      `The rig takes only whole lists of pools and does not tell the password of ${url}; to write the list would wipe it`,
+      `The rig takes only whole lists of pools and hides the password of ${url}, which writing the list would delete`,
     );
   });
   const empty = { url: "", user: "", pass: "" };
   return Array.from({ length: places }, (_, index) => listed[index] ?? empty);
 }
 
-/** Changes of the list; each throws when it cannot be made. */
+/** Changes of the list; each throws when it is not possible. */
 export const edit = {
   add: (pools: readonly ConfiguredPool[], login: PoolLogin): ConfiguredPool[] => {
     if (pools.length < places) return [...pools, configured(login)];
@@ -119,48 +120,30 @@ export const edit = {
   /** In place of the first. */
   use: (pools: readonly ConfiguredPool[], login: PoolLogin): ConfiguredPool[] => [configured(login), ...pools.slice(1)],
   first: (pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool[] => {
-    const found = listed(pools, wanted);
+    const found = listedEntry(pools, wanted, ({ url, user }) => ({ url, worker: user }));
     return [found, ...pools.filter((pool) => pool !== found)];
   },
   remove: (pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool[] => {
-    const found = listed(pools, wanted);
-    if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    const found = listedEntry(pools, wanted, ({ url, user }) => ({ url, worker: user }));
+    if (pools.length < 2) throw lastPool();
     return pools.filter((pool) => pool !== found);
   },
 };
 
 const configured = ({ url, worker, password }: PoolLogin): ConfiguredPool => ({ url, user: worker, pass: password });
 
-function listed(pools: readonly ConfiguredPool[], wanted: PoolReading): ConfiguredPool {
-  const isWanted = (pool: ConfiguredPool | undefined): boolean =>
-    pool !== undefined && sameUrl(pool.url, wanted.url) && pool.user === wanted.worker;
-  const there = pools[wanted.index];
-  const found = there !== undefined && isWanted(there) ? there : pools.find(isWanted);
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return found;
-}
-
-const bare = (url: string): string =>
-  url
-    .replace(/^[a-z0-9+]+:\/\//i, "")
-    .replace(/\/$/, "")
-    .toLowerCase();
-
-export const sameUrl = (a: string, b: string): boolean => bare(a) === bare(b);
-
 /** Whether a later read shows what was written. */
 export const sameConfig = (a: MinerConfig, b: MinerConfig): boolean =>
   a.fan === b.fan && JSON.stringify(a.pools) === JSON.stringify(b.pools);
 
 /**
- * The pools as configured, with what the running program counts of them: what was written is shown at once, although
- * the program starts anew with it for minutes. Where the program says of none of them that it mines there, that is the
- * first one that is not dead.
+ * The configured pools with the counters of the running program: a change shows at once, although the program needs
+ * minutes to restart with it. Where the program reports none as active, the first that is not dead is.
  */
 export function poolsOf(config: MinerConfig, running: readonly PoolReading[]): PoolReading[] {
   const left = [...running];
   const pools = config.pools.map(({ url, user }, index): PoolReading => {
-    const at = left.findIndex((each) => sameUrl(each.url, url) && each.worker === user);
+    const at = left.findIndex((each) => isSameUrl(each.url, url) && each.worker === user);
     const [found] = at === -1 ? [] : left.splice(at, 1);
     return found === undefined
       ? { ...uncounted, index, priority: index, url, worker: user }

@@ -1,48 +1,48 @@
 import type { ControlKey } from "../../../contract/readings.ts";
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { asleep, type MinerConfig, modes } from "./config.ts";
 import type { AntminerWeb } from "./web.ts";
 
-/** What only a login gives. */
+/** Controls that require a login. */
 export const webControls: readonly ControlKey[] = ["reboot", "locate", "fan", "mining", "mode"];
 
-/** What a read found that decides on the controls. */
-export interface Found {
+/** What decides which controls are offered. */
+export interface ControlContext {
   /** null where it could not be read. */
   readonly config: MinerConfig | null;
-  /** null where the rig does not say. */
+  /** null where it is not reported. */
   readonly blinks: boolean | null;
-  /** Cooled by water, it has none. */
+  /** A liquid-cooled rig has none. */
   readonly hasFans: boolean;
-  /** Mode to wake into: the one it was in before it slept. */
+  /** Mode to wake into: the one before it slept. */
   readonly awake: number;
 }
 
-/** Saved in the configuration; with every change of it the mining program starts anew, which takes some minutes. */
+/** Stored in the configuration; the mining program restarts with each change, which takes some minutes. */
 export const stored = { lasting: true, restartsMining: true, seconds: 180 } as const;
 
-/** Source: the requests of Bitmain's web page. It has no limit of power, and no restart but the reboot. */
-export function offers(web: AntminerWeb, generation: "new" | "old", found: Found): Steer[] {
-  const steers: Steer[] = [
+/** Source: the requests of Bitmain's web page. It has no power limit, and no restart other than the reboot. */
+export function offers(web: AntminerWeb, generation: "new" | "old", context: ControlContext): OfferedControl[] {
+  const offered: OfferedControl[] = [
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 240 }),
       set: (_, signal) => web.reboot(signal),
     },
   ];
-  if (found.blinks !== null) {
-    steers.push({
-      control: toggle("locate", found.blinks, { lasting: false, restartsMining: false, seconds: 5 }),
+  if (context.blinks !== null) {
+    offered.push({
+      control: toggle("locate", context.blinks, { lasting: false, restartsMining: false, seconds: 5 }),
       set: (on, signal) => web.blink(on === true, signal),
     });
   }
-  if (found.config !== null && found.hasFans) steers.push(fan(web, found.config));
-  // Only the newer interface has a documented form for these.
-  if (found.config !== null && found.config.mode !== null && generation === "new")
-    steers.push(...modeSteers(web, found.config.mode, found.awake));
-  return steers;
+  if (context.config !== null && context.hasFans) offered.push(fan(web, context.config));
+  // Only the newer interface documents these.
+  if (context.config !== null && context.config.mode !== null && generation === "new")
+    offered.push(...modeControls(web, context.config.mode, context.awake));
+  return offered;
 }
 
-function fan(web: AntminerWeb, { fan }: MinerConfig): Steer {
+function fan(web: AntminerWeb, { fan }: MinerConfig): OfferedControl {
   const scale = { unit: "%", min: 0, max: 100, step: 1, value: fan ?? "auto", options: ["auto"] } as const;
   return {
     control: range("fan", { ...scale, options: [...scale.options] }, stored),
@@ -51,13 +51,13 @@ function fan(web: AntminerWeb, { fan }: MinerConfig): Steer {
   };
 }
 
-/** Asleep it offers no mode: to choose one would wake it. */
-function modeSteers(web: AntminerWeb, mode: number, awake: number): Steer[] {
+/** Asleep it offers no mode: choosing one would wake it. */
+function modeControls(web: AntminerWeb, mode: number, awake: number): OfferedControl[] {
   const into =
     (to: number): ((signal: AbortSignal) => Promise<string>) =>
     (signal) =>
       web.change((config) => ({ ...config, mode: to }), signal);
-  const mining: Steer = {
+  const mining: OfferedControl = {
     control: toggle("mining", mode !== asleep, stored),
     set: (on, signal) => into(on === true ? awake : asleep)(signal),
   };

@@ -1,7 +1,7 @@
 import type { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
+import type { OfferedControl } from "../../controls.ts";
 import type { Driver, Login, PoolAction, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
@@ -9,6 +9,7 @@ import { Notes } from "../../tolerant-reader.ts";
 import { digestTransport } from "../../transports/digest.ts";
 import { kindOf } from "../cgminer/identity.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { asleep, edit, type MinerConfig, places, poolsOf } from "./config.ts";
 import { nameOf, offers, stored, webControls } from "./controls.ts";
 import { AntminerReader, type Snapshot } from "./reader.ts";
@@ -16,26 +17,26 @@ import { AntminerByRpc } from "./rpc.ts";
 import { AntminerWeb } from "./web.ts";
 
 /**
- * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface behind a digest
- * login, which steers. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
+ * Bitmain's own firmware on its Antminers: the RPC of cgminer, which only reads, and a web interface with digest login,
+ * which also writes. Source: the requests of its web page, old (S9, S17) and new (S19 and later), and recordings.
  */
 export const antminer: Driver = {
   id: "antminer",
   name: "Antminer (Bitmain's firmware)",
   evidence: { readings: "recorded", controls: "other source" },
   ports: [80, 4028],
-  login: { keys: ["username", "password"], adds: "rebooted and found, and its pools and fan changed" },
+  login: { keys: ["username", "password"], adds: "rebooted and located, and its pools and fan changed" },
   makersLogin: { username: "root", password: "root" },
   recognise: (signs) => recognise(signs),
   connect: (link) => connect(link),
 };
 
-/** By its RPC where that is open, which names other firmware on the same hardware; else by the name of its login. */
-function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+/** By its RPC where that is open, which also names other firmware on the same hardware; else by its login realm. */
+function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   const status = statusOf(version);
-  // Some firmware no longer knows `version`, but says in `stats` what it is.
-  if (status !== null && isRefusal(status) && !Object.hasOwn(told, "stats")) return { command: "stats" };
-  const kind = kindOf(version, told.stats ?? null);
+  // Some firmware no longer knows `version`, but names itself in `stats`.
+  if (status !== null && isRefusal(status) && !Object.hasOwn(reports, "stats")) return { command: "stats" };
+  const kind = kindOf(version, reports.stats ?? null);
   // MSKMiner names the hardware too.
   if (kind !== undefined && /rwglr/i.test(JSON.stringify(version))) return undefined;
   if (kind !== undefined && kind.identity.make !== null) {
@@ -48,7 +49,7 @@ function recognise({ root, version, told }: Signs): Partial<Identity> | Question
 function connect(link: Link): Rig {
   const { username, password } = link.credentials;
   if (username === undefined && password === undefined) return new AntminerByRpc(link);
-  // Bitmain's firmware has this one user.
+  // The only user of Bitmain's firmware.
   return new AntminerRig(link, { username: username ?? "root", password: password ?? "" });
 }
 
@@ -56,7 +57,7 @@ class AntminerRig implements Rig {
   readonly #web: AntminerWeb;
   readonly #reader: AntminerReader;
   readonly #link: Link;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
   /** Why the web did not answer the last read. */
   #trouble: RigbridgeError | null = null;
   /** The last mode in which it was awake. */
@@ -72,23 +73,23 @@ class AntminerRig implements Rig {
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
-    const facts = await this.#reader.read(signal, notes);
-    this.#trouble = facts.trouble;
-    if (facts.trouble !== null) notes.add(`nothing can be steered now: ${facts.trouble.unquoted}`);
-    const { config, report } = facts;
+    const snapshot = await this.#reader.read(signal, notes);
+    this.#trouble = snapshot.trouble;
+    if (snapshot.trouble !== null) notes.add(`nothing can be controlled now: ${snapshot.trouble.unquoted}`);
+    const { config, report } = snapshot;
     if (config !== null && config.mode !== null && config.mode !== asleep) this.#awake = config.mode;
     if (report !== null && report.readings.boards.length > 0) this.#hasFans = report.readings.fans.length > 0;
-    const steers = this.#offers(facts);
-    this.#steers = steers;
     const running = report?.pools ?? [];
     return {
-      identity: facts.identity,
-      readings: { ...readingsOf(facts), notes: notes.list() },
+      identity: snapshot.identity,
+      readings: { ...readingsOf(snapshot), notes: notes.list() },
       pools: config === null ? running : poolsOf(config, running),
       devices: report?.devices ?? [],
-      controls: steers.map(({ control }) => control),
-      poolActions: config === null || facts.generation === null ? [] : poolActionsOf(config),
-      ...(facts.trouble?.code === "rig.login" ? { locked: { why: "login wrong", text: facts.trouble.unquoted } } : {}),
+      controls: this.#offered.offer(this.#offers(snapshot)),
+      poolActions: config === null || snapshot.generation === null ? [] : poolActionsOf(config),
+      ...(snapshot.trouble?.code === "rig.login"
+        ? { locked: { why: "login wrong", text: snapshot.trouble.unquoted } }
+        : {}),
       poolSeconds: stored.seconds,
       software: null,
       logInterval: report?.logInterval ?? null,
@@ -97,15 +98,13 @@ class AntminerRig implements Rig {
   }
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    const steers = this.#steers ?? [];
-    if (webControls.includes(key) && !steers.some(({ control }) => control.key === key)) this.#reachableWeb();
-    return steer(steers, key, value, signal).finally(() => this.#reader.look());
+    if (webControls.includes(key) && !(await this.#offered.has(this, key, signal))) this.#reachableWeb();
+    return this.#offered.set(this, key, value, signal).finally(() => this.#reader.rereadLight());
   }
 
   /**
-   * The rig holds three pools, mines at the first that answers, and takes only the whole list; its passwords are read
-   * from it to be written back. Mining restarts with each change.
+   * The rig stores three pools, uses the first that answers, and takes only the whole list; their passwords are read to
+   * be written back. Mining restarts with each change.
    */
   readonly pools: PoolControls = {
     add: async (login, signal) => {
@@ -134,13 +133,13 @@ class AntminerRig implements Rig {
     return this.#reachableWeb().change((config) => ({ ...config, pools: to(config.pools) }), signal);
   }
 
-  /** Throws why there is nothing to steer with. */
+  /** Throws why the web interface cannot be used. */
   #reachableWeb(): AntminerWeb {
     if (this.#trouble !== null) throw this.#trouble;
     return this.#web;
   }
 
-  #offers({ generation, config, blinks }: Snapshot): Steer[] {
+  #offers({ generation, config, blinks }: Snapshot): OfferedControl[] {
     if (generation === null) return [];
     return offers(this.#web, generation, { config, blinks, hasFans: this.#hasFans, awake: this.#awake });
   }

@@ -11,50 +11,50 @@ import { asleep, type MinerConfig } from "./config.ts";
 import { poolsOfWeb, type Remarks, type Report, remarksOf, reportOfRpc, reportOfWeb } from "./stats.ts";
 import type { AntminerWeb, Generation } from "./web.ts";
 
-/** What one read found. */
+/** What one read brings. */
 export interface Snapshot {
   readonly identity: Identity;
   readonly algorithm: string | null;
-  /** null while the mining program starts anew; `silence` says so in words. */
+  /** null while the mining program restarts; `silence` is the sentence for it. */
   readonly report: Report | null;
   readonly silence: string | null;
   readonly generation: Generation;
-  /** null where it cannot be had. */
+  /** null where it cannot be read. */
   readonly config: MinerConfig | null;
   readonly blinks: boolean | null;
   readonly remarks: Remarks | null;
   readonly foundBlocks: number | null;
-  /** Why the web does not answer. */
+  /** Why the web interface does not answer. */
   readonly trouble: RigbridgeError | null;
 }
 
-/** ms that one page may take of a read. */
-const patience = 2_500;
-/** ms for which a way that did not answer is not tried again, while the other answers. */
-const rest = 60_000;
+/** Of a read, for one page. */
+const pageTimeoutMs = 2_500;
+/** Until an interface that did not answer is tried again, while the other answers. */
+const retryAfterMs = 60_000;
 
 type Tried<T> = { readonly value: T } | { readonly error: RigbridgeError };
 
 /**
- * Reads over the web, and over RPC what that says better, or when the web does not answer. One request at a time; what
- * seldom changes is asked in turn, one thing with each read.
+ * Reads over the web interface, and over RPC what that reports better, or when the web interface does not answer. One
+ * request at a time; what changes seldom is read in turn, one page with each read.
  */
 export class AntminerReader {
   readonly #rpc: RpcTransport;
   readonly #web: AntminerWeb;
-  /** undefined until they were asked. */
+  /** undefined before they were read. */
   #kind: Kind | null | undefined;
   #system: TolerantReader | undefined;
   #blinks: boolean | null | undefined;
-  /** Both are asked again; until they answer, what they said holds. */
+  /** Both are read again; until they answer, the old answers stay valid. */
   #askAgain = false;
   #mac: string | null = null;
   #remarks: Remarks | null = null;
   #foundBlocks: number | null = null;
   #turn = 0;
   /** Of the monotonic clock. */
-  #webRestsUntil = 0;
-  #rpcRestsUntil = 0;
+  #webRetryAt = 0;
+  #rpcRetryAt = 0;
   #trouble: RigbridgeError | null = null;
   #uptime: number | null = null;
 
@@ -63,26 +63,26 @@ export class AntminerReader {
     this.#web = web;
   }
 
-  /** Asks anew what the rig has once said of itself, and tries both ways. */
+  /** The next read reads the identity again, over both interfaces. */
   doubt(): void {
     this.#kind = undefined;
     this.#system = undefined;
-    this.#webRestsUntil = 0;
-    this.#rpcRestsUntil = 0;
+    this.#webRetryAt = 0;
+    this.#rpcRetryAt = 0;
   }
 
-  /** The next read asks whether the light blinks. */
-  look(): void {
+  /** The next read reads whether the light blinks. */
+  rereadLight(): void {
     this.#blinks = undefined;
   }
 
   async read(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
-    if (performance.now() >= this.#webRestsUntil) this.#trouble = await this.#meet(signal, notes);
+    if (performance.now() >= this.#webRetryAt) this.#trouble = await this.#meet(signal, notes);
     const generation = this.#trouble === null ? await this.#web.generation(signal) : null;
     const config = this.#trouble === null ? await this.#config(signal, notes) : null;
     const found = await this.#report(generation, config, signal, notes);
     if ("error" in found && config === null) throw this.#failure(found.error);
-    if (this.#kind === undefined || this.#askAgain) await this.#askVersion(signal);
+    if (this.#kind === undefined || this.#askAgain) await this.#readVersion(signal);
     if (this.#trouble === null) await this.#readInTurn(generation, signal, notes);
     const report = "value" in found ? found.value : null;
     const identity = this.#identity(report?.model ?? null);
@@ -102,13 +102,13 @@ export class AntminerReader {
     };
   }
 
-  /** Who answers there, and with which pages. The reason when nobody does. */
+  /** Reads who answers and with which pages; returns why the web interface cannot be used, else null. */
   async #meet(signal: AbortSignal, notes: Notes): Promise<RigbridgeError | null> {
     if (this.#system === undefined || this.#askAgain) {
-      const said = await this.#try(signal, (short) => this.#web.ask("get_system_info", short, notes));
-      if ("error" in said && isClosed(said.error)) return this.#closed(said.error);
-      if ("error" in said) notes.add(`what the rig is cannot be read: ${said.error.unquoted}`);
-      else this.#introduce(new TolerantReader(said.value, notes, "system"));
+      const answer = await this.#try(signal, (short) => this.#web.ask("get_system_info", short, notes));
+      if ("error" in answer && isClosed(answer.error)) return this.#closed(answer.error);
+      if ("error" in answer) notes.add(`its identity cannot be read: ${answer.error.unquoted}`);
+      else this.#introduce(new TolerantReader(answer.value, notes, "system"));
     }
     const pages = await this.#try(signal, (short) => this.#web.generation(short));
     return "error" in pages ? this.#closed(pages.error) : null;
@@ -122,7 +122,7 @@ export class AntminerReader {
   }
 
   #closed(error: RigbridgeError): RigbridgeError {
-    this.#webRestsUntil = performance.now() + rest;
+    this.#webRetryAt = performance.now() + retryAfterMs;
     return error;
   }
 
@@ -130,7 +130,7 @@ export class AntminerReader {
     const config = await this.#try(signal, (short) => this.#web.config(short, notes));
     if ("value" in config) return config.value;
     if (isClosed(config.error)) this.#trouble = this.#closed(config.error);
-    else notes.add(`the configuration cannot be read: ${config.error.unquoted}`);
+    else notes.add(`its configuration cannot be read: ${config.error.unquoted}`);
     return null;
   }
 
@@ -148,18 +148,18 @@ export class AntminerReader {
     const byRpc = await this.#reportOfRpc(signal, notes);
     if ("value" in byRpc || this.#trouble !== null || generation !== "old") return byRpc;
     const byPages = await this.#try(signal, (short) => this.#reportOfPages(short, notes));
-    if ("value" in byPages) this.#restRpc(notes);
+    if ("value" in byPages) this.#postponeRpc(notes);
     return byPages;
   }
 
-  /** The RPC says at which pool is mined, which the page does not. */
+  /** The RPC reports the active pool, which the page does not. */
   async #pools(signal: AbortSignal, notes: Notes): Promise<PoolReading[]> {
     const listed = await this.#command("pools", signal, notes);
     if ("value" in listed) return poolsOf(new TolerantReader(listed.value, notes, "").list("POOLS"));
-    this.#restRpc(notes);
+    this.#postponeRpc(notes);
     const pages = await this.#try(signal, (short) => this.#web.ask("pools", short, notes));
     if ("value" in pages) return poolsOfWeb(pages.value, notes);
-    notes.add(`what the pools count cannot be read: ${pages.error.unquoted}`);
+    notes.add(`the counters of its pools cannot be read: ${pages.error.unquoted}`);
     return [];
   }
 
@@ -173,17 +173,17 @@ export class AntminerReader {
     }
     const pools = await this.#command("pools", signal, notes);
     for (const part of [pools, stats]) if ("error" in part) notes.add(part.error.unquoted);
-    const said = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
+    const answered = (part: Tried<unknown>): unknown => ("value" in part ? part.value : null);
     return {
       value: reportOfRpc(
-        { summary: said(summary), pools: said(pools), stats: said(stats) },
+        { summary: answered(summary), pools: answered(pools), stats: answered(stats) },
         notes,
         this.#identity(null).model,
       ),
     };
   }
 
-  /** Older firmware shows on its pages what its RPC says. */
+  /** Older firmware has the reports of its RPC on its pages. */
   async #reportOfPages(signal: AbortSignal, notes: Notes): Promise<Report> {
     const summary = await this.#web.ask("miner_summary", signal, notes);
     const pools = await this.#web.ask("miner_pools", signal, notes);
@@ -197,25 +197,25 @@ export class AntminerReader {
     signal: AbortSignal,
     notes: Notes,
   ): Promise<Tried<unknown>> {
-    if (performance.now() < this.#rpcRestsUntil) {
-      const error = new RigbridgeError("rig.unreachable", `${this.#rpc.at}: did not answer before`);
+    if (performance.now() < this.#rpcRetryAt) {
+      const error = new RigbridgeError("rig.unreachable", `${this.#rpc.at}: did not answer the last request`);
       return Promise.resolve({ error });
     }
     return this.#try(signal, async (short) => {
       const reply = await this.#rpc.send(name, undefined, short);
       if (name !== "version") accepted(this.#rpc.at, name, reply.value);
-      for (const note of reply.notes) notes.add(note);
+      notes.addAll(reply.notes);
       return reply.value;
     });
   }
 
-  #restRpc(notes: Notes): void {
-    notes.add("the RPC at port 4028 does not answer; the web interface is read alone");
-    this.#rpcRestsUntil = Math.max(this.#rpcRestsUntil, performance.now() + rest);
+  #postponeRpc(notes: Notes): void {
+    notes.add("the RPC at port 4028 does not answer; only the web interface is read");
+    this.#rpcRetryAt = Math.max(this.#rpcRetryAt, performance.now() + retryAfterMs);
   }
 
-  /** Newer firmware no longer answers `version`, but says in its statistics what it is. */
-  async #askVersion(signal: AbortSignal): Promise<void> {
+  /** Newer firmware no longer answers `version`, but names itself in its statistics. */
+  async #readVersion(signal: AbortSignal): Promise<void> {
     const notes = new Notes();
     const version = await this.#command("version", signal, notes);
     if ("error" in version) return;
@@ -226,7 +226,7 @@ export class AntminerReader {
     } else this.#kind = known ?? null;
   }
 
-  /** All of it with the first read, then one thing with each. None of it fails a read. */
+  /** Everything with the first read, then one page with each. A failure does not fail the read. */
   async #readInTurn(generation: Generation, signal: AbortSignal, notes: Notes): Promise<void> {
     const first = this.#turn === 0;
     this.#turn = (this.#turn % 3) + 1;
@@ -236,7 +236,7 @@ export class AntminerReader {
       this.#blinks = "value" in blinks ? blinks.value : null;
       if ("error" in blinks) notes.add(blinks.error.unquoted);
     }
-    // The reports of older firmware hold all that follows.
+    // The reports of older firmware contain all that follows.
     if (generation === "old") return;
     if (first || this.#turn === 2) {
       const summary = await this.#try(signal, (short) => this.#web.ask("summary", short, notes));
@@ -245,29 +245,31 @@ export class AntminerReader {
     }
     if (first || this.#turn === 3) {
       const summary = await this.#command("summary", signal, notes);
-      const [said] = "value" in summary ? new TolerantReader(summary.value, notes, "").list("SUMMARY") : [];
-      this.#foundBlocks = said?.integer("Found Blocks") ?? null;
+      const [first] = "value" in summary ? new TolerantReader(summary.value, notes, "").list("SUMMARY") : [];
+      this.#foundBlocks = first?.integer("Found Blocks") ?? null;
     }
   }
 
-  /** Neither way gave anything: the web's reason where it is more than silence, since a login can be mended. */
+  /**
+   * Neither interface answered: the web interface's error unless it is mere silence, since a login can be corrected.
+   */
   #failure(byRpc: RigbridgeError): RigbridgeError {
-    this.#webRestsUntil = 0;
-    this.#rpcRestsUntil = 0;
+    this.#webRetryAt = 0;
+    this.#rpcRetryAt = 0;
     return this.#trouble === null || this.#trouble.code === "rig.unreachable" ? byRpc : this.#trouble;
   }
 
-  /** Runs with a time of its own, so that one page cannot cost the read; the caller's deadline ends all. */
+  /** Runs with its own timeout, so that one page cannot fail the read; after the caller's deadline it throws. */
   async #try<T>(signal: AbortSignal, work: (short: AbortSignal) => Promise<T>): Promise<Tried<T>> {
     try {
-      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(patience)])) };
+      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)])) };
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
       return { error };
     }
   }
 
-  /** What mines there now may be another firmware. */
+  /** After a restart it may be other firmware. */
   #noticeRestart(uptime: number | null): void {
     this.#askAgain = uptime !== null && this.#uptime !== null && uptime < this.#uptime;
     this.#uptime = uptime ?? this.#uptime;
@@ -287,7 +289,7 @@ export class AntminerReader {
   }
 }
 
-/** The whole web is meant, not one page of it. */
+/** Whether the error concerns the whole web interface and not one page. */
 const isClosed = ({ code }: RigbridgeError): boolean =>
   code === "rig.login" || code === "rig.unreachable" || code === "rig.timeout";
 

@@ -8,18 +8,18 @@ import { webControls } from "./controls.ts";
 import { type Report, reportOfWeb } from "./stats.ts";
 
 const loginNote =
-  "read without a login; the user name and password of its web page add its MAC address, host name and faults, and let it be rebooted and found, its pools and fan be changed, and newer firmware be put to sleep";
+  "read without a login; the user name and password of its web page add its MAC address, host name and faults, and allow rebooting and locating it, changing its pools and fan, and putting newer firmware to sleep";
 
-/** ms for the newer statistics. */
-const patience = 1_500;
+/** For the newer statistics. */
+const statsTimeoutMs = 1_500;
 
-/** An Antminer to which no login was given: what its RPC says and, rarely, allows. */
+/** An Antminer without a configured login: what its RPC reports and, rarely, allows. */
 export class AntminerByRpc implements Rig {
   readonly #link: Link;
   readonly #rig: Rig;
   #controls: readonly Control[] = [];
-  /** Whether its newer statistics say what the older ones do not; undefined until they were asked for. */
-  #saysMore: boolean | undefined;
+  /** Whether its newer statistics report more than the older ones; undefined before they were read. */
+  #reportsMore: boolean | undefined;
 
   constructor(link: Link) {
     this.#link = link;
@@ -41,20 +41,21 @@ export class AntminerByRpc implements Rig {
     };
   }
 
-  /** Newer statistics tell the watts of a rig that knows them, and the coolant of one without fans. */
+  /** Newer statistics may report the power, and the coolant's temperatures of a rig without fans. */
   async #newer(model: string | null, signal: AbortSignal): Promise<Report["readings"] | null> {
-    if (this.#saysMore === false) return null;
-    const short = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+    if (this.#reportsMore === false) return null;
+    const short = AbortSignal.any([signal, AbortSignal.timeout(statsTimeoutMs)]);
     try {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);
-      const [said] = new TolerantReader(value, new Notes(), "").list("STATS");
+      const [first] = new TolerantReader(value, new Notes(), "").list("STATS");
       const report = reportOfWeb(value, [], new Notes(), model);
       const { power, temperatureIn } = report.readings;
-      this.#saysMore = said?.has("chain") === true && (said.has("watt") || power !== null || temperatureIn !== null);
-      return this.#saysMore ? report.readings : null;
+      this.#reportsMore =
+        first?.has("chain") === true && (first.has("watt") || power !== null || temperatureIn !== null);
+      return this.#reportsMore ? report.readings : null;
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
-      this.#saysMore ??= false;
+      this.#reportsMore ??= false;
       return null;
     }
   }
@@ -62,7 +63,7 @@ export class AntminerByRpc implements Rig {
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
     const offered = this.#controls.some((control) => control.key === key);
     if (!offered && webControls.includes(key)) {
-      throw this.#login("lets itself be steered only over its web page, and no login for that was given");
+      throw this.#login("can be controlled only over its web interface, and no login for that is configured");
     }
     return this.#rig.set(key, value, signal);
   }
@@ -72,7 +73,7 @@ export class AntminerByRpc implements Rig {
   }
 
   doubt(): void {
-    this.#saysMore = undefined;
+    this.#reportsMore = undefined;
     this.#rig.doubt?.();
   }
 
@@ -81,12 +82,12 @@ export class AntminerByRpc implements Rig {
     this.#link.http.close();
   }
 
-  /** Where the RPC is closed the web may still say that it wants a login. */
+  /** Where the RPC is closed, the web interface may still require a login. */
   async #reason(error: unknown, signal: AbortSignal): Promise<unknown> {
     try {
       const { status } = await this.#link.http.call({ method: "GET", path: "/cgi-bin/get_system_info.cgi" }, signal);
       if (status !== 401) return error;
-      return this.#login("does not answer RPC, and shows its web page only to who logs in; no login was given");
+      return this.#login("does not answer RPC, its web interface requires a login, and none is configured");
     } catch {
       return error;
     }

@@ -6,15 +6,16 @@ import type { Notes } from "../../tolerant-reader.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
 import { readingsOf, type Sections, snapshotOf } from "../cgminer/readings.ts";
-import { boardDevice } from "../shared/bitmain-stats.ts";
+import { bitmainDevice } from "../shared/bitmain-stats.ts";
 import { rateUnit } from "../shared/cgminer-replies.ts";
+import { highest, lowest, total } from "../shared/figures.ts";
 
-/** What one way to the rig says of its work. */
+/** What one interface of the rig reports of its work. */
 export interface Report {
   readonly readings: RigReadings;
   readonly devices: DeviceReading[];
   readonly pools: PoolReading[];
-  /** What it says that it is. */
+  /** The model that it reports. */
   readonly model: string | null;
   /** Seconds over which the hash rate is averaged. */
   readonly logInterval: number | null;
@@ -22,26 +23,26 @@ export interface Report {
 }
 
 /**
- * From `summary`, `pools` and `stats` as the RPC answers them, and older firmware its web pages. `known`: the model, as
- * far as it is known without them.
+ * From `summary`, `pools` and `stats`, as the RPC and the web pages of older firmware have them. `known`: the model
+ * where they do not name it.
  */
 export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
-  const parts = snapshotOf({ ...sections, devs: null }, notes, known);
+  const snapshot = snapshotOf({ ...sections, devs: null }, notes, known);
   return {
-    readings: readingsOf(parts),
-    devices: parts.devices,
-    pools: parts.pools,
+    readings: readingsOf(snapshot),
+    devices: snapshot.devices,
+    pools: snapshot.pools,
     model: new TolerantReader(sections.stats, notes, "").list("STATS")[0]?.text("Type") ?? null,
-    logInterval: parts.rates.seconds,
-    workUtility: parts.summary.number("Work Utility"),
+    logInterval: snapshot.rates.seconds,
+    workUtility: snapshot.summary.number("Work Utility"),
   };
 }
 
 /** From stats.cgi of newer firmware. A rig that sleeps lists no statistics there. */
 export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, known: string | null): Report {
   const page = new TolerantReader(stats, notes, "");
-  const [said] = page.list("STATS");
-  const reply = said ?? new TolerantReader(undefined, notes, "STATS[0]");
+  const [first] = page.list("STATS");
+  const reply = first ?? new TolerantReader(undefined, notes, "STATS[0]");
   const model = page.object("INFO").text("type") ?? known;
   const unit = rateUnit(reply, antminerAlgorithm(model));
   const chains = reply.list("chain", 16);
@@ -63,7 +64,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, 
       uptime: reply.number("elapsed"),
       shares: { ...sharesOf(pools), hardwareErrors: total(errors) },
     },
-    devices: boards.map((board, index) => boardDevice(board, errors[index] ?? null)),
+    devices: boards.map((board, index) => bitmainDevice(board, errors[index] ?? null)),
     pools,
     model,
     logInterval: 5,
@@ -71,7 +72,7 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, 
   };
 }
 
-/** Numbered from 1, as the RPC numbers the same boards. */
+/** Numbered from 1, as in the RPC. */
 function boardOf(chain: TolerantReader, position: number, unit: number): Board {
   const found = chain.integer("asic_num") ?? 0;
   const broken = Math.min(chain.text("asic", 1000)?.replace(/[^xX]/g, "").length ?? 0, found);
@@ -88,14 +89,14 @@ function boardOf(chain: TolerantReader, position: number, unit: number): Board {
   };
 }
 
-/** 0 and 255 stand for a sensor that does not answer. */
+/** 0 and 255 mean that a sensor does not answer. */
 const sensors = (chain: TolerantReader, key: string): number[] =>
   chain.numbers(key, { min: -60, max: 255 }).flatMap((each) => (each !== null && each > 0 && each < 255 ? each : []));
 
-/** In a rig that is cooled by water these sensors sit where it comes in and goes out. */
+/** In a water-cooled rig these sensors are at the inlet and the outlet. */
 function coolant(chains: readonly TolerantReader[]): Pick<RigReadings, "temperatureIn" | "temperatureOut"> {
   const water = chains.flatMap((chain) => sensors(chain, "temp_pic"));
-  return { temperatureIn: water.length === 0 ? null : Math.min(...water), temperatureOut: highest(water) };
+  return { temperatureIn: lowest(water), temperatureOut: highest(water) };
 }
 
 function fansOf(reply: TolerantReader): RigReadings["fans"] {
@@ -106,7 +107,7 @@ function fansOf(reply: TolerantReader): RigReadings["fans"] {
     .map((rpm) => ({ rpm, percent: null }));
 }
 
-/** The pools of pools.cgi; it does not say at which of them is mined. */
+/** The pools of pools.cgi, which does not report the active one. */
 export const poolsOfWeb = (pools: unknown, notes: Notes): PoolReading[] =>
   new TolerantReader(pools, notes, "").list("POOLS").map((pool, position) => ({
     index: pool.integer("index") ?? position,
@@ -133,10 +134,10 @@ export interface Remarks {
   readonly hardwareErrors: number | null;
 }
 
-/** An empty status stands where nothing is there to go wrong, "running" where nothing is. */
+/** The states that are no fault. */
 const healthy: readonly (string | null)[] = [null, "s", "running"];
 
-/** What summary.cgi adds: what is wrong, and the best share. */
+/** What summary.cgi adds: faults and the best share. */
 export function remarksOf(summary: unknown, notes: Notes): Remarks {
   const [reply] = new TolerantReader(summary, notes, "").list("SUMMARY");
   const states = reply?.list("status", 32) ?? [];
@@ -149,14 +150,8 @@ export function remarksOf(summary: unknown, notes: Notes): Remarks {
       const code = state.text("code");
       return {
         code: what,
-        text: state.text("msg") ?? `${what} is reported as faulty${code === null ? "" : ` (${code})`}`,
+        text: state.text("msg") ?? `${what} is faulty${code === null ? "" : ` (${code})`}`,
       };
     }),
   };
 }
-
-const total = (values: readonly (number | null)[]): number | null =>
-  values.every((value) => value === null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-
-const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);

@@ -6,22 +6,22 @@ import { configOf, documentOf, formOf, type MinerConfig, sameConfig } from "./co
 
 /**
  * Which web interface: `new` takes JSON, `old` (S9, S17 and their time) forms that its shell scripts read.
- * null: neither was recognised, and nothing is written, for the wrong form wipes the configuration.
+ * null: neither was recognised, and nothing is written, since the wrong form deletes the configuration.
  */
 export type Generation = "new" | "old" | null;
 
 const page = (name: string): string => `/cgi-bin/${name}.cgi`;
 
-/** ms; older firmware keeps the answer back for as long as it blinks. */
-const blinkPatience = 4_000;
+/** Older firmware answers only once it has stopped blinking. */
+const blinkTimeoutMs = 4_000;
 
 /** The web interface of Bitmain's firmware, behind its login. */
 export class AntminerWeb {
   readonly #http: HttpTransport;
-  /** undefined until it was found out. */
+  /** undefined before it was recognised. */
   #generation: Generation | undefined;
-  /** Some firmware takes the mode in the other form than it shows it, and passes over that one. */
-  #modeOtherwise = false;
+  /** Some firmware takes the mode in the other type than it reports it, and ignores that one. */
+  #isModeTypeOther = false;
 
   constructor(http: HttpTransport) {
     this.#http = http;
@@ -31,17 +31,17 @@ export class AntminerWeb {
     return this.#http.at;
   }
 
-  /** Another rig has this address. */
+  /** For another rig at this address. */
   forget(): void {
     this.#generation = undefined;
-    this.#modeOtherwise = false;
+    this.#isModeTypeOther = false;
   }
 
   close(): void {
     this.#http.close();
   }
 
-  /** By the pages that only the one or the other has. */
+  /** By the pages that only one of them has. */
   async generation(signal: AbortSignal): Promise<Generation> {
     this.#generation ??= (await this.#has("summary", signal))
       ? "new"
@@ -66,7 +66,7 @@ export class AntminerWeb {
 
   async #ask(call: HttpCall, signal: AbortSignal, notes: Notes): Promise<unknown> {
     const reply = jsonOf(this.at, call, await this.#http.send(call, signal));
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return reply.value;
   }
 
@@ -78,25 +78,25 @@ export class AntminerWeb {
     return configOf(this.at, new TolerantReader(await this.#ask(call, signal, notes), notes, "configuration"));
   }
 
-  /** Reads the configuration, changes it and writes the whole: the rig takes nothing less. Mining restarts with it. */
+  /** Reads the configuration, changes it and writes it whole, as the rig requires. Mining restarts. */
   async change(to: (config: MinerConfig) => MinerConfig, signal: AbortSignal): Promise<string> {
     const generation = await this.#known(signal);
     const read: HttpCall = { method: "GET", path: page("get_miner_conf"), ofCommand: true };
     const wanted = to(await this.#config(read, signal, new Notes()));
-    const said = await this.#write(generation, wanted, signal);
+    const result = await this.#write(generation, wanted, signal);
     const after = await this.#reread(signal);
-    if (after === null) return said || "stored";
-    if (generation === "old" && said === "" && !sameConfig(after, wanted)) {
-      throw new RigbridgeError("rig.busy", `${this.at} is carrying out another change, and did not take this one`);
+    if (after === null) return result || "stored";
+    if (generation === "old" && result === "" && !sameConfig(after, wanted)) {
+      throw new RigbridgeError("rig.busy", `${this.at} is applying another change and ignored this one; try again`);
     }
-    if (generation === "new" && after.mode !== wanted.mode && !this.#modeOtherwise) {
-      this.#modeOtherwise = true;
+    if (generation === "new" && after.mode !== wanted.mode && !this.#isModeTypeOther) {
+      this.#isModeTypeOther = true;
       return this.#write(generation, wanted, signal);
     }
-    return said || "stored";
+    return result || "stored";
   }
 
-  /** null when it does not say: it may be restarting. */
+  /** null when it does not answer: it may be restarting. */
   async #reread(signal: AbortSignal): Promise<MinerConfig | null> {
     try {
       return await this.config(signal);
@@ -113,7 +113,7 @@ export class AntminerWeb {
         : {
             method: "POST",
             path: page("set_miner_conf"),
-            body: documentOf(config, config.modeIsText !== this.#modeOtherwise),
+            body: documentOf(config, config.modeIsText !== this.#isModeTypeOther),
             ofCommand: true,
           };
     const reply = await this.#http.send(call, signal);
@@ -125,13 +125,13 @@ export class AntminerWeb {
     const parsed = parseReply(body);
     const reply = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "");
     const code = reply.text("code", 20);
-    const said = reply.text("msg") ?? reply.text("stats") ?? "";
-    if (code === success) return `${said || "stored"} (${code})`;
-    const answer = code === null ? words(body) || "an answer without a code" : `${code} ${said}`.trim();
+    const result = reply.text("msg") ?? reply.text("stats") ?? "";
+    if (code === success) return `${result || "stored"} (${code})`;
+    const answer = code === null ? words(body) || "an answer without a code" : `${code} ${result}`.trim();
     throw new RigbridgeError("rig.refused", `${this.at} refused ${method} ${path}: ${answer}`);
   }
 
-  /** Whether its light blinks; null where it does not say. */
+  /** Whether its light blinks; null where it is not reported. */
   async blinks(signal: AbortSignal, notes: Notes): Promise<boolean | null> {
     if ((await this.generation(signal)) === "old") {
       const call = { method: "POST", path: page("blink"), form: { action: "onPageLoaded" } } as const;
@@ -147,9 +147,9 @@ export class AntminerWeb {
       return this.#taken(call, (await this.#http.send(call, signal)).body, on ? "B000" : "B100");
     }
     const form = { action: on ? "startBlink" : "stopBlink" };
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(blinkPatience)]);
+    const short = AbortSignal.any([signal, AbortSignal.timeout(blinkTimeoutMs)]);
     try {
-      await this.#http.send({ method: "POST", path: page("blink"), form, ofCommand: true }, patience);
+      await this.#http.send({ method: "POST", path: page("blink"), form, ofCommand: true }, short);
     } catch (error) {
       const late = error instanceof RigbridgeError && error.code === "rig.timeout" && !signal.aborted;
       if (!late) throw error;
@@ -165,6 +165,6 @@ export class AntminerWeb {
   async #known(signal: AbortSignal): Promise<"new" | "old"> {
     const generation = await this.generation(signal);
     if (generation !== null) return generation;
-    throw new RigbridgeError("control.absent", `${this.at} has a web interface of a kind that is not known here`);
+    throw new RigbridgeError("control.absent", `${this.at} has a web interface that is not supported`);
   }
 }

@@ -2,13 +2,13 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
+import { firstOf, isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
 
-/** Seconds between what is asked for and when it is to happen: the firmware takes a time, not a delay. */
+/** s between a command and its effect: the firmware takes a time, not a delay. */
 export const notice = 5;
 
 /**
- * Tells the first module one option of `ascset`. Resolves with the rig's words (S119, or I118 with some).
+ * Sets one option of the first module with `ascset`. Resolves with the rig's words (S119, or I118 with some).
  * Throws `control.absent` where the firmware has no such option, `rig.read-only` where this address may not write, and
  * `rig.refused` with the rig's words (E120). Source: A10 API manual; API of the Nano 3S.
  */
@@ -21,7 +21,7 @@ export async function ascset(
   const parameter = value === undefined ? `0,${option}` : `0,${option},${value}`;
   const status = statusOf((await rpc.send("ascset", parameter, signal)).value);
   if (status === null) throw new RigbridgeError("rig.garbled", `${rpc.at} answered "${option}" without a STATUS`);
-  // A few refusals come as mere information.
+  // A few refusals have the status of an information.
   if (isRefusal(status) || /\bnot in \(|parameter invalid|param(?:eter)? (?:error|wrong)/i.test(status.words)) {
     throw refusedOption(rpc.at, option, status);
   }
@@ -38,37 +38,30 @@ function refusedOption(at: string, option: string, { code, words }: Status): Rig
 }
 
 /**
- * The options of `ascset` that the firmware lists; null where it knows no such list.
+ * The options of `ascset` that the firmware lists; null where it has no such list.
  * Source: the reply of an Avalon Q, "ASC 0 set info: help|voltage|fan-spd|".
  */
 export async function optionsOf(rpc: RpcTransport, signal: AbortSignal): Promise<ReadonlySet<string> | null> {
-  const status = statusOf(await readable(rpc, "ascset", "0,help", signal));
+  const status = statusOf((await readable(rpc.send("ascset", "0,help", signal)))?.value);
   if (status === null || isRefusal(status)) return null;
   const listed = status.words.split("set info:").at(-1) ?? "";
   const options = listed.split("|").map((option) => option.trim().toLowerCase());
   return options.length < 2 ? null : new Set(options.filter((option) => /^[a-z0-9_-]{1,40}$/.test(option)));
 }
 
-/** Whether its cgminer knows the command and takes it from here. */
-export async function takes(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean> {
-  const value = await readable(rpc, "check", command, signal);
-  const listed: unknown = isRecord(value) && Array.isArray(value.CHECK) ? value.CHECK[0] : undefined;
-  return isRecord(listed) && listed.Exists === "Y" && listed.Access === "Y";
-}
-
-/** undefined where it answers with nothing that can be read, as some firmware does to what it does not know. */
-async function readable(rpc: RpcTransport, command: string, parameter: string, signal: AbortSignal): Promise<unknown> {
+/** undefined for an unreadable answer, as some firmware gives to unknown commands. */
+export async function readable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return (await rpc.send(command, parameter, signal)).value;
+    return await answer;
   } catch (error) {
     if (error instanceof RigbridgeError && error.code === "rig.garbled") return undefined;
     throw error;
   }
 }
 
-/** Epoch seconds by the rig's own clock, which may run since its start only; null where the reply does not say. */
+/** Epoch seconds by the rig's own clock, which may count from its start; null where it is not reported. */
 export function clockOf(value: unknown): number | null {
-  const listed: unknown = isRecord(value) && Array.isArray(value.STATUS) ? value.STATUS[0] : undefined;
+  const listed = isRecord(value) ? firstOf(value.STATUS) : undefined;
   const when: unknown = isRecord(listed) ? listed.When : undefined;
   return typeof when === "number" && Number.isSafeInteger(when) && when > 0 && when < 2 ** 40 ? when : null;
 }

@@ -2,10 +2,10 @@ import type { Identity } from "../../../contract/readings.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 
-/** What Canaan's machines differ by, for what they report and what they can be told. */
+/** What decides how one of Canaan's machines reports and is controlled. */
 export interface Generation {
   readonly name: "a-series" | "nano3" | "nano3s" | "mini3" | "q";
-  /** 10 of an A1066 or A1047, 15 of an A15; null for home miners, and where the model does not tell. */
+  /** 10 of an A1066 or A1047, 15 of an A15; null for home miners and unknown models. */
   readonly series: number | null;
 }
 
@@ -19,7 +19,7 @@ export function generationOf(version: TolerantReader, ver: string | undefined): 
   return { name: "a-series", series: seriesOf(model) };
 }
 
-/** "1246-83", "1126pro", "15-194", "10xx", "a1346"; "921" is of the ninth. */
+/** "1246-83", "1126pro", "15-194", "10xx", "a1346"; "921" is series 9. */
 function seriesOf(model: string): number | null {
   for (const word of model.split(/\s+/)) {
     const digits = /^a?(\d\d)(?:\d\d|xx)?(?!\d)/.exec(word)?.[1] ?? /^a?(\d)\d\d(?!\d)/.exec(word)?.[1];
@@ -36,7 +36,7 @@ const pretty: Readonly<Record<Generation["name"], string | null>> = {
   q: "Avalon Q",
 };
 
-/** `ver` is what the line says of its firmware, for models that do not answer `version`. */
+/** `line` helps with models that do not answer `version`. */
 export function identityOf(version: TolerantReader, { name }: Generation, line: ReadonlyMap<string, string>): Identity {
   // "1246-83-21072802_4ec6bb0_211fc46": the model, then the firmware.
   const [, model = null, firmware = null] = /^(.{1,40}?)-(\d{8}_.{1,60})$/.exec(line.get("Ver") ?? "") ?? [];
@@ -47,12 +47,12 @@ export function identityOf(version: TolerantReader, { name }: Generation, line: 
     model: pretty[name] ?? version.text("PROD") ?? (model === null ? null : `AvalonMiner ${model}`),
     firmware: version.text("VERSION") ?? version.text("CGVERSION") ?? version.text("LVERSION") ?? firmware,
     mac: normalMac(version.text("MAC")),
-    // Every Nano 3 says that it is number 0.
+    // Every Nano 3 reports number 0.
     serial: dna === null || !/^[0-9A-Za-z]{8,64}$/.test(dna) || /^0+$/.test(dna) ? null : dna,
   };
 }
 
-/** The work modes by number, where it is documented what they are called; else by number alone. */
+/** The work modes by number, with their documented names, else the number. */
 export const modeWords: Readonly<Record<Generation["name"], readonly string[]>> = {
   "a-series": ["0", "1"],
   nano3: ["low", "medium", "high"],
@@ -64,8 +64,8 @@ export const modeWords: Readonly<Record<Generation["name"], readonly string[]>> 
 export const modeWord = (name: Generation["name"], mode: number): string => modeWords[name][mode] ?? String(mode);
 
 /**
- * W by mode as the maker states them. They are offered only where the cap that the firmware itself reports in its
- * present mode agrees with them.
+ * W by mode as the maker states them. They are offered only where the cap that the firmware reports in its present mode
+ * agrees.
  */
 export const statedWatts: Readonly<Partial<Record<Generation["name"], readonly number[]>>> = {
   q: [800, 1300, 1674],

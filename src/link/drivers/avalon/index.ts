@@ -1,29 +1,31 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
+import type { OfferedControl } from "../../controls.ts";
 import type { Driver, Reading, Rig } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
-import { clockOf, optionsOf, takes } from "./commands.ts";
+import { poolCommands } from "../shared/cgminer-pools.ts";
+import { accepted, isAllowed, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
+import { clockOf, optionsOf, readable } from "./commands.ts";
 import { offers, rebootSeconds } from "./controls.ts";
 import { type Generation, generationOf, identityOf } from "./generation.ts";
 import { type Line, parseLine } from "./line.ts";
-import { AvalonPools, poolCommands } from "./pools.ts";
+import { AvalonPools } from "./pools.ts";
 import { devicesOf, haltOf, readingsOf, type Snapshot, snapshotOf } from "./readings.ts";
 import { AvalonWeb } from "./web.ts";
 
 /**
- * Canaan's Avalon: A-series, Nano 3 and 3S, Mini 3, Q. RPC without a login, one question at a time; pools are kept with
- * the password of the web page. Source: asic.md 3.6; A10 API manual; firmware of the Nano 3S.
+ * Canaan's Avalon: A-series, Nano 3 and 3S, Mini 3, Q. RPC without a login, one request at a time; pools are stored
+ * with the password of the web page. Source: asic.md 3.6; A10 API manual; firmware of the Nano 3S.
  */
 export const avalon: Driver = {
   id: "avalon",
   name: "Avalon (A-series, Nano 3, Nano 3S, Mini 3, Q)",
   ports: [4028, 80],
-  login: { keys: ["password"], adds: "given pools that it keeps over a restart" },
+  login: { keys: ["password"], adds: "given pools that it keeps after a restart" },
   makersLogin: { username: "root", password: "root" },
   evidence: { readings: "recorded", controls: "vendor document" },
   recognise: ({ version, root }) => {
@@ -34,29 +36,29 @@ export const avalon: Driver = {
 };
 
 function recognised(version: unknown): Partial<Identity> | undefined {
-  const said = JSON.stringify(version)?.toUpperCase() ?? "";
-  if (statusOf(version) === null || !said.includes("AVALON") || others.test(said)) return undefined;
+  const text = JSON.stringify(version)?.toUpperCase() ?? "";
+  if (statusOf(version) === null || !text.includes("AVALON") || others.test(text)) return undefined;
   const fields = versionOf(version);
   return identityOf(fields, generationOf(fields, undefined), new Map());
 }
 
-/** Firmware by others that may run on such hardware, or that names it. */
+/** Other firmware that may run on such hardware or mention it. */
 const others = /BOSMINER|BOSER|BTMINER|LUXMINER|VNISH|HIVEON|ANTMINER/;
 
 const versionOf = (value: unknown): TolerantReader =>
   new TolerantReader(value, new Notes(), "").list("VERSION")[0] ??
   new TolerantReader(undefined, new Notes(), "VERSION[0]");
 
-/** By how much they say. Some firmware leaves `stats` empty. */
+/** The fullest first. Some firmware leaves `stats` empty. */
 const reports = ["stats", "estats", "litestats"] as const;
 
-/** Reads until a rig that leaves a fuller report empty, as some do while they start, is asked for it again. */
+/** Reads until an empty fuller report, as some rigs give while starting, is requested again. */
 const settledReads = 20;
 
-/** ms of a read that may go into what is asked once; the rest is asked with the next read. */
-const questionTime = 1_500;
+/** Of a read, for what is read once; the next read continues. */
+const onceTimeoutMs = 1_500;
 
-/** What a rig has said of itself; holds until another firmware, or another rig, may answer. */
+/** What a rig is; valid until other firmware, or another rig, may answer. */
 interface Self {
   readonly generation: Generation;
   readonly identity: Identity;
@@ -67,11 +69,11 @@ class AvalonRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #link: Link;
   readonly #web: AvalonWeb;
-  /** The report that last had a line, and for how many reads it is asked alone. */
+  /** The report that last had a line, and for how many reads only that one is requested. */
   #report: (typeof reports)[number] = "stats";
   #settled = 0;
   #self: Self | undefined;
-  /** undefined until it was asked for, null where the firmware has no such list. */
+  /** undefined before it was read, null where the firmware has no such list. */
   #options: ReadonlySet<string> | null | undefined;
   readonly #taken = new Map<string, boolean>();
   #firmware: string | null = null;
@@ -79,7 +81,7 @@ class AvalonRig implements Rig {
   /** By how many seconds the rig's clock is ahead of this computer's. */
   #ahead = 0;
   readonly #light: { before: string | null } = { before: null };
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
@@ -98,30 +100,27 @@ class AvalonRig implements Rig {
     const pools = poolsOf(new TolerantReader(await this.#optional("pools", signal, notes), notes, "").list("POOLS"));
     const line = await this.#line(signal, notes);
     const { generation, identity } = await this.#ask(line, signal, notes);
-    const picture = snapshotOf(generation, summary, line, notes);
-    const steers = this.#offers(picture);
-    this.#steers = steers;
-    const readings = readingsOf(picture);
+    const snapshot = snapshotOf(generation, summary, line, notes);
+    const readings = readingsOf(snapshot);
     return {
       identity,
       readings,
       pools,
-      devices: devicesOf(readings.boards, picture),
-      controls: steers.map(({ control }) => control),
+      devices: devicesOf(readings.boards, snapshot),
+      controls: this.#offered.offer(this.#offers(snapshot)),
       poolActions: this.pools.actions(pools),
       ...(this.pools.reboot ? { poolSeconds: rebootSeconds } : {}),
       software: null,
-      logInterval: picture.line.has("GHSspd") ? null : picture.rates.seconds,
-      workUtility: picture.line.number("WU") ?? summary.number("Work Utility"),
-      starting: picture.work === "init",
-      halt: haltOf(picture, pools),
+      logInterval: snapshot.line.has("GHSspd") ? null : snapshot.rates.seconds,
+      workUtility: snapshot.line.number("WU") ?? summary.number("Work Utility"),
+      starting: snapshot.work === "init",
+      halt: haltOf(snapshot, pools),
     };
   }
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
     try {
-      return await steer(this.#steers ?? [], key, value, signal);
+      return await this.#offered.set(this, key, value, signal);
     } catch (error) {
       if (error instanceof RigbridgeError && error.code === "control.absent") this.#options = undefined;
       throw error;
@@ -142,7 +141,7 @@ class AvalonRig implements Rig {
   async #summary(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     const { value, notes: repairs } = await this.#rpc.send("summary", undefined, signal);
     accepted(this.#rpc.at, "summary", value);
-    for (const repair of repairs) notes.add(repair);
+    notes.addAll(repairs);
     const clock = clockOf(value);
     if (clock !== null) this.#ahead = clock - Date.now() / 1_000;
     const summary =
@@ -159,7 +158,7 @@ class AvalonRig implements Rig {
   async #optional(command: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     try {
       const { value, notes: repairs } = await this.#rpc.send(command, undefined, signal);
-      for (const repair of repairs) notes.add(repair);
+      notes.addAll(repairs);
       return value;
     } catch (error) {
       if (!(error instanceof RigbridgeError) || error.code !== "rig.garbled") throw error;
@@ -168,7 +167,7 @@ class AvalonRig implements Rig {
     }
   }
 
-  /** The line of the first module, by the report that last had one. */
+  /** The line of the first module, from the report that last had one. */
   async #line(signal: AbortSignal, notes: Notes): Promise<Line> {
     const alone = this.#settled > 0;
     if (alone) this.#settled -= 1;
@@ -183,21 +182,26 @@ class AvalonRig implements Rig {
     return parseLine("");
   }
 
-  /** What is asked once; the read does not fail for it. */
+  /** Reads what is needed once; a failure does not fail the read. */
   async #ask(line: Line, signal: AbortSignal, notes: Notes): Promise<Self> {
-    const until = performance.now() + questionTime;
+    const until = performance.now() + onceTimeoutMs;
     try {
       this.#self ??= await this.#introduction(line, signal);
       this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;
       for (const command of Object.values(poolCommands)) {
         if (performance.now() >= until) break;
-        if (!this.#taken.has(command)) this.#taken.set(command, await takes(this.#rpc, command, signal));
+        if (!this.#taken.has(command)) this.#taken.set(command, await this.#takes(command, signal));
       }
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      notes.add("the rig did not answer what it is and what it can be told");
+      notes.add("the rig did not answer which model it is and what controls it has");
     }
     return this.#self ?? selfOf(new TolerantReader(undefined, new Notes(), ""), line);
+  }
+
+  /** Whether its cgminer knows the command and takes it from here. */
+  async #takes(command: string, signal: AbortSignal): Promise<boolean> {
+    return (await readable(isAllowed(this.#rpc, command, signal))) === true;
   }
 
   async #introduction(line: Line, signal: AbortSignal): Promise<Self> {
@@ -208,7 +212,7 @@ class AvalonRig implements Rig {
       this.#taken.clear();
     }
     if (self.generation.name !== "nano3" || self.identity.mac !== null) return self;
-    // Two of them could not be told apart otherwise: they say neither MAC nor number.
+    // It reports neither MAC nor serial number, so two of them could not be distinguished.
     return { ...self, identity: { ...self.identity, mac: await this.#macOfPage(signal) } };
   }
 
@@ -225,10 +229,10 @@ class AvalonRig implements Rig {
     return null;
   }
 
-  #offers(picture: Snapshot): Steer[] {
+  #offers(snapshot: Snapshot): OfferedControl[] {
     if (this.#options === undefined) return [];
     const now = (): number => Date.now() / 1_000 + this.#ahead;
-    return offers({ rpc: this.#rpc, picture, options: this.#options, now, light: this.#light });
+    return offers({ rpc: this.#rpc, snapshot, options: this.#options, now, light: this.#light });
   }
 }
 
@@ -237,7 +241,7 @@ function selfOf(version: TolerantReader, { fields }: Line): Self {
   return { generation, identity: identityOf(version, generation, fields) };
 }
 
-/** `MM ID0`, or the summary and the boards apart as the Q has them; other modules are not looked at. */
+/** `MM ID0`, or summary and boards separately as on the Q; other modules are ignored. */
 function textOf(value: unknown): string {
   const list: unknown = isRecord(value) ? value.STATS : undefined;
   if (!Array.isArray(list)) return "";

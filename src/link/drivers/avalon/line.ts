@@ -1,14 +1,14 @@
-/** The line by which Avalon's firmware reports: field by field, in the order in which they came. */
+/** The fields of the line in which Avalon's firmware reports, in their order. */
 export interface Line {
   readonly fields: ReadonlyMap<string, string>;
-  /** It broke off in the middle of a field, or says one twice; the first counts. */
+  /** It ends in the middle of a field or repeats one; the first counts. */
   readonly odd: boolean;
 }
 
 /**
- * Reads `KEY[value] KEY[value]`. A value reaches to the next `]`: it may be empty and may hold spaces, colons, commas
- * and percent signs. A key may hold spaces; on newer firmware each group of fields stands in `'NAME':{...}`. Some
- * firmware forgets the space between two fields. Never throws, linear in time.
+ * Reads `KEY[value] KEY[value]`. A value extends to the next `]`: it may be empty and contain spaces, colons, commas
+ * and percent signs. A key may contain spaces; newer firmware groups fields in `'NAME':{...}`. Some firmware omits the
+ * space between two fields. Never throws, linear in time.
  * Source: replies of A-series, Nano 3S and Q.
  */
 export function parseLine(text: string): Line {
@@ -26,14 +26,14 @@ export function parseLine(text: string): Line {
   }
 }
 
-/** What stands before a bracket may end one group and open another: `} 'HB1':{PVT_T1`. */
+/** The text before a bracket may close one group and open another: `} 'HB1':{PVT_T1`. */
 const keyOf = (text: string): string => text.slice(text.lastIndexOf("{") + 1).trim();
 
-/** The numbers in a field, null where one is none: "77 77 76". Empty when the field is empty or missing. */
+/** The numbers in a field ("77 77 76"), null for other words. Empty when the field is empty or missing. */
 export function numbersIn(text: string | undefined): (number | null)[] {
   const parts = text?.split(/\s+/, most).filter((part) => part !== "") ?? [];
   return parts.map((part) => (/^-?\d{1,15}(?:\.\d{0,9})?$/.test(part) ? Number(part) : null));
 }
 
-/** Far more than chips on a board. */
+/** Far more than the chips on a board. */
 const most = 1_024;

@@ -2,48 +2,43 @@ import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import type { Credentials } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
+import { cgminerPools, freshPools, poolCommands } from "../shared/cgminer-pools.ts";
+import { accepted } from "../shared/cgminer-replies.ts";
+import { isSamePool, lastPool, listedEntry, listedPool } from "../shared/listed-pool.ts";
+import { redacted } from "../shared/redact.ts";
 import { ascset } from "./commands.ts";
 import { rebootNow } from "./controls.ts";
 import type { Generation } from "./generation.ts";
 import { type AvalonWeb, poolSlots } from "./web.ts";
 
-/** What the firmware's cgminer may take; what it does not know is asked for once and left out. */
-export const poolCommands = {
-  add: "addpool",
-  switch: "switchpool",
-  enable: "enablepool",
-  disable: "disablepool",
-  remove: "removepool",
-  prioritize: "poolpriority",
-} as const satisfies Partial<Record<PoolAction, string>>;
-
-/** What is known of the rig as of the last read. */
+/** From the last read. */
 export interface PoolMeans {
   readonly generation: Generation;
   readonly options: ReadonlySet<string> | null;
-  /** Those of `poolCommands` that its cgminer takes. */
+  /** Those of `poolCommands` that its cgminer allows. */
   readonly taken: ReadonlySet<string>;
 }
 
 /**
- * Pools in two ways. With the password of its web page the rig keeps them, and reboots to mine at them: A-series take
- * one place after the other (`setpool`), home miners the whole list as their web page sends it. Without it there are
- * cgminer's own commands, which work at once and are forgotten with the next restart.
+ * Pools in two ways. With the password of its web page the rig stores them and reboots to use them: A-series take one
+ * place at a time (`setpool`), home miners the whole list as their web page sends it. Without it there are cgminer's
+ * own commands, which take effect at once and are lost with the next restart.
  */
 export class AvalonPools implements PoolControls {
   readonly #rpc: RpcTransport;
   readonly #web: AvalonWeb;
   readonly #credentials: Credentials;
   readonly #means: () => PoolMeans;
+  /** By cgminer's own commands, which the next restart undoes. */
+  readonly #untilRestart: ReturnType<typeof cgminerPools>;
 
   constructor(rpc: RpcTransport, web: AvalonWeb, credentials: Credentials, means: () => PoolMeans) {
     this.#rpc = rpc;
     this.#web = web;
     this.#credentials = credentials;
     this.#means = means;
+    this.#untilRestart = cgminerPools(rpc, (command, parameter, signal) => this.#cgminer(command, parameter, signal));
   }
 
   /** Whether the rig reboots for a change. */
@@ -71,50 +66,46 @@ export class AvalonPools implements PoolControls {
     this.#check(login);
     const way = this.#way;
     if (way === "list") return this.#rewrite((kept) => withAdded(kept, login), signal);
-    if (way === "none") return this.#addForNow(login, signal);
-    const used = new Set((await this.#fresh(signal)).map(({ index }) => index));
+    if (way === "none") return this.#untilRestart.add(login, signal);
+    const used = new Set((await freshPools(this.#rpc, signal)).map(({ index }) => index));
     const free = [0, 1, 2].find((slot) => !used.has(slot));
     if (free === undefined) throw full();
     return this.#setPool(free, login, signal);
   }
 
-  /** In the first place, which it mines at after a restart. */
+  /** In the first place, which it uses after a restart. */
   async use(login: PoolLogin, signal: AbortSignal): Promise<string> {
     this.#check(login);
     const way = this.#way;
-    if (way === "none") throw new RigbridgeError("rig.login", `${this.#rpc.at} wants the password of its web page`);
+    if (way === "none") throw new RigbridgeError("rig.login", `${this.#rpc.at} requires the password of its web page`);
     if (way === "setpool") return this.#setPool(0, login, signal);
-    return this.#rewrite(([, ...others]) => [login, ...others.filter((pool) => !isSame(pool, login))], signal);
+    return this.#rewrite(([, ...others]) => [login, ...others.filter((pool) => !isSamePool(pool, login))], signal);
   }
 
   switch(pool: PoolReading, signal: AbortSignal): Promise<string> {
-    return this.#onPool(poolCommands.switch, pool, signal);
+    return this.#untilRestart.switch(pool, signal);
   }
 
   enable(pool: PoolReading, signal: AbortSignal): Promise<string> {
-    return this.#onPool(poolCommands.enable, pool, signal);
+    return this.#untilRestart.enable(pool, signal);
   }
 
   disable(pool: PoolReading, signal: AbortSignal): Promise<string> {
-    return this.#onPool(poolCommands.disable, pool, signal);
+    return this.#untilRestart.disable(pool, signal);
   }
 
   async remove(pool: PoolReading, signal: AbortSignal): Promise<string> {
-    const pools = await this.#fresh(signal);
-    const { index } = listed(pools, pool);
-    if (pools.length < 2) throw last();
-    if (this.#way === "list") return this.#rewrite((kept) => without(kept, pool), signal);
-    return this.#cgminer(poolCommands.remove, String(index), signal);
+    if (this.#way !== "list") return this.#untilRestart.remove(pool, signal);
+    const pools = await freshPools(this.#rpc, signal);
+    listedPool(pools, pool);
+    if (pools.length < 2) throw lastPool();
+    return this.#rewrite((kept) => without(kept, pool), signal);
   }
 
   async prioritize(pool: PoolReading, signal: AbortSignal): Promise<string> {
-    const pools = await this.#fresh(signal);
-    const wanted = listed(pools, pool);
-    if (!this.#means().taken.has(poolCommands.prioritize))
-      return this.#rewrite((kept) => [keptOf(kept, pool), ...kept.filter((each) => !isSame(each, pool))], signal);
-    const others = pools.filter((each) => each !== wanted).sort((a, b) => a.priority - b.priority);
-    const order = [wanted, ...others].map(({ index }) => index).join(",");
-    return this.#cgminer(poolCommands.prioritize, order, signal);
+    if (this.#means().taken.has(poolCommands.prioritize)) return this.#untilRestart.prioritize(pool, signal);
+    listedPool(await freshPools(this.#rpc, signal), pool);
+    return this.#rewrite((kept) => inFront(kept, pool), signal);
   }
 
   get #way(): "setpool" | "list" | "none" {
@@ -124,65 +115,46 @@ export class AvalonPools implements PoolControls {
     return webLists.has(generation.name) ? "list" : "none";
   }
 
-  /** What the rig's own grammar cannot carry is refused before a byte of it leaves. */
+  /** Refuses what the rig's own syntax cannot represent, before it is sent. */
   #check(login: PoolLogin): void {
     checkLogin(login);
     const forbidden = { setpool: /[,|]/, list: /["\\]/, none: /[|]/ }[this.#way];
     for (const [path, text] of Object.entries({ worker: login.worker, password: login.password })) {
-      if (forbidden.test(text)) throw invalid(path, "has a character that this rig cannot keep");
+      if (forbidden.test(text)) throw invalid(path, "contains a character that this rig cannot store");
     }
   }
 
-  /** Reads the list, changes it, writes it whole, looks whether it was taken, and only then restarts the rig. */
+  /** Reads the list, changes it, writes it whole, checks that it was accepted, and only then restarts the rig. */
   async #rewrite(change: (kept: readonly PoolLogin[]) => PoolLogin[], signal: AbortSignal): Promise<string> {
     const wanted = change(await this.#web.pools("before", signal));
     await this.#web.keep(wanted, signal);
     const kept = await this.#web.pools("after", signal);
-    const taken = kept.length === wanted.length && kept.every((pool, slot) => isSame(pool, wanted[slot]));
-    if (!taken) throw new RigbridgeError("rig.refused", `${this.#rpc.at} did not take the list of pools`);
-    return `the rig keeps ${kept.length} pools; ${await rebootNow(this.#rpc, signal)}; it restarts to mine there`;
+    const taken =
+      kept.length === wanted.length &&
+      kept.every(({ url, worker }, slot) => url === wanted[slot]?.url && worker === wanted[slot].worker);
+    if (!taken) throw new RigbridgeError("rig.refused", `${this.#rpc.at} did not accept the list of pools`);
+    return `the rig stores ${kept.length} pools; ${await rebootNow(this.#rpc, signal)}; it restarts to use them`;
   }
 
   /** Its answer repeats the pool's password, so it is not passed on. */
   async #setPool(slot: number, login: PoolLogin, signal: AbortSignal): Promise<string> {
     const { username = "root", password: own = "" } = this.#credentials;
     if (/[,|]/.test(own + username))
-      throw new RigbridgeError("rig.login", `${this.#rpc.at} cannot be sent a login with a comma in it`);
+      throw new RigbridgeError("rig.login", `${this.#rpc.at} cannot take a login that contains a comma`);
     const password = login.password || "x";
     const value = [username, own, slot, login.url, login.worker, password].join(",");
     try {
       await ascset(this.#rpc, "setpool", value, signal);
     } catch (error) {
-      throw withoutSecrets(error, [value, own, password]);
+      throw redacted(error, [value, own, password]);
     }
-    return `pool ${slot} is set; ${await rebootNow(this.#rpc, signal)}; it restarts to mine there`;
-  }
-
-  async #addForNow({ url, worker, password }: PoolLogin, signal: AbortSignal): Promise<string> {
-    const parameter = [url, worker, password || "x"].map((part) => part.replace(/[\\,]/g, "\\$&")).join(",");
-    try {
-      return await this.#cgminer(poolCommands.add, parameter, signal);
-    } catch (error) {
-      throw withoutSecrets(error, [parameter, password]);
-    }
-  }
-
-  async #onPool(command: string, pool: PoolReading, signal: AbortSignal): Promise<string> {
-    const { index } = listed(await this.#fresh(signal), pool);
-    return this.#cgminer(command, String(index), signal);
+    return `pool ${slot} is set; ${await rebootNow(this.#rpc, signal)}; it restarts to use it`;
   }
 
   async #cgminer(command: string, parameter: string, signal: AbortSignal): Promise<string> {
     if (!this.#means().taken.has(command))
       throw new RigbridgeError("control.absent", `This rig's firmware does not take "${command}"`);
     return accepted(this.#rpc.at, command, (await this.#rpc.send(command, parameter, signal)).value);
-  }
-
-  /** Indexes move when a pool is removed, and a wrong one is obeyed, so the list is read before each change. */
-  async #fresh(signal: AbortSignal): Promise<PoolReading[]> {
-    const { value } = await this.#rpc.send("pools", undefined, signal);
-    accepted(this.#rpc.at, "pools", value);
-    return poolsOf(new TolerantReader(value, new Notes(), "").list("POOLS"));
   }
 }
 
@@ -198,42 +170,22 @@ const allActions = [
 
 const webLists = new Set<Generation["name"]>(["q", "mini3", "nano3s"]);
 
-type Place = Pick<PoolLogin, "url" | "worker">;
-
-const isSame = (pool: Place, other: Place | undefined): boolean =>
-  other !== undefined && pool.url === other.url && pool.worker === other.worker;
-
 function withAdded(kept: readonly PoolLogin[], login: PoolLogin): PoolLogin[] {
   if (kept.length >= poolSlots) throw full();
   return [...kept, login];
 }
 
-function without(kept: readonly PoolLogin[], pool: Place): PoolLogin[] {
-  const others = kept.filter((each) => each !== keptOf(kept, pool));
-  if (others.length === 0) throw last();
+function inFront(kept: readonly PoolLogin[], pool: PoolReading): PoolLogin[] {
+  const found = listedEntry(kept, pool, (login) => login);
+  return [found, ...kept.filter((each) => each !== found)];
+}
+
+function without(kept: readonly PoolLogin[], pool: PoolReading): PoolLogin[] {
+  const found = listedEntry(kept, pool, (login) => login);
+  const others = kept.filter((each) => each !== found);
+  if (others.length === 0) throw lastPool();
   return others;
 }
 
-function keptOf(kept: readonly PoolLogin[], pool: Place): PoolLogin {
-  const found = kept.find((each) => isSame(each, pool));
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer keeps the pool ${pool.url}`);
-  return found;
-}
-
-function listed(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const same = pools.filter((pool) => isSame(pool, wanted));
-  const found = same.find(({ index }) => index === wanted.index) ?? (same.length === 1 ? same[0] : undefined);
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return found;
-}
-
-const full = (): RigbridgeError => new RigbridgeError("not.possible", `The rig keeps no more than ${poolSlots} pools`);
-const last = (): RigbridgeError => new RigbridgeError("pool.last", "The last pool cannot be removed");
-
-/** A text of a letter or two is no secret, and is everywhere. */
-function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
-  if (!(error instanceof RigbridgeError)) return error;
-  let shown = error.message;
-  for (const secret of secrets) if (secret.length > 2) shown = shown.replaceAll(secret, "***");
-  return new RigbridgeError(error.code, shown);
-}
+const full = (): RigbridgeError =>
+  new RigbridgeError("not.possible", `The rig stores at most ${poolSlots} pools; remove one first`);

@@ -2,11 +2,13 @@ import { type Board, type RigReadings, unknownReadings } from "../../../contract
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { poolHalt, stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
 import { type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { celsius as chipCelsius, highest } from "../shared/figures.ts";
 import { type Generation, modeWord } from "./generation.ts";
 import { type Line, numbersIn } from "./line.ts";
 
-/** What a read has brought: the summary, and the lines of the statistics as one. */
+/** What one read brings: the summary, and the line of the statistics. */
 export interface Snapshot {
   readonly generation: Generation;
   readonly summary: TolerantReader;
@@ -18,7 +20,7 @@ export interface Snapshot {
   readonly notes: Notes;
 }
 
-/** What the firmware says it does. */
+/** The state that the firmware reports. */
 export type Work = "init" | "work" | "idle" | "fault" | null;
 
 export function snapshotOf(
@@ -37,26 +39,25 @@ const states = ["init", "work", "idle", "fault"] as const;
 
 /** `SYSTEMSTATU[Work: In Idle, Hash Board: 1]`, or the short report's `STATE[2]`. */
 function workOf(fields: ReadonlyMap<string, string>, line: TolerantReader): Work {
-  const said = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
-  return states.find((state) => state === said) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
+  const word = /In (Init|Work|Idle|Fault)/i.exec(fields.get("SYSTEMSTATU") ?? "")?.[1]?.toLowerCase();
+  return states.find((state) => state === word) ?? states[line.integer("STATE", { max: 3 }) ?? -1] ?? null;
 }
 
-/** One that idles was told to, unless its `SoftOFF` is 0. */
+/** An idle rig is stopped, unless its `SoftOFF` is 0. */
 export function haltOf({ work, line }: Snapshot, pools: readonly PoolReading[]): Halt | undefined {
   if (work !== "idle") return undefined;
   if (line.integer("SoftOFF") !== 0) return stopped;
-  return poolHalt(pools) ?? { code: "unknown", text: "It idles though nobody has told it to" };
+  return poolHalt(pools) ?? { code: "unknown", text: "It is idle without having been stopped" };
 }
 
-const celsius = { absent: -273, min: -60, max: 250 };
-/** A chip that does not work says 0. */
-const chipCelsius = { ...celsius, absent: 0 };
+/** An air sensor that is not there reads -273. */
+const celsius = { ...chipCelsius, absent: -273 };
 const giga = { times: 1e9 };
 
-export function readingsOf(picture: Snapshot): RigReadings {
-  const { summary, line, rates, work, notes } = picture;
-  const boards = boardsOf(picture);
-  const power = powerOf(picture);
+export function readingsOf(snapshot: Snapshot): RigReadings {
+  const { summary, line, rates, work, notes } = snapshot;
+  const boards = boardsOf(snapshot);
+  const power = powerOf(snapshot);
   return {
     ...unknownReadings(),
     hashrate: line.number("GHSspd", giga) ?? rates.now,
@@ -71,12 +72,12 @@ export function readingsOf(picture: Snapshot): RigReadings {
     temperatureOut: line.number("OTemp", celsius) ?? line.number("HBOTemp", celsius),
     boards,
     fans: fansOf(line),
-    psu: psuOf(picture, power),
+    psu: psuOf(snapshot, power),
     uptime: summary.number("Elapsed") ?? line.number("Elapsed"),
     mining: work === null ? (rates.now === null ? null : rates.now > 0) : work === "work",
-    mode: modeOf(picture),
-    // The lamps of the others light a room.
-    locate: picture.generation.name === "a-series" ? line.boolean("Led") : null,
+    mode: modeOf(snapshot),
+    // The others have lamps for decoration.
+    locate: snapshot.generation.name === "a-series" ? line.boolean("Led") : null,
     bestShare: summary.number("Best Share"),
     foundBlocks: summary.integer("Found Blocks"),
     shares: {
@@ -84,12 +85,12 @@ export function readingsOf(picture: Snapshot): RigReadings {
       rejected: summary.integer("Rejected"),
       hardwareErrors: line.integer("HW") ?? summary.integer("Hardware Errors"),
     },
-    errors: errorsOf(picture),
+    errors: errorsOf(snapshot),
     notes: notes.list(),
   };
 }
 
-/** The number of the work mode; of a Nano 3, which has levels alone, that of its level. */
+/** The number of the work mode; of a Nano 3, which has only levels, of its level. */
 export function modeNumber({ line }: Snapshot): number | null {
   const mode = line.integer("WORKMODE", { max: 99 }) ?? line.integer("MODE", { max: 99 });
   return mode ?? levelNumber(line);
@@ -98,10 +99,10 @@ export function modeNumber({ line }: Snapshot): number | null {
 const levelNumber = (line: TolerantReader): number | null =>
   line.integer("WORKLEVEL", { min: -99, max: 99 }) ?? line.integer("LEVEL", { min: -99, max: 99 });
 
-/** With the level within the mode, where it is another than the usual one: "eco, level 1". */
-function modeOf(picture: Snapshot): string | null {
-  const { generation, line } = picture;
-  const mode = modeNumber(picture);
+/** With the level within the mode where it is not 0: "eco, level 1". */
+function modeOf(snapshot: Snapshot): string | null {
+  const { generation, line } = snapshot;
+  const mode = modeNumber(snapshot);
   if (mode === null) return null;
   const word = modeWord(generation.name, mode);
   const level = line.has("WORKMODE") || line.has("MODE") ? levelNumber(line) : null;
@@ -110,7 +111,7 @@ function modeOf(picture: Snapshot): string | null {
 
 /**
  * W. `WALLPOWER` where there is one; of `PS[error volts volts amperes watts volts watts]` the fifth on A10 to A13 (to
- * the boards), the last on what came later. What a Nano 3 says there is no power.
+ * the boards), the last on later models. On a Nano 3 it is not a power.
  */
 function powerOf({ generation: { name, series }, fields, line }: Snapshot): number | null {
   const wall = line.number("WALLPOWER");
@@ -125,7 +126,7 @@ function powerOf({ generation: { name, series }, fields, line }: Snapshot): numb
 const plausible = (watts: number | null | undefined): number | null =>
   watts !== null && watts !== undefined && watts >= 0 && watts < 20_000 ? watts : null;
 
-/** What the power supply gives the boards: hundredths of a volt, thousandths on a Nano 3S. */
+/** The supply's output voltage is in hundredths of a volt, on a Nano 3S in thousandths. */
 function psuOf({ generation: { name }, fields }: Snapshot, power: number | null): RigReadings["psu"] {
   const supply = numbersIn(fields.get("PS"));
   if (supply.length < 5 || name === "nano3") return null;
@@ -141,12 +142,12 @@ function psuOf({ generation: { name }, fields }: Snapshot, power: number | null)
 
 function boardsOf({ fields, line, work }: Snapshot): Board[] {
   const rates = numbersIn(fields.get("MGHS"));
-  const said = /Hash Board:\s*(\d{1,2})/.exec(fields.get("SYSTEMSTATU") ?? "")?.[1];
-  const count = Math.min(16, Math.max(rates.length, said === undefined ? 0 : Number(said)));
+  const stated = /Hash Board:\s*(\d{1,2})/.exec(fields.get("SYSTEMSTATU") ?? "")?.[1];
+  const count = Math.min(16, Math.max(rates.length, stated === undefined ? 0 : Number(stated)));
   const chips = line.integer("TA", { absent: 0 });
   const [hottest, average] = [numbersIn(fields.get("MTmax")), numbersIn(fields.get("MTavg"))];
   const only = count === 1;
-  // Averages stay where they were when it stops, so they say nothing of the present.
+  // Averages keep their values when it stops, so they are not current.
   const works = work === null || work === "work";
   return Array.from({ length: count }, (_, slot) => {
     const temperatures = numbersIn(fields.get(`PVT_T${slot}`));
@@ -158,7 +159,7 @@ function boardsOf({ fields, line, work }: Snapshot): Board[] {
       chips: works && temperatures.length > 0 ? temperatures.filter((each) => warm(each) !== null).length : null,
       chipsExpected: chips === null || chips % count !== 0 ? temperatures.length || null : chips / count,
       frequency: works ? line.number("Freq", { times: 1e6 }) : null,
-      // Chips are in series, and only the voltage of single ones and of the supply is told.
+      // Chips are in series; only the voltages of single chips and of the supply are reported.
       voltage: null,
       serial: null,
     };
@@ -178,7 +179,7 @@ function fansOf(line: TolerantReader): RigReadings["fans"] {
     .map((key) => ({ rpm: line.number(key, { max: 60_000 }), percent }));
 }
 
-/** Bit 512 stands on boards that work. Source: the replies printed in the A10 manual. */
+/** Bit 512 is set on healthy boards. Source: the replies printed in the A10 manual. */
 const healthyBits = 512;
 
 function errorsOf({ generation, fields, line, work }: Snapshot): RigReadings["errors"] {
@@ -199,28 +200,12 @@ function errorsOf({ generation, fields, line, work }: Snapshot): RigReadings["er
   return errors;
 }
 
-/** A board as the device that it is; what is counted, is counted for all together. */
+/** Boards as devices; accepted and rejected shares are counted only for all together. */
 export const devicesOf = (boards: readonly Board[], { fields, work }: Snapshot): DeviceReading[] =>
-  boards.map((board) => ({
-    kind: "asic",
-    name: `Board ${board.slot}`,
-    status: work === "fault" ? "sick" : "enabled",
-    hashrate: board.hashrate,
-    hashrateAverage: times(numbersIn(fields.get("MGHS"))[board.slot], 1e9),
-    temperature: board.temperature,
-    fanRpm: null,
-    fanPercent: null,
-    clock: board.frequency,
-    memoryClock: null,
-    voltage: null,
-    activity: null,
-    powertune: null,
-    intensity: null,
-    accepted: null,
-    rejected: null,
-    hardwareErrors: numbersIn(fields.get("MH"))[board.slot] ?? null,
-    workUtility: null,
-  }));
-
-const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
+  boards.map((board) =>
+    boardDevice(board, {
+      status: work === "fault" ? "sick" : "enabled",
+      hashrateAverage: times(numbersIn(fields.get("MGHS"))[board.slot], 1e9),
+      hardwareErrors: numbersIn(fields.get("MH"))[board.slot] ?? null,
+    }),
+  );

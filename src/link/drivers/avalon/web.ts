@@ -7,7 +7,7 @@ import { isRecord } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
 
-/** A page that is called as a function of what it reports: `minerinfoCallback({...});`. undefined when it is none. */
+/** The object of a JSONP page: `minerinfoCallback({...});`. undefined when it is not one. */
 export function jsonpOf(body: string): Readonly<Record<string, unknown>> | undefined {
   const [open, close] = [body.indexOf("("), body.lastIndexOf(")")];
   if (!/^\s*[A-Za-z]\w*\s*$/.test(body.slice(0, Math.max(0, open))) || close < open) return undefined;
@@ -15,19 +15,19 @@ export function jsonpOf(body: string): Readonly<Record<string, unknown>> | undef
   return "value" in parsed && isRecord(parsed.value) ? parsed.value : undefined;
 }
 
-/** What the browser makes of salt and password. Source: the login page of the Nano 3S; asic.md 3.6. */
+/** The cookie that the login page makes of salt and password. Source: the login page of the Nano 3S; asic.md 3.6. */
 export const cookieOf = (salt: string, password: string): string =>
   salt + createHash("sha256").update(password).digest("hex").slice(0, 24);
 
-/** Older firmware has no page for the salt, and always this one. */
+/** The fixed salt of older firmware, which has no page for it. */
 const oldSalt = "ff0000ff";
 
-/** How many pools the firmware keeps. */
+/** How many pools the firmware stores. */
 export const poolSlots = 3;
 
 /**
- * The web pages of a rig, with its password. The session is in the cookie alone: nothing is opened, nothing to be
- * logged off. Throws `rig.login` when there is no password, or it is wrong.
+ * The web pages of a rig, with its password. The cookie alone is the session, so there is no login and logout.
+ * Throws `rig.login` when there is no password, or it is wrong.
  */
 export class AvalonWeb {
   readonly #http: HttpTransport;
@@ -43,15 +43,15 @@ export class AvalonWeb {
     return this.#password !== undefined;
   }
 
-  /** A page that may be open; the password goes along where there is one. null when it is no such page. */
+  /** A page that may be readable without a password. null when it is not such a page. */
   async report(path: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null> {
     const reply = await this.#call({ method: "GET", path }, signal);
     return (reply.status < 300 && jsonpOf(reply.body)) || null;
   }
 
   /**
-   * The pools as they are kept, with their passwords; empty places are left out. Never partial. `before` a change, or
-   * `after` it.
+   * The stored pools with their passwords, without empty places. Never partial. `before` a change it is part of the
+   * command.
    */
   async pools(when: "before" | "after", signal: AbortSignal): Promise<PoolLogin[]> {
     const path = "/get_dashboard.cgi";
@@ -61,13 +61,13 @@ export class AvalonWeb {
     for (let slot = 1; slot <= poolSlots; slot += 1) {
       const [url, worker, password] = ["pool", "worker", "passwd"].map((name) => page?.[`${name}${slot}`]);
       if (typeof url !== "string" || typeof worker !== "string" || typeof password !== "string")
-        throw new RigbridgeError("rig.garbled", `${this.#http.at} does not say which pools it keeps; none was changed`);
+        throw new RigbridgeError("rig.garbled", `${this.#http.at} does not list its stored pools; none was changed`);
       if (url !== "") kept.push({ url, worker, password });
     }
     return kept;
   }
 
-  /** Writes all places: what is not sent is wiped. Only a later `pools` shows whether it was taken. */
+  /** Writes all places: what is not sent is deleted. Only a later `pools` shows whether the list was accepted. */
   async keep(pools: readonly PoolLogin[], signal: AbortSignal): Promise<void> {
     const form: Record<string, string> = {};
     for (let slot = 1; slot <= poolSlots; slot += 1) {
@@ -79,10 +79,13 @@ export class AvalonWeb {
     await this.#closed({ method: "POST", path: "/cgpools.cgi", form, ofCommand: true }, signal);
   }
 
-  /** A refused call did nothing, so it is sent once more with a salt just read, unless it belongs to a command. */
+  /** A refused call did nothing, so it is sent once more with a new salt, unless it is part of a command. */
   async #closed(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
     if (this.#password === undefined)
-      throw new RigbridgeError("rig.login", `${this.#http.at} wants the password of its web page, and none was given`);
+      throw new RigbridgeError(
+        "rig.login",
+        `${this.#http.at} requires the password of its web page, and none is configured`,
+      );
     const fresh = this.#salt === null;
     let reply = await this.#call(call, signal);
     if (isLoginPage(reply) && !fresh) {
@@ -95,14 +98,14 @@ export class AvalonWeb {
       throw this.#wrongPassword();
     }
     if (reply.status >= 300) {
-      const said = `${reply.status} ${words(reply.body)}`.trimEnd();
-      throw new RigbridgeError("rig.refused", `${this.#http.at} refused ${call.method} ${call.path}: ${said}`);
+      const answer = `${reply.status} ${words(reply.body)}`.trimEnd();
+      throw new RigbridgeError("rig.refused", `${this.#http.at} refused ${call.method} ${call.path}: ${answer}`);
     }
     return reply;
   }
 
   #wrongPassword(): RigbridgeError {
-    return new RigbridgeError("rig.login", `${this.#http.at} does not take this password for its web page`);
+    return new RigbridgeError("rig.login", `${this.#http.at} rejects this password for its web page`);
   }
 
   async #call(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
@@ -120,6 +123,6 @@ export class AvalonWeb {
   }
 }
 
-/** Whatever is asked for without the right cookie is answered with the login page, as if all were well. */
+/** Any path is answered with the login page and status 200 when the cookie is wrong. */
 const isLoginPage = ({ status, body }: HttpReply): boolean =>
   status === 401 || status === 403 || /<form[^>]{0,200}login|name="?loginform|id="?login/i.test(body);

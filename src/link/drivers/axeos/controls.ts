@@ -1,5 +1,5 @@
 import type { ControlValue } from "../../../contract/readings.ts";
-import { range, type Steer, toggle, trigger } from "../../controls.ts";
+import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, refusal, words } from "../../transports/http.ts";
 
@@ -8,13 +8,13 @@ interface Bounds {
   readonly max: number;
 }
 
-/** Between what its chip may be set. */
+/** The ranges that its chip supports. */
 export interface ChipOptions {
   readonly megahertz: Bounds | null;
   readonly millivolts: Bounds | null;
 }
 
-/** The choice that AxeOS's own page offers per chip, for firmware that does not tell it (before /api/system/asic). */
+/** The ranges that AxeOS's own page offers per chip, for firmware without /api/system/asic. */
 const knownChips: Readonly<Record<string, ChipOptions>> = {
   BM1397: { megahertz: { min: 400, max: 600 }, millivolts: { min: 1100, max: 1500 } },
   BM1366: { megahertz: { min: 400, max: 575 }, millivolts: { min: 1100, max: 1300 } },
@@ -22,7 +22,7 @@ const knownChips: Readonly<Record<string, ChipOptions>> = {
   BM1370: { megahertz: { min: 400, max: 625 }, millivolts: { min: 1000, max: 1250 } },
 };
 
-/** From the device's own lists, else from the chip's name; null for a chip that nobody knows. */
+/** From the device's own lists, else by the chip's name; null for an unknown chip. */
 export function chipOptions(asic: TolerantReader | null, chip: string | null): ChipOptions | null {
   const known = knownChips[chip ?? ""] ?? null;
   if (asic === null) return known;
@@ -37,19 +37,20 @@ function bounds(options: readonly (number | null)[]): Bounds | null {
   return numbers.length === 0 ? null : { min: Math.min(...numbers), max: Math.max(...numbers) };
 }
 
-/** Settings are kept in flash and taken up while it runs. */
+/** Settings are stored in flash and applied while it runs. */
 const setting = { lasting: true, restartsMining: false, seconds: 10 };
 const restarting = { lasting: false, restartsMining: true, seconds: 30 };
 const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 
-/** What can be set, from what the device says of itself. */
-export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOptions | null): Steer[] {
+/** The controls that the device's own information supports. */
+export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOptions | null): OfferedControl[] {
   const post = async (path: string, signal: AbortSignal): Promise<string> =>
-    words((await http.send({ method: "POST", path }, signal)).body) || "AxeOS took it";
+    words((await http.send({ method: "POST", path }, signal)).body) || "AxeOS accepted it";
   const patch = async (body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string> =>
-    words((await http.send({ method: "PATCH", path: "/api/system", body }, signal)).body) || "AxeOS took the settings";
+    words((await http.send({ method: "PATCH", path: "/api/system", body }, signal)).body) ||
+    "AxeOS accepted the settings";
 
-  const restart = (key: "restart" | "reboot"): Steer => ({
+  const restart = (key: "restart" | "reboot"): OfferedControl => ({
     control: trigger(key, restarting),
     set: (_, signal) => post("/api/system/restart", signal),
   });
@@ -59,10 +60,10 @@ export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOpti
     unit: "MHz" | "mV",
     field: "frequency" | "coreVoltage",
     within: Bounds | null | undefined,
-  ): Steer[] => {
+  ): OfferedControl[] => {
     const value = info.number(field);
     if (value === null || within === null || within === undefined) return [];
-    // Someone may have set it beyond the offered choice by hand.
+    // It may have been set beyond the range by hand.
     const min = Math.min(within.min, value);
     const max = Math.max(within.max, value);
     const control = range(key, { unit, min, max, step: 1, value }, setting);
@@ -82,10 +83,10 @@ export function offers(http: HttpTransport, info: TolerantReader, chip: ChipOpti
 
 type Patch = (body: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<string>;
 
-function fan(info: TolerantReader, patch: Patch): Steer[] {
+function fan(info: TolerantReader, patch: Patch): OfferedControl[] {
   const auto = info.boolean("autofanspeed");
   if (auto === null) return [];
-  // Newer firmware keeps the wanted speed apart from the present one.
+  // Newer firmware separates the set speed from the present one.
   const field = info.has("manualFanSpeed") ? "manualFanSpeed" : "fanspeed";
   const percent = info.number(field, { absent: -1, max: 100 });
   const value = auto ? "auto" : percent;
@@ -98,8 +99,8 @@ function fan(info: TolerantReader, patch: Patch): Steer[] {
   ];
 }
 
-/** The firmware takes 35 to 66 °C. */
-function temperatureTarget(info: TolerantReader, patch: Patch): Steer[] {
+/** The firmware accepts 35 to 66 °C. */
+function temperatureTarget(info: TolerantReader, patch: Patch): OfferedControl[] {
   const value = info.number("temptarget");
   if (value === null) return [];
   return [
@@ -110,12 +111,12 @@ function temperatureTarget(info: TolerantReader, patch: Patch): Steer[] {
   ];
 }
 
-/** Pause and identify came with the firmware that reports `miningPaused`; nothing is paused to find out. */
+/** Firmware that reports `miningPaused` has pause and identify. */
 function miningAndLocate(
   http: HttpTransport,
   info: TolerantReader,
   post: (path: string, signal: AbortSignal) => Promise<string>,
-): Steer[] {
+): OfferedControl[] {
   const paused = info.boolean("miningPaused");
   if (paused === null) return [];
   return [
@@ -123,12 +124,12 @@ function miningAndLocate(
       control: toggle("mining", !paused, atOnce),
       set: (on, signal) => pauseOrResume(http, on, signal),
     },
-    // Blinks and shows its name for 30 s; said again meanwhile, it stops.
+    // Blinks and shows its name for 30 s; a second call meanwhile stops it.
     { control: trigger("locate", atOnce), set: (_, signal) => post("/api/system/identify", signal) },
   ];
 }
 
-/** Some builds know /mining instead of /pause and /resume; a path that is not there has done nothing. */
+/** Some builds have /mining instead of /pause and /resume; a missing path has done nothing. */
 async function pauseOrResume(http: HttpTransport, on: ControlValue, signal: AbortSignal): Promise<string> {
   const call = { method: "POST", path: on === true ? "/api/system/resume" : "/api/system/pause" } as const;
   const reply = await http.call(call, signal);

@@ -1,14 +1,15 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
+import { lastPool, listedPool } from "../shared/listed-pool.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { type ChipOptions, chipOptions, offers } from "./controls.ts";
-import { fresh, isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
-import { deviceOf, identityOf, overheated, readingsOf } from "./readings.ts";
+import { isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
+import { devicesOf, identityOf, overheated, readingsOf } from "./readings.ts";
 
 /**
  * AxeOS, the web interface of ESP-Miner: Bitaxe and its forks NerdAxe and LuckyMiner. HTTP, no credentials.
@@ -25,11 +26,11 @@ export const axeos: Driver = {
 
 const infoPath = "/api/system/info";
 
-/** Its page is compressed and says little, so its information is asked for, of whatever speaks HTTP there. */
-function recognise({ root, asked }: Signs): Partial<Identity> | Question | undefined {
+/** Its page at / is compressed and says little, so its information page is requested from every HTTP server. */
+function recognise({ root, pages }: Signs): Partial<Identity> | Question | undefined {
   if (root === null) return undefined;
-  if (!Object.hasOwn(asked, infoPath)) return { ask: infoPath };
-  const parsed = parseReply(asked[infoPath]?.body ?? "");
+  if (!Object.hasOwn(pages, infoPath)) return { page: infoPath };
+  const parsed = parseReply(pages[infoPath]?.body ?? "");
   if ("problem" in parsed) return undefined;
   const info = new TolerantReader(parsed.value, new Notes(), "");
   return info.has("ASICModel") || (info.has("stratumURL") && info.has("hashRate"))
@@ -40,9 +41,9 @@ function recognise({ root, asked }: Signs): Partial<Identity> | Question | undef
 class AxeosRig implements Rig {
   readonly quick = true;
   readonly #http: HttpTransport;
-  /** undefined until it was asked; null on firmware without that page. */
+  /** undefined before it was read; null on firmware without that page. */
   #asic: TolerantReader | null | undefined;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(http: HttpTransport) {
     this.#http = http;
@@ -51,18 +52,16 @@ class AxeosRig implements Rig {
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     const info = await this.#info(signal, notes);
-    await this.#askAsic(signal);
+    await this.#readAsic(signal);
     const chip: ChipOptions | null = chipOptions(this.#asic ?? null, info.text("ASICModel"));
-    const steers = offers(this.#http, info, chip);
-    this.#steers = steers;
     const pools = poolsOf(info);
     const readings = readingsOf(info, this.#asic?.integer("asicCount") ?? null);
     return {
       identity: identityOf(info, ""),
       readings: { ...readings, notes: notes.list() },
       pools,
-      devices: [deviceOf(info, readings)],
-      controls: steers.map(({ control }) => control),
+      devices: devicesOf(info, readings),
+      controls: this.#offered.offer(offers(this.#http, info, chip)),
       poolActions: poolActionsOf(info, pools),
       software: null,
       logInterval: null,
@@ -71,14 +70,13 @@ class AxeosRig implements Rig {
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
 
   /**
-   * AxeOS has two pools, a primary and a fallback, takes changes of them at its next start, and never tells their
-   * passwords; so they are not swapped, but chosen between where the firmware can (`useFallbackStratum`).
+   * AxeOS has two pools, a primary and a fallback, applies changes to them at its next start, and never reveals their
+   * passwords. So they cannot be swapped, only selected, where the firmware can (`useFallbackStratum`).
    */
   readonly pools: PoolControls = {
     add: async (login, signal) => {
@@ -88,34 +86,34 @@ class AxeosRig implements Rig {
       if (slot === undefined) {
         throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
       }
-      const said = await this.#patch(slotFields(slot, login, info), signal);
-      return `${said}; stored as the ${slot.name} pool, used after the next restart`;
+      const result = await this.#patch(slotFields(slot, login, info), signal);
+      return `${result}; stored as the ${slot.name} pool, used after the next restart`;
     },
     use: async (login, signal) => {
       checkLogin(login);
       const info = await this.#info(signal, new Notes());
       const [primary] = slots;
       const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
-      const said = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
-      return `${said}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
+      const result = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
+      return `${result}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
     },
     switch: (pool, signal) => this.#choose(pool, signal),
     prioritize: (pool, signal) => this.#choose(pool, signal),
     remove: async (pool, signal) => {
       const info = await this.#info(signal, new Notes());
       const pools = poolsOf(info);
-      const wanted = fresh(pools, pool);
-      if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+      const wanted = listedPool(pools, pool);
+      if (pools.length < 2) throw lastPool();
       if (wanted.index === 0) {
         throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
       }
       const fallback = slots[1];
-      const said = await this.#patch(
+      const result = await this.#patch(
         { [fallback.url]: "", ...(info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {}) },
         signal,
       );
-      if (!wanted.active) return said;
-      return `${said}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
+      if (!wanted.active) return result;
+      return `${result}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
     },
   };
 
@@ -128,35 +126,35 @@ class AxeosRig implements Rig {
     if (!info.has("useFallbackStratum")) {
       throw new RigbridgeError(
         "control.absent",
-        "This version of AxeOS cannot choose between its pools, and does not tell the passwords needed to swap them",
+        "This version of AxeOS cannot switch between its pools, and does not reveal the passwords needed to swap them",
       );
     }
-    const { index } = fresh(poolsOf(info), pool);
-    const said = await this.#patch({ useFallbackStratum: index }, signal);
-    return `${said}; the device restarts to use the ${slots[index]?.name} pool: ${await this.#restart(signal)}`;
+    const { index } = listedPool(poolsOf(info), pool);
+    const result = await this.#patch({ useFallbackStratum: index }, signal);
+    return `${result}; the device restarts to use the ${slots[index]?.name} pool: ${await this.#restart(signal)}`;
   }
 
   async #info(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     const reply = await this.#http.getJson(infoPath, signal);
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return new TolerantReader(reply.value, notes, "");
   }
 
-  async #askAsic(signal: AbortSignal): Promise<void> {
+  async #readAsic(signal: AbortSignal): Promise<void> {
     if (this.#asic !== undefined) return;
     try {
       const { value } = await this.#http.getJson("/api/system/asic", signal);
       this.#asic = new TolerantReader(value, new Notes(), "asic");
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      // A missing page stays missing; anything else is asked again with the next read.
+      // A missing page stays missing; after any other error the next read tries again.
       if (error.code === "rig.refused" || error.code === "rig.garbled") this.#asic = null;
     }
   }
 
   async #patch(body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string> {
     const reply = await this.#http.send({ method: "PATCH", path: "/api/system", body }, signal);
-    return words(reply.body) || "AxeOS took the settings";
+    return words(reply.body) || "AxeOS accepted the settings";
   }
 
   async #restart(signal: AbortSignal): Promise<string> {
@@ -165,7 +163,7 @@ class AxeosRig implements Rig {
   }
 }
 
-/** The settings that make a slot hold this login. */
+/** The settings that store this login in a slot. */
 function slotFields(
   slot: (typeof slots)[number],
   login: PoolLogin,

@@ -1,8 +1,7 @@
-import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 
-/** Where each pool stands in the settings. */
+/** The settings of each pool. */
 export const slots = [
   {
     name: "primary",
@@ -22,7 +21,7 @@ export const slots = [
   },
 ] as const;
 
-/** A NerdQAxe shows an address for a pool that nobody has set, but no worker. The one in use is shown in any case. */
+/** A NerdQAxe has an address but no worker for a pool that is not set. The pool in use always counts as set. */
 export function isSet(info: TolerantReader, slot: (typeof slots)[number]): boolean {
   const inUse = slots[info.boolean("isUsingFallbackStratum") === true ? 1 : 0];
   return info.text(slot.url, 255) !== null && (slot === inUse || info.text(slot.user, 255) !== null);
@@ -51,15 +50,6 @@ export function poolsOf(info: TolerantReader): PoolReading[] {
       ...(index === 0 ? { fixed: true } : {}),
     };
   });
-}
-
-/** The pool as it stands there now; throws `not.possible` when it is another. */
-export function fresh(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const found = pools.find(({ index }) => index === wanted.index);
-  if (found === undefined || found.url !== wanted.url || found.worker !== wanted.worker) {
-    throw new RigbridgeError("not.possible", `The device no longer lists the pool ${wanted.url}`);
-  }
-  return found;
 }
 
 export function poolActionsOf(info: TolerantReader, pools: readonly PoolReading[]): PoolAction[] {

@@ -3,8 +3,10 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
+import { highest } from "../shared/figures.ts";
 
-/** From GET /api/system/info, and the page where that says more. */
+/** From GET /api/system/info, and from the page at / where that names the make. */
 export function identityOf(info: TolerantReader, page: string): Identity {
   const model = info.text("deviceModel") ?? info.text("minerModel");
   const lucky = info.has("minerModel") || /Lucky ?miner/i.test(page);
@@ -32,7 +34,7 @@ const bitaxes: readonly (readonly [RegExp, string])[] = [
   [/^80\d$/, "Gamma Turbo"],
 ];
 
-/** "Gamma 601"; null for a board that is not known. */
+/** "Gamma 601"; null for an unknown board. */
 function bitaxeModel(info: TolerantReader): string | null {
   const version = info.text("boardVersion");
   const name = bitaxes.find(([boards]) => boards.test(version ?? ""))?.[1];
@@ -42,15 +44,14 @@ function bitaxeModel(info: TolerantReader): string | null {
 const chipAndBoard = (info: TolerantReader): string | null =>
   [info.text("ASICModel"), info.text("boardVersion")].filter((part) => part !== null).join(" ") || null;
 
-/** A sensor that is not there says -1. */
+/** A sensor that is not there reads -1. */
 const celsius = { absent: -1, min: -60, max: 250 };
 const giga = { times: 1e9 };
 const milli = { times: 1e-3 };
 
 export function readingsOf(info: TolerantReader, asicCount: number | null): RigReadings {
   const hashrate = info.number("hashRate", giga);
-  const temperatures = [info.number("temp", celsius), info.number("temp2", celsius)].filter((each) => each !== null);
-  const temperature = temperatures.length === 0 ? null : Math.max(...temperatures);
+  const temperature = highest([info.number("temp", celsius), info.number("temp2", celsius)]);
   const isTooHot = info.boolean("overheat_mode") ?? false;
   const paused = info.boolean("miningPaused");
   const power = info.number("power");
@@ -59,10 +60,10 @@ export function readingsOf(info: TolerantReader, asicCount: number | null): RigR
   return {
     ...unknownReadings(),
     hashrate,
-    // The longest average that it keeps.
+    // Its longest average.
     hashrateAverage: info.number("hashRate_1h", giga),
     hashrateExpected: info.number("expectedHashrate", { ...giga, absent: 0 }),
-    // All its chips, BM1366 to BM1397, hash this one.
+    // All its chips, BM1366 to BM1397, are for SHA-256.
     algorithm: "sha256",
     power,
     powerSource: power === null ? null : "reported",
@@ -110,14 +111,14 @@ function fansOf(info: TolerantReader): RigReadings["fans"] {
   return second === null ? fans : [...fans, { rpm: second, percent }];
 }
 
-/** What it is told to do, where it says that: without a pool it hashes nothing, and is not stopped. */
+/** By its pause switch where it has one: without a pool it hashes nothing, but is not stopped. */
 function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | null): boolean | null {
   if (isTooHot) return false;
   if (paused !== null) return !paused;
   return hashrate === null ? null : hashrate > 0;
 }
 
-/** Its switch then says that it is stopped. */
+/** Its mining switch then reads off. */
 export const overheated: Halt = { code: "hot", text: "It was too hot and has stopped mining" };
 
 function errorsOf(info: TolerantReader, isTooHot: boolean): RigReadings["errors"] {
@@ -126,24 +127,16 @@ function errorsOf(info: TolerantReader, isTooHot: boolean): RigReadings["errors"
   return fault === null ? errors : [...errors, { code: "power_fault", text: fault }];
 }
 
-export const deviceOf = (
+export const devicesOf = (
   info: TolerantReader,
-  { hashrate, hashrateAverage, temperature, boards, fans, shares }: RigReadings,
-): DeviceReading => ({
-  kind: "asic",
-  name: info.text("ASICModel") ?? "ASIC",
-  status: "enabled",
-  hashrate,
-  hashrateAverage,
-  temperature,
-  fanRpm: fans[0]?.rpm ?? null,
-  fanPercent: fans[0]?.percent ?? null,
-  clock: boards[0]?.frequency ?? null,
-  memoryClock: null,
-  voltage: boards[0]?.voltage ?? null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  ...shares,
-  workUtility: null,
-});
+  { boards, hashrateAverage, fans, shares }: RigReadings,
+): DeviceReading[] =>
+  boards.map((board) =>
+    boardDevice(board, {
+      name: info.text("ASICModel") ?? "ASIC",
+      hashrateAverage,
+      fanRpm: fans[0]?.rpm ?? null,
+      fanPercent: fans[0]?.percent ?? null,
+      ...shares,
+    }),
+  );

@@ -1,32 +1,32 @@
-import { range, type Steer, toggle, trigger } from "../../controls.ts";
+import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { BraiinsGraphql } from "./graphql.ts";
 import type { LegacySettings } from "./graphql-readings.ts";
 
 /** W; "numeric values (min. 100 and max. 5000)" of `psu_power_limit` in Braiins' own configuration guide. */
 const limits = { min: 100, max: 5_000 };
 
-/** With `apply: true` BOSminer takes a setting up at once, and starts its tuning over. */
+/** With `apply: true` BOSminer applies a setting at once and restarts its tuning. */
 const tuned = { lasting: true, restartsMining: true, seconds: 180 } as const;
 const cooled = { lasting: true, restartsMining: false, seconds: 30 } as const;
 
-/** What the web interface of Braiins OS up to 25.05 lets be set. Each mutation names the one field that changes. */
-export function legacySteers(
+/** The settings of the web interface of Braiins OS up to 25.05. Each mutation names only the field that changes. */
+export function legacyControls(
   graphql: BraiinsGraphql,
   settings: LegacySettings,
   shown: { readonly locate: boolean | null },
-): Steer[] {
+): OfferedControl[] {
   return [
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
-      set: (_, signal) => graphql.tell("restart", mutations.restart, {}, signal),
+      set: (_, signal) => graphql.mutate("restart", mutations.restart, {}, signal),
     },
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 180 }),
-      set: (_, signal) => graphql.tell("reboot", mutations.reboot, {}, signal),
+      set: (_, signal) => graphql.mutate("reboot", mutations.reboot, {}, signal),
     },
     {
       control: toggle("locate", shown.locate, { lasting: false, restartsMining: false, seconds: 5 }),
-      set: (on, signal) => graphql.tell("locate", mutations.locate, { enable: on === true }, signal),
+      set: (on, signal) => graphql.mutate("locate", mutations.locate, { enable: on === true }, signal),
     },
     ...(settings.powerTarget === null ? [] : [powerLimit(graphql, settings.powerTarget)]),
     ...cooling(graphql, settings),
@@ -47,25 +47,25 @@ export const mutations = {
     "{__typename ...on TempAndFansError{message} ...on AttributeError{message}}}}}",
 } as const;
 
-const powerLimit = (graphql: BraiinsGraphql, value: number): Steer => ({
+const powerLimit = (graphql: BraiinsGraphql, value: number): OfferedControl => ({
   control: range("power_limit", { unit: "W", ...limits, step: 1, value }, tuned),
-  set: (watts, signal) => graphql.tell("the power target", mutations.power, { watts }, signal),
+  set: (watts, signal) => graphql.mutate("the power target", mutations.power, { watts }, signal),
 });
 
-/** Only where the fans follow a temperature or a fixed speed: an immersed or hydro rig is not told to turn fans. */
-function cooling(graphql: BraiinsGraphql, settings: LegacySettings): Steer[] {
+/** Only where the fans follow a temperature or a fixed speed: immersion and hydro rigs have none. */
+function cooling(graphql: BraiinsGraphql, settings: LegacySettings): OfferedControl[] {
   const { coolingMode, fanPercent, targetTemperature, hotTemperature } = settings;
   const automatic = coolingMode === "AUTO";
   if (!automatic && coolingMode !== "MANUAL") return [];
-  const tell = (input: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
-    graphql.tell("the cooling settings", mutations.cooling, { input }, signal);
-  const fan: Steer = {
+  const mutate = (input: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
+    graphql.mutate("the cooling settings", mutations.cooling, { input }, signal);
+  const fan: OfferedControl = {
     control: range(
       "fan",
       { unit: "%", min: 0, max: 100, step: 1, value: automatic ? "auto" : fanPercent, options: ["auto"] },
       cooled,
     ),
-    set: (value, signal) => tell(value === "auto" ? { mode: "AUTO" } : { mode: "MANUAL", speed: value }, signal),
+    set: (value, signal) => mutate(value === "auto" ? { mode: "AUTO" } : { mode: "MANUAL", speed: value }, signal),
   };
   if (!automatic || targetTemperature === null || hotTemperature === null) return [fan];
   return [
@@ -76,7 +76,7 @@ function cooling(graphql: BraiinsGraphql, settings: LegacySettings): Steer[] {
         { unit: "°C", min: 0, max: hotTemperature, step: 1, value: targetTemperature },
         cooled,
       ),
-      set: (value, signal) => tell({ mode: "AUTO", targetTemp: value }, signal),
+      set: (value, signal) => mutate({ mode: "AUTO", targetTemp: value }, signal),
     },
   ];
 }

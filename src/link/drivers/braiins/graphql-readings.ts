@@ -2,10 +2,11 @@ import { type Board, unknownBoard, unknownReadings } from "../../../contract/rea
 import type { PoolReading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { celsius, highest } from "../shared/figures.ts";
 import type { Answer } from "./graphql.ts";
-import { highest, oneActive, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
+import { oneActive, type Snapshot, slotOf, turning } from "./snapshot.ts";
 
-/** With each read. BOSminer that is stopped says null for what it measures. */
+/** Sent with each read. A stopped BOSminer reports null for measurements. */
 export const statusQuery =
   "{bos{hostname faultLight info{version{full}}} bosminer{info{workSolver{realHashrate{mhs5S} nominalMhs " +
   "childSolvers{name realHashrate{mhs5S} nominalMhs hwDetails{chips frequencyMhz voltageV} " +
@@ -14,11 +15,11 @@ export const statusQuery =
   "config{...on BosminerConfig{autotuning{mode powerTarget hashrateTarget} " +
   "groups{id strategy{...on QuotaStrategy{quota}}}}}}}";
 
-/** Now and then; older versions do not know all of it. */
+/** Sent now and then; older versions do not support all of it. */
 export const settingsQuery =
   "{bosminer{info{modelName} config{...on BosminerConfig{tempControl{mode targetTemp hotTemp} fanControl{speed}}}}}";
 
-/** What can be set, as it is set. */
+/** The present settings. */
 export interface LegacySettings {
   readonly powerTarget: number | null;
   readonly coolingMode: string | null;
@@ -35,7 +36,7 @@ export const unknownSettings: LegacySettings = {
   fanPercent: null,
 };
 
-export function legacyPicture({ data }: Answer, settings: Answer | null, notes: Notes): Snapshot {
+export function legacySnapshot({ data }: Answer, settings: Answer | null, notes: Notes): Snapshot {
   const all = new TolerantReader(data, notes, "");
   const bos = all.object("bos");
   const bosminer = all.object("bosminer");
@@ -66,7 +67,7 @@ export function legacyPicture({ data }: Answer, settings: Answer | null, notes: 
       temperature: highest(boards.map(({ temperature }) => temperature)),
       boards,
       fans: turning(info.list("fans").map((fan) => ({ rpm: fan.number("rpm"), percent: fan.number("speed") }))),
-      // A miner that was stopped measures nothing at all.
+      // A stopped miner measures nothing.
       mining: hashrate === null ? (bosminer.has("info") ? false : null) : hashrate > 0,
       mode: modeOf(tuning.text("mode")),
       locate: bos.boolean("faultLight"),
@@ -109,7 +110,7 @@ function boardOf(solver: TolerantReader): Board[] {
     highest(
       solver
         .list("temperatures", 16)
-        .map((each) => (name.test(each.text("name") ?? "") ? each.number("degreesC", sensor) : null)),
+        .map((each) => (name.test(each.text("name") ?? "") ? each.number("degreesC", celsius) : null)),
     );
   return [
     {
@@ -124,7 +125,7 @@ function boardOf(solver: TolerantReader): Board[] {
   ];
 }
 
-/** Groups share the work among them by quota; within a group the first pool that answers is mined at. */
+/** Groups share the work among them by quota; within a group the first pool that answers is used. */
 function poolsOf(groups: readonly TolerantReader[], configured: readonly TolerantReader[]): PoolReading[] {
   const pools = groups.flatMap((group, at) =>
     group.list("pools", 32).map((pool, priority) => ({ pool, priority, quota: quotaOf(configured[at]) })),

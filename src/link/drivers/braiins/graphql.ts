@@ -5,9 +5,9 @@ import { SessionEnded } from "../../session-ended.ts";
 import { isRecord, printable } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { refusedWith } from "../../transports/limits.ts";
-import { discreet, withoutSecrets } from "./secrets.ts";
+import { redact, redacted } from "../shared/redact.ts";
 
-/** What a GraphQL question brought: its data, and what of it the rig could not say. */
+/** The answer to a GraphQL query: its data, and errors of parts. */
 export interface Answer {
   readonly data: Readonly<Record<string, unknown>>;
   readonly complaints: readonly string[];
@@ -37,22 +37,22 @@ export class BraiinsGraphql {
   async ask(query: string, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#renewing(query, signal);
     const missing = answer.data.bos === undefined && answer.data.bosminer === undefined;
-    if (missing) throw refusedWith("rig.refused", `${this.#http.at} refused`, said(answer) || "no data");
+    if (missing) throw refusedWith("rig.refused", `${this.#http.at} refused`, complaintOf(answer) || "no data");
     return answer;
   }
 
-  /** A mutation; every error in it is a refusal. `what` names it in messages. */
-  async tell(what: string, mutation: string, variables: Variables, signal: AbortSignal): Promise<string> {
+  /** Sends a mutation; every error in it is a refusal. `what` names it in messages. */
+  async mutate(what: string, mutation: string, variables: Variables, signal: AbortSignal): Promise<string> {
     const kept = this.#session !== null;
     const answer = await this.#withSession(mutation, variables, signal);
-    if (answer === null) throw kept ? new SessionEnded(this.#notLetIn()) : this.#notLetIn();
-    const complaint = said(answer) || messageIn(answer.data, 0);
+    if (answer === null) throw kept ? new SessionEnded(this.#forbidden()) : this.#forbidden();
+    const complaint = complaintOf(answer) || messageIn(answer.data, 0);
     if (complaint !== null && complaint !== "")
       throw refusedWith("rig.refused", `${this.#http.at} refused ${what}`, complaint);
-    return `The rig took ${what}`;
+    return `The rig accepted ${what}`;
   }
 
-  /** Upper-case; null where LuCI, which shares the session, does not say it. */
+  /** Upper-case; null where LuCI, which shares the session, does not report it. */
   async mac(signal: AbortSignal): Promise<string | null> {
     this.#session ??= await this.#login(signal);
     const call = { method: "GET", path: "/cgi-bin/luci/admin/network/iface_status/lan" } as const;
@@ -63,16 +63,16 @@ export class BraiinsGraphql {
     return isRecord(first) && typeof first.macaddr === "string" ? normalMac(first.macaddr) : null;
   }
 
-  /** A question of somebody unknown was refused, so it is put once more with a new session. */
+  /** A query refused for its session did nothing, so it is sent once more with a new session. */
   async #renewing(query: string, signal: AbortSignal): Promise<Answer> {
     const kept = this.#session !== null;
     let answer = await this.#withSession(query, {}, signal);
     if (answer === null && kept) answer = await this.#withSession(query, {}, signal);
-    if (answer === null) throw this.#notLetIn();
+    if (answer === null) throw this.#forbidden();
     return answer;
   }
 
-  /** null when the session is none; the next call opens another. */
+  /** null when the session is not valid; the next call opens another. */
   async #withSession(query: string, variables: Variables, signal: AbortSignal): Promise<Answer | null> {
     this.#session ??= await this.#login(signal);
     const answer = await this.#post(query, variables, this.#session, signal);
@@ -80,17 +80,17 @@ export class BraiinsGraphql {
     return answer;
   }
 
-  #notLetIn(): RigbridgeError {
-    return new RigbridgeError("rig.login", `${this.#http.at} does not let this login do that`);
+  #forbidden(): RigbridgeError {
+    return new RigbridgeError("rig.login", `${this.#http.at} does not allow this login to do that`);
   }
 
-  /** null when the session is none. */
+  /** null when the session is not valid. */
   async #post(query: string, variables: Variables, session: string, signal: AbortSignal): Promise<Answer | null> {
     const call = graphql({ query, variables });
     const reply = await this.#http.call({ ...call, headers: cookie(session) }, signal);
     if (reply.status === 401 || reply.status === 403) return null;
     const answer = answerOf(this.#http.at, call, reply);
-    return /unauthorized|unauthenticated|not logged in/i.test(said(answer)) ? null : answer;
+    return /unauthorized|unauthenticated|not logged in/i.test(complaintOf(answer)) ? null : answer;
   }
 
   async #login(signal: AbortSignal): Promise<string> {
@@ -100,11 +100,11 @@ export class BraiinsGraphql {
     const session = /(?:^|[;,]\s*)session_id=([^;,\s]+)/.exec(reply.headers["set-cookie"] ?? "")?.[1];
     if (session !== undefined && reply.status < 300) return session;
     if (reply.status >= 300 && reply.status !== 401 && reply.status !== 403)
-      throw discreet(refusal(this.#http.at, call, reply), [this.#password]);
-    const why = reply.status < 300 ? said(answerOf(this.#http.at, call, reply)) : words(reply.body);
-    const what = `${this.#http.at} does not take this login`;
+      throw redacted(refusal(this.#http.at, call, reply), [this.#password]);
+    const why = reply.status < 300 ? complaintOf(answerOf(this.#http.at, call, reply)) : words(reply.body);
+    const what = `${this.#http.at} rejects this login`;
     if (why === "") throw new RigbridgeError("rig.login", what);
-    throw refusedWith("rig.login", what, withoutSecrets(why, [this.#password]));
+    throw refusedWith("rig.login", what, redact(why, [this.#password]));
   }
 }
 
@@ -127,9 +127,9 @@ function answerOf(at: string, call: HttpCall, reply: HttpReply): Answer {
   return { data: isRecord(value.data) ? value.data : {}, complaints };
 }
 
-const said = ({ complaints }: Answer): string => complaints.join("; ");
+const complaintOf = ({ complaints }: Answer): string => complaints.join("; ");
 
-/** The results of mutations are unions; only their errors have a message. */
+/** Results of mutations are unions; only errors have a message. */
 function messageIn(value: unknown, depth: number): string | null {
   if (!isRecord(value) || depth > 6) return null;
   if (typeof value.message === "string") return printable(value.message.slice(0, 200)) || "an error";

@@ -1,32 +1,34 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer, toggle } from "../../controls.ts";
+import { type OfferedControl, toggle } from "../../controls.ts";
 import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { isRecord, Notes } from "../../tolerant-reader.ts";
 import { parseStrict } from "../../transports/json.ts";
+import { Memo } from "../shared/memo.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { type Answer, BraiinsGraphql } from "./graphql.ts";
-import { legacySteers, mutations } from "./graphql-controls.ts";
-import { legacyPicture, legacySettings, settingsQuery, statusQuery } from "./graphql-readings.ts";
+import { legacyControls, mutations } from "./graphql-controls.ts";
+import { legacySettings, legacySnapshot, settingsQuery, statusQuery } from "./graphql-readings.ts";
 import { BraiinsRest, root } from "./rest.ts";
-import { restSteers } from "./rest-controls.ts";
+import { restControls } from "./rest-controls.ts";
 import { PageBook } from "./rest-pages.ts";
 import { restPools } from "./rest-pools.ts";
-import { restPicture } from "./rest-readings.ts";
-import { askReports, command, pictureOf, softwareOf } from "./rpc.ts";
+import { restSnapshot } from "./rest-readings.ts";
+import { askReports, command, rpcSnapshot, softwareOf } from "./rpc.ts";
 import { Allowed, absent, rpcPools } from "./rpc-controls.ts";
-import { devicesOf, nothingSeen, type Snapshot, together } from "./snapshot.ts";
+import { devicesOf, emptySnapshot, merged, type Snapshot } from "./snapshot.ts";
 
 /**
  * Braiins OS on ASICs. Without a login it is read over RPC (4028) and can be paused; with one the REST API (25.07 and
- * later) or the GraphQL of the web interface (before) is used. Its gRPC API (50051) says nothing that these do not.
+ * later) or the GraphQL of the web interface (before) is used. Its gRPC API (50051) reports nothing more.
  * Source: Braiins' OpenAPI 1.7, "BOSminer API" and configuration guide; GraphQL as its own web interface uses it.
  */
 export const braiins: Driver = {
   id: "braiins",
   name: "Braiins OS",
   ports: [80, 4028],
-  login: { keys: ["password"], adds: "read in full and steered" },
+  login: { keys: ["password"], adds: "read in full and controlled" },
   makersLogin: { username: "root", password: "" },
   evidence: { readings: "recorded", controls: "vendor document" },
   recognise: (signs) => recognise(signs),
@@ -41,21 +43,21 @@ function recognise({ root: page, version }: Signs): Partial<Identity> | undefine
   return shown ? { make: "Braiins" } : undefined;
 }
 
-/** What one way to the rig gave. */
+/** What one interface of the rig brings. */
 interface View {
-  readonly picture: Snapshot;
-  readonly steers: readonly Steer[];
+  readonly snapshot: Snapshot;
+  readonly offered: readonly OfferedControl[];
   readonly poolActions: readonly PoolAction[];
   readonly pools: PoolControls;
 }
 
 const restPoolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const;
-/** What takes a login on either generation. */
+/** Controls that need a login on either generation. */
 const afterLogin = new Set<string>(["restart", "reboot", "locate", "power_limit", "fan", "temperature_target"]);
-/** ms before a web interface that gave no answer is tried again, and settings are asked for again. */
-const askAgainAfter = 60_000;
-/** ms of one read for questions that are asked once. */
-const patience = 1_500;
+/** Until a web interface that did not answer is tried again, and settings are read again. */
+const refreshAfterMs = 60_000;
+/** Of one read, for what is asked only once. */
+const onceTimeoutMs = 1_500;
 
 class BraiinsRig implements Rig {
   readonly #link: Link;
@@ -63,14 +65,15 @@ class BraiinsRig implements Rig {
   readonly #graphql: BraiinsGraphql;
   readonly #book: PageBook;
   readonly #allowed = new Allowed();
-  /** Which interface takes the login; null while the web does not answer. */
-  #web: { readonly kind: "rest" | "graphql" | null; readonly at: number } | undefined;
+  /** The interface for the login; null while the web does not answer. */
+  readonly #web = new Memo<"rest" | "graphql" | null>(refreshAfterMs);
   #software: string | undefined;
   #mac: string | null = null;
-  #settings: { readonly at: number; readonly answer: Answer | null } | undefined;
-  /** When something was set last: settings are not taken from memory until it has shown. */
+  readonly #settings = new Memo<Answer | null>(refreshAfterMs);
+  /** When a control was last set: settings are read each time until the change shows. */
   #changedAt = Number.NEGATIVE_INFINITY;
   #view: View | undefined;
+  readonly #offered = new OfferedControls();
   #loginTrouble: RigbridgeError | null = null;
 
   constructor(link: Link) {
@@ -83,35 +86,33 @@ class BraiinsRig implements Rig {
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     this.#loginTrouble = this.#hasLogin ? null : this.#loginMissing();
-    const view = await this.#look(signal, notes);
+    const view = await this.#readView(signal, notes);
     this.#view = view;
     const locked = this.#locked;
     if (locked !== null) notes.add(locked.text);
-    const { picture } = view;
+    const { snapshot } = view;
     return {
-      identity: picture.identity,
-      readings: { ...picture.readings, notes: notes.list() },
-      pools: picture.pools,
-      devices: devicesOf(picture),
-      controls: view.steers.map(({ control }) => control),
+      identity: snapshot.identity,
+      readings: { ...snapshot.readings, notes: notes.list() },
+      pools: snapshot.pools,
+      devices: devicesOf(snapshot),
+      controls: this.#offered.offer(view.offered),
       poolActions: view.poolActions,
       software: null,
-      logInterval: picture.logInterval,
-      starting: picture.starting,
-      halt: picture.halt,
+      logInterval: snapshot.logInterval,
+      starting: snapshot.starting,
+      halt: snapshot.halt,
       workUtility: null,
       ...(locked === null ? {} : { locked }),
     };
   }
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#view === undefined) await this.read(signal);
-    const steers = this.#view?.steers ?? [];
-    const offered = steers.some(({ control }) => control.key === key);
+    const offered = await this.#offered.has(this, key, signal);
     const closed = !offered && (afterLogin.has(key) || key.startsWith("board_"));
     if (closed && this.#loginTrouble !== null) throw this.#loginTrouble;
     this.#changedAt = performance.now();
-    return steer(steers, key, value, signal);
+    return this.#offered.set(this, key, value, signal);
   }
 
   readonly pools: PoolControls = {
@@ -124,10 +125,10 @@ class BraiinsRig implements Rig {
   };
 
   doubt(): void {
-    this.#web = undefined;
+    this.#web.forget();
     this.#software = undefined;
     this.#mac = null;
-    this.#settings = undefined;
+    this.#settings.forget();
     this.#allowed.forget();
     this.#book.doubt();
   }
@@ -154,10 +155,13 @@ class BraiinsRig implements Rig {
   }
 
   #loginMissing(): RigbridgeError {
-    return new RigbridgeError("rig.login", `${this.#link.http.at} wants its password for that, and none was given`);
+    return new RigbridgeError(
+      "rig.login",
+      `${this.#link.http.at} requires its password for that, and none is configured`,
+    );
   }
 
-  async #look(signal: AbortSignal, notes: Notes): Promise<View> {
+  async #readView(signal: AbortSignal, notes: Notes): Promise<View> {
     const kind = this.#hasLogin ? await this.#webKind(signal) : null;
     if (kind === "graphql") return this.#legacyView(signal, notes);
     if (kind === null) return this.#rpcView(signal, notes);
@@ -168,28 +172,26 @@ class BraiinsRig implements Rig {
     }
   }
 
-  /** RPC goes on to answer whoever cannot log in; what keeps the web from answering is the error if it does not. */
+  /** RPC answers without a login; if it does not either, the web interface's error counts. */
   async #withoutWeb(error: unknown, signal: AbortSignal, notes: Notes): Promise<View> {
     if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
     const view = await this.#rpcView(signal, notes).catch((rpcError: unknown) => {
       throw rpcError instanceof RigbridgeError ? error : rpcError;
     });
-    this.#complain(error, notes);
+    this.#noteTrouble(error, notes);
     return view;
   }
 
-  #complain(error: RigbridgeError, notes: Notes): void {
+  #noteTrouble(error: RigbridgeError, notes: Notes): void {
     if (error.code === "rig.login") this.#loginTrouble = error;
-    else notes.add("its web interface did not answer, so there is no more than RPC says");
+    else notes.add("its web interface did not answer, so only RPC was read");
   }
 
-  /** Asked for without the login: the page of the API's version is enough to know it by. */
+  /** Recognised without the login, by the page of the API's version. */
   async #webKind(signal: AbortSignal): Promise<"rest" | "graphql" | null> {
-    const last = this.#web;
-    if (last !== undefined && (last.kind !== null || performance.now() - last.at < askAgainAfter)) return last.kind;
-    const kind = await this.#askWebKind(signal);
-    this.#web = { kind, at: performance.now() };
-    return kind;
+    const { isFresh, value } = this.#web;
+    if (value !== undefined && (value !== null || isFresh)) return value;
+    return this.#web.keep(await this.#askWebKind(signal));
   }
 
   async #askWebKind(signal: AbortSignal): Promise<"rest" | "graphql" | null> {
@@ -202,7 +204,7 @@ class BraiinsRig implements Rig {
     }
   }
 
-  /** Older web interfaces have a page of their own for whatever is asked for. */
+  /** Older web interfaces answer any path with a page of their own. */
   async #isRest(path: string, signal: AbortSignal): Promise<boolean> {
     const { status, body } = await this.#link.http.call({ method: "GET", path }, signal);
     if (status === 401 || status === 403) return true;
@@ -213,66 +215,70 @@ class BraiinsRig implements Rig {
   async #restView(signal: AbortSignal, notes: Notes): Promise<View> {
     const pages = await this.#book.read(signal, notes);
     return {
-      picture: restPicture(pages, notes),
-      steers: restSteers(this.#rest, pages, (paths, seconds) => this.#book.await(paths, seconds)),
+      snapshot: restSnapshot(pages, notes),
+      offered: restControls(this.#rest, pages, (paths, seconds) => this.#book.await(paths, seconds)),
       poolActions: pages.has("pools/") ? restPoolActions : [],
       pools: restPools(this.#rest, () => this.#book.await(["pools/", "configuration/miner"], 45)),
     };
   }
 
   async #rpcView(signal: AbortSignal, notes: Notes): Promise<View> {
-    return this.#rpcOnly(await this.#rpcPicture(signal, notes));
+    return this.#rpcOnly(await this.#readRpc(signal, notes));
   }
 
-  #rpcOnly(picture: Snapshot): View {
+  #rpcOnly(snapshot: Snapshot): View {
     return {
-      picture,
-      steers: this.#allowed.has("pause") && this.#allowed.has("resume") ? [this.#rpcMining(picture)] : [],
+      snapshot,
+      offered: this.#allowed.has("pause") && this.#allowed.has("resume") ? [this.#rpcMining(snapshot)] : [],
       poolActions: this.#allowed.poolActions,
       pools: rpcPools(this.#link.rpc),
     };
   }
 
-  async #rpcPicture(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
+  async #readRpc(signal: AbortSignal, notes: Notes): Promise<Snapshot> {
     const { rpc } = this.#link;
     this.#software ??= await this.#askSoftware(signal);
-    const seen = pictureOf(await askReports(rpc, signal, notes), notes);
-    await this.#allowed.refresh(rpc, performance.now() + patience, signal);
-    return together(seen, { ...nothingSeen, identity: { ...nothingSeen.identity, firmware: this.#software } });
+    const snapshot = rpcSnapshot(await askReports(rpc, signal, notes), notes);
+    await this.#allowed.refresh(rpc, performance.now() + onceTimeoutMs, signal);
+    return merged(snapshot, { ...emptySnapshot, identity: { ...emptySnapshot.identity, firmware: this.#software } });
   }
 
   async #askSoftware(signal: AbortSignal): Promise<string> {
     const { value } = await this.#link.rpc.send("version", undefined, signal);
     const software = softwareOf(value);
-    if (software === null) throw new RigbridgeError("rig.garbled", `${this.#link.rpc.at} is no Braiins OS`);
+    if (software === null) throw new RigbridgeError("rig.garbled", `${this.#link.rpc.at} is not Braiins OS`);
     return software;
   }
 
   /**
-   * RPC pauses and resumes, with boards without power and fans off. Where it does not, and where BOSminer does not run
-   * at all, the web interface stops and starts BOSminer.
+   * RPC pauses and resumes: boards without power, fans off. Where it cannot, and where BOSminer does not run, the web
+   * interface stops and starts BOSminer.
    */
   async #legacyView(signal: AbortSignal, notes: Notes): Promise<View> {
-    const rpc = await settled(this.#rpcPicture(signal, notes), signal);
+    const rpc = await settled(this.#readRpc(signal, notes), signal);
     const web = await settled(this.#askGraphql(signal, notes), signal);
     if (web instanceof RigbridgeError) {
       if (rpc instanceof RigbridgeError) throw web.code === "rig.login" ? web : rpc;
-      this.#complain(web, notes);
+      this.#noteTrouble(web, notes);
       return this.#rpcOnly(rpc);
     }
     const { status, settings } = web;
-    if (rpc instanceof RigbridgeError) notes.add("RPC did not answer: its miner has stopped, or RPC is switched off");
-    const seen = legacyPicture(status, settings, notes);
-    const both = rpc instanceof RigbridgeError ? seen : together(rpc, seen);
-    // The version of the whole system says more than that of its miner; the MAC stands on a page of its own.
-    const identity = { ...both.identity, firmware: seen.identity.firmware ?? both.identity.firmware, mac: this.#mac };
-    const picture = { ...both, identity };
+    if (rpc instanceof RigbridgeError) notes.add("RPC did not answer: its miner is stopped, or RPC is switched off");
+    const overWeb = legacySnapshot(status, settings, notes);
+    const both = rpc instanceof RigbridgeError ? overWeb : merged(rpc, overWeb);
+    // The version of the system is preferred to that of its miner; the MAC is on a page of its own.
+    const identity = {
+      ...both.identity,
+      firmware: overWeb.identity.firmware ?? both.identity.firmware,
+      mac: this.#mac,
+    };
+    const snapshot = { ...both, identity };
     const running = !(rpc instanceof RigbridgeError);
     return {
-      picture,
-      steers: [
-        this.#legacyMining(picture, running),
-        ...legacySteers(this.#graphql, legacySettings(status, settings, notes), { locate: seen.readings.locate }),
+      snapshot,
+      offered: [
+        this.#legacyMining(snapshot, running),
+        ...legacyControls(this.#graphql, legacySettings(status, settings, notes), { locate: overWeb.readings.locate }),
       ],
       poolActions: running ? this.#allowed.poolActions : [],
       pools: rpcPools(this.#link.rpc),
@@ -281,45 +287,41 @@ class BraiinsRig implements Rig {
 
   async #askGraphql(signal: AbortSignal, notes: Notes): Promise<{ status: Answer; settings: Answer | null }> {
     const status = await this.#graphql.ask(statusQuery, signal);
-    for (const complaint of status.complaints) notes.add(`its web interface says: ${complaint}`);
-    const last = this.#settings;
-    const now = performance.now();
-    const remembered =
-      last !== undefined && now - last.at < askAgainAfter && now - this.#changedAt >= askAgainAfter * 2;
-    if (last !== undefined && remembered) return { status, settings: last.answer };
+    for (const complaint of status.complaints) notes.add(`its web interface reports: ${complaint}`);
+    const { isFresh, value: known } = this.#settings;
+    const isChanging = performance.now() - this.#changedAt < refreshAfterMs * 2;
+    if (known !== undefined && isFresh && !isChanging) return { status, settings: known };
     const settings = await settled(this.#graphql.ask(settingsQuery, signal), signal);
-    const answer = settings instanceof RigbridgeError ? null : settings;
-    if (last === undefined) {
+    if (known === undefined) {
       const mac = await settled(this.#graphql.mac(signal), signal);
       this.#mac = mac instanceof RigbridgeError ? null : mac;
     }
-    this.#settings = { at: performance.now(), answer };
-    return { status, settings: answer };
+    return { status, settings: this.#settings.keep(settings instanceof RigbridgeError ? null : settings) };
   }
 
-  #rpcMining({ wanted }: Snapshot): Steer {
+  #rpcMining({ wanted }: Snapshot): OfferedControl {
     return {
       control: toggle("mining", wanted, { lasting: false, restartsMining: false, seconds: 60 }),
       set: (on, signal) => command(this.#link.rpc, on === true ? "resume" : "pause", undefined, signal),
     };
   }
 
-  #legacyMining(picture: Snapshot, running: boolean): Steer {
+  #legacyMining(snapshot: Snapshot, running: boolean): OfferedControl {
     const pausing = this.#allowed.has("pause") && this.#allowed.has("resume");
-    if (running && pausing) return this.#rpcMining(picture);
+    if (running && pausing) return this.#rpcMining(snapshot);
     return {
-      control: toggle("mining", picture.wanted, { lasting: false, restartsMining: true, seconds: 120 }),
+      control: toggle("mining", snapshot.wanted, { lasting: false, restartsMining: true, seconds: 120 }),
       set: (on, signal) =>
         on === true
-          ? this.#graphql.tell("start", mutations.start, {}, signal)
-          : this.#graphql.tell("stop", mutations.stop, {}, signal),
+          ? this.#graphql.mutate("start", mutations.start, {}, signal)
+          : this.#graphql.mutate("stop", mutations.stop, {}, signal),
     };
   }
 }
 
-const withoutLogin = "without the password of its web interface it can be read, paused and resumed, and no more";
+const withoutLogin = "without the password of its web interface it can only be read, paused and resumed";
 
-/** What came of it, unless there is no time left. */
+/** The error instead of throwing it, unless the read is out of time. */
 async function settled<T>(work: Promise<T>, signal: AbortSignal): Promise<T | RigbridgeError> {
   try {
     return await work;

@@ -1,36 +1,36 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { range, type Steer, toggle, trigger } from "../../controls.ts";
+import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { BraiinsRest } from "./rest.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
 import { runningOf, tunerOf } from "./rest-readings.ts";
 import { slotOf } from "./snapshot.ts";
 
-/** Where the answer to a control is seen, so that its pages are read until it is. */
+/** Reads the pages that show a control with each read for so many seconds. */
 export type Awaited = (paths: readonly PagePath[], seconds: number) => void;
 
 /**
- * What is configured outlives a restart; `save_action` is deprecated, and everything is saved and applied. The rig
- * says a new power target at once, and its tuner takes minutes to work that way.
+ * Settings survive a restart; `save_action` is deprecated, and everything is saved and applied. The rig reports a new
+ * power target at once, and its tuner takes minutes to reach it.
  */
 const tuned = { lasting: true, restartsMining: false, seconds: 180 } as const;
 const cooled = { lasting: true, restartsMining: false, seconds: 30 } as const;
 const switched = { lasting: true, restartsMining: false, seconds: 60 } as const;
 const passing = { lasting: false, restartsMining: false } as const;
 
-/** What the REST API lets be set, within the constraints that the rig names for itself. */
-export function restSteers(rest: BraiinsRest, pages: RestPages, awaited: Awaited): Steer[] {
-  // What is odd has been said with the readings.
+/** The settings of the REST API, within the constraints that the rig reports. */
+export function restControls(rest: BraiinsRest, pages: RestPages, awaited: Awaited): OfferedControl[] {
+  // Odd fields are noted with the readings.
   const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), new Notes(), path);
   return [
     mining(rest, page("miner/details")),
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
-      set: (_, signal) => rest.tell("PUT", "actions/restart", undefined, "Mining restarts", signal),
+      set: (_, signal) => rest.write("PUT", "actions/restart", undefined, "Mining restarts", signal),
     },
     {
       control: trigger("reboot", { lasting: false, restartsMining: true, seconds: 180 }),
-      set: (_, signal) => rest.tell("PUT", "actions/reboot", undefined, "The rig reboots", signal),
+      set: (_, signal) => rest.write("PUT", "actions/reboot", undefined, "The rig reboots", signal),
     },
     ...locate(rest, pages.get("actions/locate"), awaited),
     ...powerLimit(rest, page, awaited),
@@ -40,30 +40,36 @@ export function restSteers(rest: BraiinsRest, pages: RestPages, awaited: Awaited
 }
 
 /**
- * Pause and resume, not stop and start: a pause takes the power from the boards while BOSminer goes on to watch
- * temperatures and lets the fans run out; with BOSminer stopped nothing measures, and the fans go to full speed.
+ * Pause and resume, not stop and start: a pause cuts the power of the boards while BOSminer monitors temperatures and
+ * winds the fans down; with BOSminer stopped nothing is measured, and the fans run at full speed.
  * Source: Braiins' "BOSminer API" and PauseMode of the OpenAPI; braiins/braiins issue 77.
  */
-function mining(rest: BraiinsRest, details: TolerantReader): Steer {
+function mining(rest: BraiinsRest, details: TolerantReader): OfferedControl {
   const { wanted, started } = runningOf(details);
-  const on = started ? ["resume", "Mining goes on"] : ["start", "Mining starts"];
+  const on = started ? ["resume", "Mining resumes"] : ["start", "Mining starts"];
   return {
     control: toggle("mining", wanted, { ...passing, seconds: 60 }),
     set: (value, signal) => {
       const [action = "", done = ""] = value === true ? on : ["pause", "Mining is paused"];
-      return rest.tell("PUT", `actions/${action}`, undefined, done, signal);
+      return rest.write("PUT", `actions/${action}`, undefined, done, signal);
     },
   };
 }
 
-function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): Steer[] {
+function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): OfferedControl[] {
   if (typeof shown !== "boolean") return [];
   return [
     {
       control: toggle("locate", shown, { ...passing, seconds: 5 }),
       set: (on, signal) => {
         awaited(["actions/locate"], 30);
-        return rest.tell("PUT", "actions/locate", on === true, on === true ? "It blinks" : "It blinks no more", signal);
+        return rest.write(
+          "PUT",
+          "actions/locate",
+          on === true,
+          on === true ? "It blinks" : "It stops blinking",
+          signal,
+        );
       },
     },
   ];
@@ -71,8 +77,8 @@ function locate(rest: BraiinsRest, shown: unknown, awaited: Awaited): Steer[] {
 
 type Page = (path: PagePath) => TolerantReader;
 
-/** Only with the rig's own limits: what it takes differs by model from 30 W to 8 kW. */
-function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
+/** Only with the rig's own limits, which differ by model from 30 W to 8 kW. */
+function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const limits = page("configuration/constraints").object("tuner_constraints").object("power_target");
   const min = limits.object("min").number("watt");
   const max = limits.object("max").number("watt");
@@ -83,17 +89,17 @@ function powerLimit(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
       control: range("power_limit", { unit: "W", min, max, step: 1, value: target }, tuned),
       set: (watt, signal) => {
         awaited(["performance/tuner-state", "configuration/miner"], 60);
-        return rest.tell("PUT", "performance/power-target", { watt }, `The power target is ${watt} W`, signal);
+        return rest.write("PUT", "performance/power-target", { watt }, `The power target is ${watt} W`, signal);
       },
     },
   ];
 }
 
 /**
- * The fan and the temperature it works for, where fans do the cooling: a rig in oil or water is left alone. All
- * that both kinds of cooling know is sent along, since a change of kind sets back what is left out.
+ * The fan and its target temperature, where fans do the cooling: a rig in oil or water gets no control. All settings
+ * that both modes have are sent along, since a change of mode resets what is left out.
  */
-function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
+function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): OfferedControl[] {
   const mode = page("configuration/miner").object("temperature").object("mode");
   const limits = page("configuration/constraints").object("cooling_constraints");
   const automatic = mode.has("auto");
@@ -101,14 +107,14 @@ function cooling(rest: BraiinsRest, page: Page, awaited: Awaited): Steer[] {
   const put = async (next: "auto" | "manual", change: Readonly<Record<string, unknown>>, signal: AbortSignal) => {
     awaited(["configuration/miner"], cooled.seconds + 15);
     const kept = await coolingNow(rest, next, signal);
-    return rest.tell("PUT", "cooling/mode", { [next]: { ...kept, ...change } }, "The cooling is set", signal);
+    return rest.write("PUT", "cooling/mode", { [next]: { ...kept, ...change } }, "The cooling is set", signal);
   };
   return [...fan(mode, limits, put), ...(automatic ? temperatureTarget(mode, limits, put) : [])];
 }
 
 type Put = (next: "auto" | "manual", change: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<string>;
 
-function fan(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
+function fan(mode: TolerantReader, limits: TolerantReader, put: Put): OfferedControl[] {
   const ratio = limits.object("fan_speed_ratio");
   const min = ratio.number("min", { max: 1 });
   const max = ratio.number("max", { max: 1 });
@@ -127,7 +133,7 @@ function fan(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
 
 const percent = (ratio: number | null): number | null => (ratio === null ? null : Math.round(ratio * 100));
 
-function temperatureTarget(mode: TolerantReader, limits: TolerantReader, put: Put): Steer[] {
+function temperatureTarget(mode: TolerantReader, limits: TolerantReader, put: Put): OfferedControl[] {
   const bounds = limits.object("target_temperature");
   const min = bounds.object("min").number("degree_c");
   const max = bounds.object("max").number("degree_c");
@@ -150,7 +156,7 @@ const shared = [
 ];
 const own = { auto: ["min_fan_speed", "max_fan_speed"], manual: ["fan_speed_ratio"] } as const;
 
-/** What is configured now, as far as the next kind of cooling knows it. */
+/** The present settings that the next mode has too. */
 async function coolingNow(
   rest: BraiinsRest,
   next: "auto" | "manual",
@@ -161,13 +167,13 @@ async function coolingNow(
   const mode = isRecord(temperature) ? temperature.mode : undefined;
   const now = isRecord(mode) ? (mode.auto ?? mode.manual) : undefined;
   if (!isRecord(now))
-    throw new RigbridgeError("not.possible", `${rest.at}: fans do not cool this rig any more; nothing was changed`);
+    throw new RigbridgeError("not.possible", `${rest.at}: the rig is no longer cooled by fans; nothing was changed`);
   const kept = [...shared, ...own[next]].filter((key) => now[key] !== undefined && now[key] !== null);
   return Object.fromEntries(kept.map((key) => [key, now[key]]));
 }
 
-function boards(rest: BraiinsRest, page: TolerantReader): Steer[] {
-  return page.list("hashboards", 16).flatMap((board): Steer[] => {
+function boards(rest: BraiinsRest, page: TolerantReader): OfferedControl[] {
+  return page.list("hashboards", 16).flatMap((board): OfferedControl[] => {
     const slot = slotOf(board, "id");
     const id = board.text("id");
     const enabled = board.boolean("enabled");
@@ -177,7 +183,7 @@ function boards(rest: BraiinsRest, page: TolerantReader): Steer[] {
         control: toggle(`board_${slot}`, enabled, switched),
         set: (on, signal) => {
           const body = { enable: on === true, hashboard_ids: [id] };
-          return rest.tell("PATCH", "miner/hw/hashboards", body, `Board ${slot} is ${on ? "on" : "off"}`, signal);
+          return rest.write("PATCH", "miner/hw/hashboards", body, `Board ${slot} is ${on ? "on" : "off"}`, signal);
         },
       },
     ];

@@ -2,9 +2,9 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Notes } from "../../tolerant-reader.ts";
 import type { BraiinsRest } from "./rest.ts";
 
-/** With each read. */
+/** Read each time. */
 const always = ["miner/details", "miner/stats", "miner/hw/hashboards", "cooling/state"] as const;
-/** What changes by hand only; two of them at most with a read once all are there. */
+/** What changes only by hand; at most two of them with a read once all are known. */
 const seldom = [
   "performance/tuner-state",
   "pools/",
@@ -16,30 +16,30 @@ const seldom = [
 
 export type PagePath = (typeof always)[number] | (typeof seldom)[number];
 
-/** Each page as it was read last; undefined where there is none. */
+/** Each page as last read; undefined where there is none. */
 export type RestPages = ReadonlyMap<PagePath, unknown>;
 
-const askAgainAfter = 60_000;
+const refreshAfterMs = 60_000;
 const seldomAtOnce = 2;
 
-/** The pages of a rig: those that measure are read each time, settings now and then, or while a change is awaited. */
+/** The pages of a rig: measurements are read each time, settings now and then, and while a change is awaited. */
 export class PageBook {
   readonly #rest: BraiinsRest;
   readonly #pages = new Map<PagePath, unknown>();
   readonly #readAt = new Map<PagePath, number>();
-  /** Pages that should soon show a change, and until when. */
+  /** Pages that should soon show a change, until when. */
   readonly #awaited = new Map<PagePath, number>();
 
   constructor(rest: BraiinsRest) {
     this.#rest = rest;
   }
 
-  /** All pages are asked for with the next read. */
+  /** The next read reads all pages. */
   doubt(): void {
     this.#readAt.clear();
   }
 
-  /** These pages are asked for with each read for so many seconds. */
+  /** Reads these pages with each read for so many seconds. */
   await(paths: readonly PagePath[], seconds: number): void {
     for (const path of paths) this.#awaited.set(path, performance.now() + seconds * 1000);
   }
@@ -54,20 +54,22 @@ export class PageBook {
     const now = performance.now();
     const age = (path: PagePath): number => now - (this.#readAt.get(path) ?? Number.NEGATIVE_INFINITY);
     const pressing = seldom.filter((path) => !this.#readAt.has(path) || (this.#awaited.get(path) ?? 0) > now);
-    const old = seldom.filter((path) => !pressing.includes(path) && age(path) >= askAgainAfter);
+    const old = seldom.filter((path) => !pressing.includes(path) && age(path) >= refreshAfterMs);
     return [...pressing, ...old.toSorted((a, b) => age(b) - age(a)).slice(0, seldomAtOnce)];
   }
 
   async #page(path: PagePath, signal: AbortSignal, notes: Notes): Promise<void> {
     try {
       const { value, notes: repairs } = await this.#rest.page(path, signal);
-      for (const repair of repairs) notes.add(repair);
+      notes.addAll(repairs);
       this.#pages.set(path, value);
     } catch (error) {
       if (!(error instanceof RigbridgeError) || path === "miner/details" || signal.aborted) throw error;
       if (error.code === "rig.login") throw error;
       this.#pages.delete(path);
-      notes.add(`${path} could not be read: ${error.code === "rig.refused" ? "the rig refused it" : "no good answer"}`);
+      notes.add(
+        `${path} could not be read: ${error.code === "rig.refused" ? "the rig refused it" : "its answer is not usable"}`,
+      );
     }
     this.#readAt.set(path, performance.now());
   }

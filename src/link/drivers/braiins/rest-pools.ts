@@ -2,24 +2,25 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { isRecord } from "../../tolerant-reader.ts";
+import { lastPool, listedEntry } from "../shared/listed-pool.ts";
+import { redacted } from "../shared/redact.ts";
 import type { BraiinsRest } from "./rest.ts";
-import { discreet } from "./secrets.ts";
 
-/** As the rig writes it down; fields that are not known here are written back as they were. */
+/** As the rig stores it; unknown fields are written back unchanged. */
 type Group = Readonly<Record<string, unknown>> & { readonly pools: readonly Pool[] };
 type Pool = Readonly<Record<string, unknown>>;
 
 /**
- * Pools are changed on the rig's own configuration, which has their passwords, and all groups are written back at
- * once (`PUT pools/batch`): the rig takes the whole list or none of it.
+ * Pools are changed in the rig's own configuration, which has their passwords, and all groups are written back at once
+ * (`PUT pools/batch`): the rig accepts the whole list or nothing.
  */
 export function restPools(rest: BraiinsRest, changing: () => void): Required<Omit<PoolControls, "use">> {
   const change = async (edit: (groups: readonly Group[]) => readonly Group[], done: string, signal: AbortSignal) => {
     changing();
     const groups = edit(await configured(rest, signal));
     const secrets = groups.flatMap(({ pools }) => pools.map(({ password }) => password));
-    return rest.tell("PUT", "pools/batch", groups, done, signal).catch((error: unknown) => {
-      throw discreet(error, secrets);
+    return rest.write("PUT", "pools/batch", groups, done, signal).catch((error: unknown) => {
+      throw redacted(error, secrets);
     });
   };
   return {
@@ -44,7 +45,10 @@ async function configured(rest: BraiinsRest, signal: AbortSignal): Promise<Group
   if (known.length < groups.length)
     throw new RigbridgeError("rig.garbled", `${rest.at}: its pools could not be read, so they are not written`);
   if (known.length === 0 && (await listsPools(rest, signal)))
-    throw new RigbridgeError("not.possible", `${rest.at} does not tell how its pools are set, so they are not written`);
+    throw new RigbridgeError(
+      "not.possible",
+      `${rest.at} does not report how its pools are set, so they are not written`,
+    );
   return known;
 }
 
@@ -53,7 +57,7 @@ async function listsPools(rest: BraiinsRest, signal: AbortSignal): Promise<boole
   return !Array.isArray(listed) || listed.length > 0;
 }
 
-/** null for what could not be written back whole: an odd pool, or a password that is only hinted at. */
+/** null for what cannot be written back completely: an odd pool, or a hidden password. */
 function groupOf(value: unknown): Group | null {
   if (!isRecord(value) || !Array.isArray(value.pools)) return null;
   const pools = value.pools.filter(isRecord);
@@ -62,7 +66,7 @@ function groupOf(value: unknown): Group | null {
   return { ...value, pools };
 }
 
-/** To the first group, behind its other pools; the rig gives it an id. */
+/** To the end of the first group; the rig assigns an id. */
 function added(groups: readonly Group[], { url, worker, password }: PoolLogin): readonly Group[] {
   const pool = { enabled: true, url, user: worker, password };
   const [group = { name: "Default", load_balance_strategy: { quota: { value: 1 } }, pools: [] }, ...others] = groups;
@@ -70,37 +74,32 @@ function added(groups: readonly Group[], { url, worker, password }: PoolLogin): 
 }
 
 function first(groups: readonly Group[], wanted: PoolReading): readonly Group[] {
-  const pool = found(groups, wanted);
+  const pool = configuredPool(groups, wanted);
   return groups.map((group) =>
     group.pools.includes(pool) ? { ...group, pools: [pool, ...group.pools.filter((other) => other !== pool)] } : group,
   );
 }
 
 function enabled(groups: readonly Group[], wanted: PoolReading, on: boolean): readonly Group[] {
-  const pool = found(groups, wanted);
+  const pool = configuredPool(groups, wanted);
   return groups.map((group) => ({
     ...group,
     pools: group.pools.map((each) => (each === pool ? { ...each, enabled: on } : each)),
   }));
 }
 
-/** With its group, where it was the only pool of it. */
+/** With its group, where it is the only pool of it. */
 function removed(groups: readonly Group[], wanted: PoolReading): readonly Group[] {
-  const pool = found(groups, wanted);
+  const pool = configuredPool(groups, wanted);
   const rest = groups.map((group) => ({ ...group, pools: group.pools.filter((each) => each !== pool) }));
   const left = rest.filter(({ pools }, at) => pools.length > 0 || groups[at]?.pools.length === 0);
-  if (!left.some(({ pools }) => pools.length > 0))
-    throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+  if (!left.some(({ pools }) => pools.length > 0)) throw lastPool();
   return left;
 }
 
-/** By its place, or where it has moved to. */
-function found(groups: readonly Group[], wanted: PoolReading): Pool {
-  const pools = groups.flatMap((group) => group.pools);
-  const isSame = (pool: Pool | undefined): boolean => pool?.url === wanted.url && pool.user === wanted.worker;
-  const same = pools.filter(isSame);
-  const at = pools[wanted.index];
-  const pool = at !== undefined && isSame(at) ? at : same.length === 1 ? same[0] : undefined;
-  if (pool === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return pool;
-}
+const configuredPool = (groups: readonly Group[], wanted: PoolReading): Pool =>
+  listedEntry(
+    groups.flatMap(({ pools }) => pools),
+    wanted,
+    ({ url, user }) => ({ url: String(url), worker: String(user) }),
+  );

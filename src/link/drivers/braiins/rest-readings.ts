@@ -3,23 +3,25 @@ import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { haltBy } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { highest, lowest } from "../shared/figures.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
-import { celsius, highest, lowest, oneActive, type Snapshot, slotOf } from "./snapshot.ts";
+import { oneActive, type Snapshot, slotOf } from "./snapshot.ts";
 
-/** What the miner is told to do, and whether it does. */
+/** Whether the miner is switched on and running. */
 export interface Running {
-  /** Told to mine; null where the rig does not say. */
+  /** Switched on; null where it is not reported. */
   readonly wanted: boolean | null;
   readonly mining: boolean | null;
   /** BOSminer itself runs; only `start` brings a stopped one back. */
   readonly started: boolean;
-  /** Why it stands still, where nobody told it to. */
+  /** Why it stopped without being told to. */
   readonly trouble: string | null;
 }
 
 const giga = { times: 1e9 };
+const celsius = { min: -60, max: 250 };
 
-export function restPicture(pages: RestPages, notes: Notes): Snapshot {
+export function restSnapshot(pages: RestPages, notes: Notes): Snapshot {
   const page = (path: PagePath): TolerantReader => new TolerantReader(pages.get(path), notes, path);
   const details = page("miner/details");
   const stats = page("miner/stats");
@@ -74,7 +76,7 @@ export function restPicture(pages: RestPages, notes: Notes): Snapshot {
     },
     pools: oneActive(poolsOf(pages.get("pools/"), notes)),
     wanted: running.wanted,
-    // Only a rig that says its phase is told to mine and does not.
+    // Only a rig that reports its phase can be switched on without mining.
     starting: running.wanted === true && running.mining === false,
     halt: running.trouble === null ? undefined : haltBy(troubleText(running.trouble), "unknown"),
     off: new Set(boards.flatMap((board) => (board.boolean("enabled") === false ? (slotOf(board, "id") ?? []) : []))),
@@ -85,7 +87,7 @@ export function restPicture(pages: RestPages, notes: Notes): Snapshot {
 const rate = (reply: TolerantReader, key: string): number | null =>
   reply.object(key).number("gigahash_per_second", giga);
 
-/** The first that there is: liquid-cooled rigs have sensors in the water. */
+/** The first that exists: liquid-cooled rigs have sensors in the water. */
 function degrees(board: TolerantReader, ...keys: readonly string[]): number | null {
   for (const key of keys) {
     const read = board.object(key).number("degree_c", celsius);
@@ -129,7 +131,7 @@ const locateOf = (value: unknown): boolean | null => (typeof value === "boolean"
 
 /**
  * `status`: 1 not started, 2 normal, 3 paused, 4 suspended, 5 restricted (it mines, in part for the makers). Newer
- * versions say more in `detailed_status`: running, starting, stopped or stopping, each with its reason.
+ * versions report more in `detailed_status`: running, starting, stopped or stopping, each with its reason.
  */
 export function runningOf(details: TolerantReader): Running {
   const uptime = details.number("bosminer_uptime_s");
@@ -165,24 +167,24 @@ function errorOf(error: TolerantReader): RigReadings["errors"][number] {
   const first = error.list("error_codes")[0];
   return {
     code: first?.text("code") ?? "error",
-    text: error.text("message") ?? first?.text("reason") ?? "an error without words",
+    text: error.text("message") ?? first?.text("reason") ?? "an error without a message",
   };
 }
 
 export interface Tuner {
   /** W, as set. */
   readonly target: number | null;
-  /** W, as worked to now: Dynamic Performance Scaling lowers it while the rig is hot. */
+  /** W, at present: Dynamic Performance Scaling lowers it while the rig is hot. */
   readonly current: number | null;
   readonly mode: string | null;
 }
 
-/** What the tuner works to, and what it was set to. */
+/** The present target of the tuner, and the configured one. */
 export function tunerOf(state: TolerantReader, configuration: TolerantReader): Tuner {
   const at = state.object("mode_state");
   const tuner = configuration.object("tuner");
   const current = at.object("powertargetmodestate").object("current_target").number("watt", { absent: 0 });
-  // 1 is a power target, 2 a hash rate target; a target of the other kind may still be written down.
+  // 1 is a power target, 2 a hash rate target; a target of the other kind may still be stored.
   const byHashrate = at.has("hashratetargetmodestate") || tuner.integer("tuner_mode") === 2;
   const off = state.integer("overall_tuner_state") === 1 || tuner.boolean("enabled") === false;
   const target = off || byHashrate ? null : tuner.object("power_target").number("watt", { absent: 0 });
@@ -191,7 +193,7 @@ export function tunerOf(state: TolerantReader, configuration: TolerantReader): T
   return { target: target ?? (off || byHashrate ? null : current), current: off ? null : current, mode };
 }
 
-/** Groups share the work among them; within one the first pool that answers is mined at. */
+/** Groups share the work among them; within one the first pool that answers is used. */
 function poolsOf(groups: unknown, notes: Notes): PoolReading[] {
   const listed = new TolerantReader({ groups: groups ?? [] }, notes, "pools").list("groups", 32);
   const pools = listed.flatMap((group) =>

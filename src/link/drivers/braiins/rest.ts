@@ -5,16 +5,17 @@ import { isRecord } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
-import { discreet, withoutSecrets } from "./secrets.ts";
+import { Memo } from "../shared/memo.ts";
+import { redact, redacted } from "../shared/redact.ts";
 
 export const root = "/api/v1";
 
-/** ms before reads try a login again that the rig refused: it may count the attempts. */
-const loginAgainAfter = 60_000;
+/** Before reads send a refused login again: the rig may count the attempts. */
+const loginRetryAfterMs = 60_000;
 
 /**
- * The REST API of Braiins OS from 25.07: a login gives a token, which stands bare in the Authorization header and
- * lives as long as it is used. One that has expired is renewed once, but for a command, which throws `SessionEnded`.
+ * The REST API of Braiins OS from 25.07: a login gives a token, which is sent bare in the Authorization header and
+ * stays valid while it is used. An expired one is renewed once; a command throws `SessionEnded` instead.
  * Source: Braiins' OpenAPI 1.7. Throws `rig.login`, `rig.busy` (409), `rig.refused` with the rig's words.
  */
 export class BraiinsRest {
@@ -22,9 +23,9 @@ export class BraiinsRest {
   readonly #username: string;
   readonly #password: string;
   #token: string | null = null;
-  /** Lists are at `pools/` by the document; a 25.07 was seen to have them at `pools`. */
+  /** Whether lists are at `pools`, as seen on a 25.07, instead of the documented `pools/`. */
   #bare = false;
-  #refused: { readonly at: number; readonly error: RigbridgeError } | null = null;
+  readonly #loginRefusal = new Memo<RigbridgeError>(loginRetryAfterMs);
 
   constructor(http: HttpTransport, { username, password }: Credentials) {
     this.#http = http;
@@ -36,13 +37,13 @@ export class BraiinsRest {
     return this.#http.at;
   }
 
-  /** A page below /api/v1, repaired where it must be. */
+  /** A page below /api/v1, repaired where needed. */
   async page(path: string, signal: AbortSignal): Promise<DeviceReply> {
     const call = { method: "GET", path: `${root}/${path}` } as const;
     return jsonOf(this.#http.at, call, await this.#send(call, signal));
   }
 
-  /** The same, only as it is: what had to be repaired must not be written back. */
+  /** The same without repairs, which must not be written back. */
   async strictPage(path: string, signal: AbortSignal): Promise<unknown> {
     const { body } = await this.#send({ method: "GET", path: `${root}/${path}`, ofCommand: true }, signal);
     const parsed = parseStrict(body);
@@ -50,8 +51,14 @@ export class BraiinsRest {
     throw new RigbridgeError("rig.garbled", `${this.#http.at}: ${root}/${path} could not be read`);
   }
 
-  /** Resolves with the rig's words, or with `done` where it has none. */
-  async tell(method: "PUT" | "PATCH", path: string, body: unknown, done: string, signal: AbortSignal): Promise<string> {
+  /** Resolves with the rig's words, or `done` where it has none. */
+  async write(
+    method: "PUT" | "PATCH",
+    path: string,
+    body: unknown,
+    done: string,
+    signal: AbortSignal,
+  ): Promise<string> {
     const call = { method, path: `${root}/${path}`, ...(body === undefined ? {} : { body }), ofCommand: true } as const;
     const reply = await this.#send(call, signal);
     return words(reply.body) || done;
@@ -61,12 +68,12 @@ export class BraiinsRest {
     const kept = this.#token;
     const first = await this.#with(kept ?? (await this.#login(signal)), call, signal);
     if (first.status < 300) return first;
-    if (kept === null || (first.status !== 401 && first.status !== 403)) throw this.#refusal(call, first);
+    if (kept === null || (first.status !== 401 && first.status !== 403)) throw this.#refused(call, first);
     this.#token = null;
-    if (call.ofCommand) throw new SessionEnded(this.#refusal(call, first));
+    if (call.ofCommand) throw new SessionEnded(this.#refused(call, first));
     const second = await this.#with(await this.#login(signal), call, signal);
     if (second.status < 300) return second;
-    throw this.#refusal(call, second);
+    throw this.#refused(call, second);
   }
 
   async #with(token: string, call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
@@ -80,7 +87,7 @@ export class BraiinsRest {
     return bare;
   }
 
-  #refusal(call: HttpCall, reply: HttpReply): RigbridgeError {
+  #refused(call: HttpCall, reply: HttpReply): RigbridgeError {
     const refused = refusal(this.#http.at, call, reply);
     const { message, unquoted } = refused;
     if (reply.status === 404) return refused;
@@ -90,22 +97,20 @@ export class BraiinsRest {
   }
 
   async #login(signal: AbortSignal): Promise<string> {
-    if (this.#refused !== null && performance.now() - this.#refused.at < loginAgainAfter) throw this.#refused.error;
+    if (this.#loginRefusal.isFresh) throw this.#loginRefusal.value;
     const body = { username: this.#username, password: this.#password };
     const call = { method: "POST", path: `${root}/auth/login`, body } as const;
     const reply = await this.#http.call(call, signal);
     if (reply.status >= 400 && reply.status < 500 && reply.status !== 404) {
-      const why = withoutSecrets(words(reply.body), [this.#password]);
-      const unquoted = `${this.#http.at} does not take this login: ${reply.status}`;
-      const error = new RigbridgeError("rig.login", `${unquoted} ${why}`.trimEnd(), { unquoted });
-      this.#refused = { at: performance.now(), error };
-      throw this.#refused.error;
+      const why = redact(words(reply.body), [this.#password]);
+      const unquoted = `${this.#http.at} rejects this login: ${reply.status}`;
+      throw this.#loginRefusal.keep(new RigbridgeError("rig.login", `${unquoted} ${why}`.trimEnd(), { unquoted }));
     }
-    if (reply.status >= 300) throw discreet(refusal(this.#http.at, call, reply), [this.#password]);
+    if (reply.status >= 300) throw redacted(refusal(this.#http.at, call, reply), [this.#password]);
     const { value } = jsonOf(this.#http.at, call, reply);
     if (!isRecord(value) || typeof value.token !== "string" || !/^[\x21-\x7e]{1,4096}$/.test(value.token))
-      throw new RigbridgeError("rig.garbled", `${this.#http.at}: the login brought no token`);
-    this.#refused = null;
+      throw new RigbridgeError("rig.garbled", `${this.#http.at}: the login returned no token`);
+    this.#loginRefusal.forget();
     this.#token = value.token;
     return value.token;
   }

@@ -2,7 +2,8 @@ import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { allows, command } from "./rpc.ts";
+import { isAllowed } from "../shared/cgminer-replies.ts";
+import { command } from "./rpc.ts";
 
 const pools = {
   add: "addpool",
@@ -14,7 +15,7 @@ const pools = {
 
 const asked = ["pause", "resume", ...Object.values(pools)];
 
-/** What may be told over RPC from here, as the rig itself says; asked for once, until `until` (monotonic clock). */
+/** The RPC commands that this address may send, by the rig's `check`; each is checked once. */
 export class Allowed {
   readonly #known = new Map<string, boolean>();
 
@@ -34,7 +35,7 @@ export class Allowed {
     for (const name of asked) {
       if (this.#known.has(name)) continue;
       if (performance.now() > until) return;
-      this.#known.set(name, await allows(rpc, name, signal));
+      this.#known.set(name, (await isAllowed(rpc, name, signal)) === true);
     }
   }
 }
@@ -42,7 +43,7 @@ export class Allowed {
 const poolActions = ["add", "switch", "enable", "disable", "remove"] as const;
 
 /** Braiins: "The outcome of these commands is reset after restart". */
-const untilRestart = "; the miner forgets it when it restarts";
+const untilRestart = "; a restart of the miner undoes it";
 
 export function rpcPools(rpc: RpcTransport): PoolControls {
   const onPool =
@@ -53,9 +54,9 @@ export function rpcPools(rpc: RpcTransport): PoolControls {
     add: async (login, signal) => {
       checkLogin(login);
       const parts = [login.url, login.worker, login.password];
-      // No document says how this firmware takes what cgminer's own grammar uses.
+      // It is not documented how this firmware escapes characters of cgminer's syntax.
       if (parts.some((part) => /[,|\\]/.test(part)))
-        throw invalid("worker", "a comma, a bar or a backslash cannot be sent to this firmware");
+        throw invalid("worker", "contains a comma, a bar or a backslash, which cannot be sent to this firmware");
       return `${await command(rpc, "addpool", parts.join(","), signal)}${untilRestart}`;
     },
     switch: onPool("switchpool"),
@@ -66,4 +67,4 @@ export function rpcPools(rpc: RpcTransport): PoolControls {
 }
 
 export const absent = (action: string): RigbridgeError =>
-  new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
+  new RigbridgeError("control.absent", `This rig does not offer this change of its pools now (${action})`);

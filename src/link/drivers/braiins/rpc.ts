@@ -3,21 +3,22 @@ import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../
 import { unknownIdentity } from "../../identity.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
-import { highest, type Snapshot, sensor, slotOf, turning } from "./snapshot.ts";
+import { firstOf, isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
+import { type Snapshot, slotOf, turning } from "./snapshot.ts";
 
-/** What BOSminer and BOSer report over the RPC of cgminer, without any login. Source: Braiins' "BOSminer API". */
+/** The reports of BOSminer and BOSer over cgminer's RPC, without a login. Source: Braiins' "BOSminer API". */
 const reports = ["summary", "pools", "devs", "devdetails", "fans", "temps", "tunerstatus"] as const;
 
 type Name = (typeof reports)[number];
 
-/** Each report as it came; undefined where the rig gave none. */
+/** Raw reports; undefined where the rig gave none. */
 export type Reports = Readonly<Partial<Record<Name, unknown>>>;
 
-/** All in one question; a rig that does not join commands is asked for each. */
+/** All in one request, or one by one where the rig does not join commands. */
 export async function askReports(rpc: RpcTransport, signal: AbortSignal, notes: Notes): Promise<Reports> {
   const { value, notes: repairs } = await rpc.send(reports.join("+"), undefined, signal);
-  for (const repair of repairs) notes.add(repair);
+  notes.addAll(repairs);
   if (isRecord(value) && "summary" in value) {
     return Object.fromEntries(reports.map((name) => [name, firstOf(value[name])]));
   }
@@ -26,34 +27,25 @@ export async function askReports(rpc: RpcTransport, signal: AbortSignal, notes: 
   return apart;
 }
 
-const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
-
-/** Whether the rig says that it knows the command and takes it from here. */
-export async function allows(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean> {
-  const { value } = await rpc.send("check", command, signal);
-  const listed = isRecord(value) ? firstOf(value.CHECK) : undefined;
-  return isRecord(listed) && listed.Exists === "Y" && listed.Access === "Y";
-}
-
-/** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is none of Braiins'. */
+/** "BOSminer+ 0.2.0-ea64aec8e", "boser-openwrt 0.1.0-11012d53"; null when it is not Braiins'. */
 export function softwareOf(version: unknown): string | null {
-  const said = new TolerantReader(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
-  const key = ["BOSer", "BOSminer+", "BOSminer"].find((name) => said.has(name));
+  const programs = new TolerantReader(isRecord(version) ? firstOf(version.VERSION) : undefined, new Notes(), "version");
+  const key = ["BOSer", "BOSminer+", "BOSminer"].find((name) => programs.has(name));
   if (key !== undefined) {
-    const text = said.text(key) ?? "";
+    const text = programs.text(key) ?? "";
     return /^bos/i.test(text) ? text : `${key} ${text}`.trimEnd();
   }
   return /BOSMINER|BOSER/i.test(JSON.stringify(version) ?? "") ? "BOSminer" : null;
 }
 
-export function pictureOf(given: Reports, notes: Notes): Snapshot {
+export function rpcSnapshot(given: Reports, notes: Notes): Snapshot {
   const list = (name: Name): TolerantReader[] => {
     const status = statusOf(given[name]);
     return status !== null && isRefusal(status)
       ? []
       : new TolerantReader(given[name], notes, "").list(name.toUpperCase());
   };
-  if (list("summary").length === 0) notes.add("its miner gives no summary");
+  if (list("summary").length === 0) notes.add("its miner returns no summary");
   const summary = list("summary")[0] ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
   const tuner = list("tunerstatus")[0] ?? new TolerantReader(undefined, notes, "TUNERSTATUS[0]");
   const details = list("devdetails");
@@ -67,7 +59,7 @@ export function pictureOf(given: Reports, notes: Notes): Snapshot {
       ...unknownReadings(),
       hashrate: rates.now,
       hashrateAverage: rates.average,
-      hashrateExpected: nominal(list("devs")),
+      hashrateExpected: total(list("devs").map((dev) => dev.number("Nominal MHS", { times: 1e6, absent: 0 }))),
       algorithm: "sha256",
       power,
       powerLimit: tuner.number("PowerLimit", { absent: 0 }),
@@ -110,8 +102,8 @@ function boardsOf(
     return {
       ...unknownBoard(slot),
       hashrate: dev === undefined ? null : ratesOf(dev).now,
-      temperature: temp?.number("Board", sensor) ?? dev?.number("Temperature", sensor) ?? null,
-      chipTemperature: temp?.number("Chip", sensor) ?? null,
+      temperature: temp?.number("Board", celsius) ?? dev?.number("Temperature", celsius) ?? null,
+      chipTemperature: temp?.number("Chip", celsius) ?? null,
       chips: detail?.integer("Chips", { absent: 0 }) ?? null,
       frequency: frequencyOf(detail),
       voltage: detail?.number("Voltage", { absent: 0, max: 100 }) ?? null,
@@ -119,26 +111,20 @@ function boardsOf(
   });
 }
 
-/** BOSminer says Hz and BOSer MHz; no chip runs at 100 GHz, and none at 100 kHz. */
+/** BOSminer reports Hz and BOSer MHz; no chip runs at 100 GHz or at 100 kHz. */
 function frequencyOf(detail: TolerantReader | undefined): number | null {
-  const said = detail?.number("Frequency", { absent: 0 }) ?? null;
-  return said === null || said >= 100_000 ? said : said * 1e6;
+  const frequency = detail?.number("Frequency", { absent: 0 }) ?? null;
+  return frequency === null || frequency >= 100_000 ? frequency : frequency * 1e6;
 }
 
-function nominal(devs: readonly TolerantReader[]): number | null {
-  const rates = devs.map((dev) => dev.number("Nominal MHS", { times: 1e6, absent: 0 }));
-  const known = rates.filter((rate) => rate !== null);
-  return known.length === 0 ? null : known.reduce((sum, rate) => sum + rate, 0);
-}
-
-/** A paused miner has no details of its boards to give, or its tuner says so. */
+/** A paused miner has no details of its boards, or its tuner reports it. */
 function isPaused(details: unknown, tuner: TolerantReader): boolean {
   const status = statusOf(details);
   if (status !== null && isRefusal(status) && /unavailable/i.test(status.words)) return true;
   return tuner.list("TunerChainStatus").some((chain) => /^paused/i.test(chain.text("Status") ?? ""));
 }
 
-/** The tuner's states are sentences; only those of boards that do not run are errors. */
+/** The tuner's states are sentences; only those of stopped boards are errors. */
 const tunerErrors = (tuner: TolerantReader): RigReadings["errors"] =>
   tuner.list("TunerChainStatus").flatMap((chain) => {
     const status = chain.text("Status");
@@ -158,7 +144,7 @@ export async function command(
   const { value } = await rpc.send(name, parameter, signal);
   const status = statusOf(value);
   if (status === null) throw new RigbridgeError("rig.garbled", `${rpc.at} answered "${name}" without a STATUS`);
-  // Some versions repeat a pool's whole login in their refusal.
+  // Some versions repeat a pool's whole login in a refusal.
   if (isRefusal(status) && name === "addpool")
     throw new RigbridgeError("rig.refused", `${rpc.at} refused "addpool" (code ${status.code ?? "?"})`);
   if (isRefusal(status)) throw new RigbridgeError("rig.refused", `${rpc.at} refused "${name}": ${status.words}`);

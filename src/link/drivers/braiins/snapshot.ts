@@ -3,17 +3,18 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
 
-/** What one of a rig's protocols tells of it. */
+/** What one read over one of a rig's protocols brings. */
 export interface Snapshot {
   readonly identity: Identity;
   readonly readings: RigReadings;
   readonly pools: readonly PoolReading[];
-  /** Told to mine; null where it does not say. */
+  /** Switched on; null where it is not reported. */
   readonly wanted: boolean | null;
-  /** It says that it is starting to mine. */
+  /** It reports that it is starting to mine. */
   readonly starting: boolean;
-  /** Why it stands still, where nobody told it to. */
+  /** Why it stopped without being told to. */
   readonly halt?: Halt | undefined;
   /** Boards that are switched off. */
   readonly off: ReadonlySet<number>;
@@ -21,7 +22,7 @@ export interface Snapshot {
   readonly logInterval: number | null;
 }
 
-export const nothingSeen: Snapshot = {
+export const emptySnapshot: Snapshot = {
   identity: unknownIdentity,
   readings: unknownReadings(),
   pools: [],
@@ -31,8 +32,8 @@ export const nothingSeen: Snapshot = {
   logInterval: null,
 };
 
-/** Two views of one rig; where both say something the first is believed. */
-export function together(first: Snapshot, second: Snapshot): Snapshot {
+/** Two snapshots of one rig; where both have a value, the first counts. */
+export function merged(first: Snapshot, second: Snapshot): Snapshot {
   const { identity, readings: one } = first;
   const two = second.readings;
   return {
@@ -102,55 +103,27 @@ const filled = (one: Board, two: Board): Board => ({
 });
 
 export const devicesOf = ({ readings, off }: Snapshot): DeviceReading[] =>
-  readings.boards.map((board) => ({
-    kind: "asic",
-    name: `Board ${board.slot}`,
-    status: off.has(board.slot) ? "disabled" : "enabled",
-    hashrate: board.hashrate,
-    hashrateAverage: null,
-    temperature: board.temperature ?? board.chipTemperature,
-    fanRpm: null,
-    fanPercent: null,
-    clock: board.frequency,
-    memoryClock: null,
-    voltage: board.voltage,
-    activity: null,
-    powertune: null,
-    intensity: null,
-    accepted: null,
-    rejected: null,
-    hardwareErrors: null,
-    workUtility: null,
-  }));
+  readings.boards.map((board) =>
+    boardDevice(board, {
+      status: off.has(board.slot) ? "disabled" : "enabled",
+      temperature: board.temperature ?? board.chipTemperature,
+    }),
+  );
 
-/** Each group of pools mines at one of its own; of these the first group's is the one that is called active. */
+/** Each group of pools has an active one; only that of the first group counts as active. */
 export const oneActive = (pools: readonly PoolReading[]): PoolReading[] => {
   const first = pools.find(({ active }) => active);
   return pools.map((pool) => (pool.active && pool !== first ? { ...pool, active: false } : pool));
 };
 
-/** Slots are numbers behind whatever each protocol calls them: "6", 6; null for what names none. */
+/** Slots are numbers or texts ("6", 6), depending on the protocol; null for anything else. */
 export function slotOf(reply: TolerantReader, key: string): number | null {
   const slot = reply.integer(key);
   return slot !== null && slot <= 99 ? slot : null;
 }
 
-/** Braiins OS lists connectors without a fan too, at 0 rpm; where none turns, all of them are shown. */
+/** Braiins OS also lists connectors without a fan, at 0 rpm; where none turns, all are shown. */
 export const turning = (fans: RigReadings["fans"]): RigReadings["fans"] => {
   const some = fans.filter(({ rpm }) => rpm !== null && rpm > 0);
   return some.length > 0 ? some : fans;
 };
-
-export const highest = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : Math.max(...known);
-};
-
-export const lowest = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : Math.min(...known);
-};
-
-export const celsius = { min: -60, max: 250 };
-/** A sensor that is not there says 0. */
-export const sensor = { ...celsius, absent: 0 };

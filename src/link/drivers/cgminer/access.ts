@@ -1,14 +1,14 @@
-import { isRecord } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { isAllowed } from "../shared/cgminer-replies.ts";
 
-/** ms; what is allowed changes only when somebody restarts the miner with other options. */
-const askAgainAfter = 600_000;
-const unansweredAgainAfter = 60_000;
+/** Permissions change only when the miner is restarted with other options. */
+const refreshAfterMs = 600_000;
+const retryAfterMs = 60_000;
 
 /**
- * What this address may tell a rig, as the rig itself says: `check` for each command. `privileged` would not tell: a
- * group of the rig's own (`api-groups`) may have some commands and not be privileged. Old answers hold while they are
- * asked again.
+ * Which commands this address may send, by the rig's own `check` of each. `privileged` does not show it: an API group
+ * of the rig (`api-groups`) may have some commands without being privileged. Old answers stay valid while they are
+ * renewed.
  */
 export class Access {
   readonly #now: () => number;
@@ -22,7 +22,7 @@ export class Access {
     this.#now = monotonicNow;
   }
 
-  /** Whether the rig has said of all that was asked that it is not allowed. */
+  /** Whether every command has been checked and none is allowed. */
   get deniedAll(): boolean {
     return this.#answers && this.#due.length === 0 && ![...this.#allowed.values()].includes(true);
   }
@@ -31,14 +31,14 @@ export class Access {
     return this.#allowed.get(command) === true;
   }
 
-  /** Something was refused: asks again with the next read. */
+  /** After a refusal: the next read checks all commands again. */
   doubt(): void {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Asks what is due until `until` (of the monotonic clock); goes on where it stopped with the next call. */
+  /** Checks commands until `until` (of the monotonic clock); the next call continues. */
   async refresh(rpc: RpcTransport, commands: readonly string[], until: number, signal: AbortSignal): Promise<void> {
-    if (this.#now() - this.#askedAt >= askAgainAfter) {
+    if (this.#now() - this.#askedAt >= refreshAfterMs) {
       this.#askedAt = this.#now();
       this.#due = [...commands];
     } else {
@@ -51,12 +51,12 @@ export class Access {
         const allowed = await isAllowed(rpc, command, signal);
         this.#answers = true;
         this.#allowed.set(command, allowed ?? false);
-        // It has `check` for others only, or for nobody: no other command has to be asked about.
+        // It has no `check`, or not for this address: the other commands cannot be checked either.
         if (allowed === null) this.#deny(commands);
       } catch (error) {
-        // Until it is answered, nothing new is allowed; and a rig that hangs on it is not asked with every read.
+        // Nothing new is allowed without an answer, and a rig that hangs on `check` is not asked with every read.
         this.#answers = false;
-        this.#askedAt = this.#now() - askAgainAfter + unansweredAgainAfter;
+        this.#askedAt = this.#now() - refreshAfterMs + retryAfterMs;
         this.#deny(commands.filter((each) => !this.#allowed.has(each)));
         throw error;
       }
@@ -67,11 +67,4 @@ export class Access {
     this.#due = [];
     for (const command of commands) this.#allowed.set(command, false);
   }
-}
-
-/** null where the rig does not say: it does not know `check`, or has it only for others. */
-async function isAllowed(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean | null> {
-  const { value } = await rpc.send("check", command, signal);
-  const listed: unknown = isRecord(value) && Array.isArray(value.CHECK) ? value.CHECK[0] : undefined;
-  return isRecord(listed) ? listed.Exists === "Y" && listed.Access === "Y" : null;
 }

@@ -3,7 +3,7 @@ import { normalMac } from "../../identity.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 
-/** Makers' programs behind the same RPC, by what they call themselves; tested in this order, the plain ones last. */
+/** Makers by the names of their programs, tested in this order, plain ones last. */
 const makes: readonly (readonly [RegExp, string])[] = [
   [/BOSMINER|BOSER/, "Braiins"],
   [/BTMINER|BITMICRO/, "WhatsMiner"],
@@ -12,7 +12,7 @@ const makes: readonly (readonly [RegExp, string])[] = [
   [/KAONSU|MARAFW/, "MARA"],
   [/VNISH/, "VNish"],
   [/VOLCMINER/, "VolcMiner"],
-  // It calls itself BMMiner, as Bitmain's own does.
+  // It calls itself BMMiner, like Bitmain's own.
   [/RWGLR/, "MSKMiner"],
   [/ANTMINER|BMMINER/, "Antminer"],
   [/BDMINER/, "Sealminer"],
@@ -22,21 +22,21 @@ const makes: readonly (readonly [RegExp, string])[] = [
   [/GCMINER|FLUXOS/, "Auradine"],
 ];
 
-/** Programs that people start themselves, on a computer of their own. */
-const programsOfPeople: readonly (readonly [RegExp, string])[] = [
+/** Mining programs for computers, which are not firmware. */
+const miningPrograms: readonly (readonly [RegExp, string])[] = [
   [/TEAMREDMINER/, "TeamRedMiner"],
   [/BFGMINER/, "bfgminer"],
   [/SGMINER/, "sgminer"],
   [/CGMINER/, "cgminer"],
 ];
 
-/** What names the device: then firmware answers, which speaks like cgminer and may still call itself that. */
+/** Fields that name a device: then firmware answers, which may still call itself cgminer. */
 const namesDevice = ["Type", "PROD", "MODEL", "Model", "CompileTime"] as const;
 
 /** Makers whose firmware runs on Bitmain's rigs. */
 const onBitmain = new Set(["Antminer", "MSKMiner", "Hiveon", "MARA", "VNish"]);
 
-/** Ids as in GET /api/miningsoftware; firmware of ASIC makers is none of it. */
+/** Ids as in GET /api/miningsoftware, which does not list firmware of ASIC makers. */
 const software: Readonly<Record<string, string>> = {
   cgminer: "CgMiner",
   bfgminer: "BfgMiner",
@@ -52,28 +52,28 @@ export interface Kind {
 }
 
 /**
- * What answers, from its `version`, and from its first `stats` where newer firmware no longer answers `version`.
- * undefined when the answer is not this RPC at all.
+ * What answers, by its `version`, or by its first `stats` where newer firmware no longer answers `version`.
+ * undefined when the answer is not this RPC.
  */
 export function kindOf(version: unknown, stats: unknown): Kind | undefined {
   if (statusOf(version) === null) return undefined;
-  const said = new TolerantReader(firstOf(version, "VERSION"), new Notes(), "version");
+  const reply = new TolerantReader(firstOf(version, "VERSION"), new Notes(), "version");
   const first = new TolerantReader(firstOf(stats, "STATS"), new Notes(), "stats");
   const text = `${JSON.stringify(version)} ${first.text("Type") ?? ""}`.toUpperCase();
-  const model = said.text("Type") ?? first.text("Type") ?? said.text("PROD");
-  const isFirmware = model !== null || namesDevice.some((key) => said.has(key));
-  const make = [...makes, ...(isFirmware ? [] : programsOfPeople)].find(([sign]) => sign.test(text))?.[1] ?? null;
+  const model = reply.text("Type") ?? first.text("Type") ?? reply.text("PROD");
+  const isFirmware = model !== null || namesDevice.some((key) => reply.has(key));
+  const make = [...makes, ...(isFirmware ? [] : miningPrograms)].find(([sign]) => sign.test(text))?.[1] ?? null;
   return {
     software: software[make ?? ""] ?? null,
-    // Firmware by others may leave the name out.
+    // Firmware of other makers may leave the name out.
     algorithm: onBitmain.has(make ?? "") ? antminerAlgorithm(`Antminer ${model?.replace(/^Antminer /, "")}`) : null,
     identity: {
       make,
       model,
-      firmware: make === "Antminer" ? (build(said) ?? build(first)) : (firmware(said) ?? firmware(first)),
-      mac: normalMac(said.text("MAC")),
+      firmware: make === "Antminer" ? (build(reply) ?? build(first)) : (firmware(reply) ?? firmware(first)),
+      mac: normalMac(reply.text("MAC")),
       hostname: null,
-      serial: said.text("DNA"),
+      serial: reply.text("DNA"),
     },
   };
 }
@@ -86,18 +86,19 @@ function firstOf(value: unknown, section: string): unknown {
 
 const programs = ["Miner", "CGMiner", "SGMiner", "LUXminer", "BOSer", "BOSminer", "BDMiner", "GCMiner", "BMMiner"];
 
-/** "cgminer 4.11.1"; bfgminer's `Miner` already names itself. */
-function firmware(said: TolerantReader): string | null {
-  const program = programs.find((key) => said.has(key));
+/** "cgminer 4.11.1"; bfgminer's `Miner` includes the name. */
+function firmware(reply: TolerantReader): string | null {
+  const program = programs.find((key) => reply.has(key));
   if (program === undefined) return null;
-  const version = said.text(program);
+  const version = reply.text(program);
   return version === null || program === "Miner" ? version : `${program.toLowerCase()} ${version}`;
 }
 
-/** Bitmain's `Miner` is the program that mines ("uart_trans.1.3"); its firmware goes by the time when it was built. */
-const build = (said: TolerantReader): string | null => said.text("CompileTime")?.replace(/\s+/g, " ") ?? firmware(said);
+/** Bitmain's `Miner` is the mining program ("uart_trans.1.3"); its firmware is identified by its build time. */
+const build = (reply: TolerantReader): string | null =>
+  reply.text("CompileTime")?.replace(/\s+/g, " ") ?? firmware(reply);
 
-/** Bitmain names its series after what they hash. */
+/** Bitmain's series stand for algorithms. */
 const series: Readonly<Record<string, string>> = {
   S: "sha256",
   T: "sha256",

@@ -1,12 +1,13 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer, toggle, trigger } from "../../controls.ts";
-import type { Driver, PoolAction, PoolControls, PoolLogin, PoolReading, Reading, Rig } from "../../driver.ts";
+import { type OfferedControl, toggle, trigger } from "../../controls.ts";
+import type { Driver, PoolAction, PoolControls, Reading, Rig } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
-import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { accepted, isRefusal, isRefused, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
+import { cgminerPools, poolCommands } from "../shared/cgminer-pools.ts";
+import { accepted, firstOf, isRefusal, isRefused, statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { Access } from "./access.ts";
 import { type Kind, kindOf } from "./identity.ts";
 import {
@@ -19,8 +20,8 @@ import {
 } from "./readings.ts";
 
 /**
- * The RPC of cgminer, bfgminer and sgminer, which most ASIC firmware speaks in a dialect of its own.
- * Source: cgminer API-README, bfgminer README.RPC. `quit` is never sent: nothing here could start it again.
+ * The RPC of cgminer, bfgminer and sgminer; most ASIC firmware speaks a dialect of it.
+ * Source: cgminer API-README, bfgminer README.RPC. `quit` is never sent: nothing could start the miner again.
  */
 export const cgminer: Driver = {
   id: "cgminer",
@@ -34,41 +35,35 @@ export const cgminer: Driver = {
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
 
-/** Some firmware has only the fuller list of its devices. */
+/** Some firmware has only this longer list of devices. */
 const fullerDevices = "edevs";
 
-const poolCommands: Readonly<Record<Exclude<PoolAction, "use">, string>> = {
-  add: "addpool",
-  switch: "switchpool",
-  enable: "enablepool",
-  disable: "disablepool",
-  remove: "removepool",
-  prioritize: "poolpriority",
-};
 const poolActions = ["add", "switch", "enable", "disable", "remove", "prioritize"] as const satisfies PoolAction[];
 
-/** ms of a read that may go into questions beside the readings; what is left is asked with the next read. */
-const questionTime = 1_500;
+/** Of a read, for requests beside the readings; the next read continues. */
+const sideTimeoutMs = 1_500;
 
 class CgminerRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #now: () => number;
   readonly #access: Access;
-  /** Whether `a+b` works; null until it was tried. */
+  /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
-  /** How its devices are asked for; null until a refusal has shown that it is not `devs`, or neither. */
+  /** The command that lists its devices; null while `devs` has not been refused. */
   #devices: "devs" | typeof fullerDevices | null = null;
   #kind: Kind | undefined;
-  /** Seconds, of the last read. */
+  /** s, at the last read. */
   #uptime: number | null = null;
-  /** undefined until it was asked. */
+  /** undefined before it was read. */
   #algorithm: string | null | undefined;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
+  readonly pools: PoolControls;
 
   constructor(rpc: RpcTransport, monotonicNow: () => number) {
     this.#rpc = rpc;
     this.#now = monotonicNow;
     this.#access = new Access(monotonicNow);
+    this.pools = cgminerPools(rpc, (command, parameter, signal) => this.#do(command, parameter, signal));
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -76,60 +71,28 @@ class CgminerRig implements Rig {
     const sections = await this.#sections(signal, notes);
     this.#noticeRestart(uptimeOf(sections));
     await this.#introduce(sections, signal);
-    const parts = snapshotOf(sections, notes, this.#kind?.identity.model);
-    await this.#ask(parts, signal);
+    const snapshot = snapshotOf(sections, notes, this.#kind?.identity.model);
+    await this.#ask(snapshot, signal);
     const denial = this.#kind?.software ? readOnlyNote : deniedNote;
     if (this.#access.deniedAll) notes.add(denial);
-    const steers = this.#offers(parts);
-    this.#steers = steers;
     const kind = this.#kind;
     return {
-      identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(parts.summary, kind) },
-      readings: { ...readingsOf(parts), algorithm: this.#algorithm ?? kind?.algorithm ?? null, notes: notes.list() },
-      pools: parts.pools,
-      devices: parts.devices,
-      controls: steers.map(({ control }) => control),
+      identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(snapshot.summary, kind) },
+      readings: { ...readingsOf(snapshot), algorithm: this.#algorithm ?? kind?.algorithm ?? null, notes: notes.list() },
+      pools: snapshot.pools,
+      devices: snapshot.devices,
+      controls: this.#offered.offer(this.#offers(snapshot)),
       poolActions: poolActions.filter((action) => this.#access.allows(poolCommands[action])),
       ...(this.#access.deniedAll ? { locked: { why: "read-only", text: denial } } : {}),
       software: kind?.software ?? null,
-      logInterval: parts.rates.seconds,
-      workUtility: parts.summary.number("Work Utility"),
+      logInterval: snapshot.rates.seconds,
+      workUtility: snapshot.summary.number("Work Utility"),
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
-
-  readonly pools: PoolControls = {
-    add: async (login, signal) => {
-      checkLogin(login);
-      // cgminer refuses an empty password; x is what pools that want none are given.
-      const parameter = [login.url, login.worker, login.password || "x"].map(escapePart).join(",");
-      try {
-        return await this.#do("addpool", parameter, signal);
-      } catch (error) {
-        throw withoutSecret(error, parameter, login);
-      }
-    },
-    switch: (pool, signal) => this.#onPool("switchpool", pool, signal),
-    enable: (pool, signal) => this.#onPool("enablepool", pool, signal),
-    disable: (pool, signal) => this.#onPool("disablepool", pool, signal),
-    remove: async (pool, signal) => {
-      const pools = await this.#freshPools(signal);
-      const index = steerable(pools, pool).index;
-      if (pools.filter(({ devFee }) => !devFee).length < 2)
-        throw new RigbridgeError("pool.last", "The last pool cannot be removed");
-      return this.#do("removepool", String(index), signal);
-    },
-    prioritize: async (pool, signal) => {
-      const pools = await this.#freshPools(signal);
-      const wanted = steerable(pools, pool);
-      const others = pools.filter((each) => each !== wanted).sort((a, b) => a.priority - b.priority);
-      return this.#do("poolpriority", [wanted, ...others].map(({ index }) => index).join(","), signal);
-    },
-  };
 
   doubt(): void {
     this.#kind = undefined;
@@ -139,7 +102,7 @@ class CgminerRig implements Rig {
     this.#rpc.close();
   }
 
-  /** What mines there now may be another firmware, with other options, or another rig. */
+  /** After a restart it may be other firmware, have other options, or be another rig. */
   #noticeRestart(uptime: number | null): void {
     if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) {
       this.#kind = undefined;
@@ -157,7 +120,7 @@ class CgminerRig implements Rig {
     return { ...sections, devs: fuller };
   }
 
-  /** The four reports, joined where the rig takes that: separate ones cost more than twice as much. */
+  /** The four reports, joined where the rig supports it: separate ones cost more than twice as much. */
   async #reports(signal: AbortSignal, notes: Notes): Promise<Sections> {
     if (this.#joins !== false) {
       const joined = await this.#joined(signal, notes);
@@ -166,7 +129,7 @@ class CgminerRig implements Rig {
     try {
       return await this.#separate(signal, notes);
     } catch (error) {
-      // Whether the rig hung or only the joined command did is open again.
+      // Either the rig hung or only the joined command, so joining is tried again.
       if (error instanceof RigbridgeError && error.code === "rig.timeout") this.#joins = null;
       throw error;
     }
@@ -176,7 +139,7 @@ class CgminerRig implements Rig {
     const found: Record<SectionName, unknown> = { summary: null, pools: null, devs: null, stats: null };
     for (const name of sectionNames) {
       const reply = await this.#rpc.send(this.#commandFor(name), undefined, signal);
-      for (const note of reply.notes) notes.add(note);
+      notes.addAll(reply.notes);
       found[name] = reply.value;
     }
     if (isRefused(found.summary) && standsInForSummary(found.stats)) notes.add(refusedSummary);
@@ -188,7 +151,7 @@ class CgminerRig implements Rig {
     return name === "devs" ? (this.#devices ?? name) : name;
   }
 
-  /** null when the rig does not join; that is remembered. */
+  /** null when the rig does not join commands; that is remembered. */
   async #joined(signal: AbortSignal, notes: Notes): Promise<Sections | null> {
     try {
       const joined = sectionNames.map((name) => this.#commandFor(name)).join("+");
@@ -199,15 +162,15 @@ class CgminerRig implements Rig {
         return null;
       }
       this.#joins = true;
-      for (const note of repairs) notes.add(note);
+      notes.addAll(repairs);
       return {
-        summary: first(parts.summary),
-        pools: first(parts.pools),
-        devs: first(parts[this.#commandFor("devs")]),
-        stats: first(parts.stats),
+        summary: firstOf(parts.summary),
+        pools: firstOf(parts.pools),
+        devs: firstOf(parts[this.#commandFor("devs")]),
+        stats: firstOf(parts.stats),
       };
     } catch (error) {
-      // Some answer a joined command with nothing at all. What has joined before is only disturbed.
+      // Some rigs do not answer a joined command at all. Once joining has worked, a failure is temporary.
       const code = error instanceof RigbridgeError ? error.code : null;
       if (this.#joins === true || code === "rig.unreachable" || code === null) throw error;
       this.#joins = false;
@@ -216,7 +179,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What it is, which decides on what its figures mean; a read never fails for it. */
+  /** Reads what it is, which decides what its figures mean; a failure does not fail the read. */
   async #introduce({ stats }: Sections, signal: AbortSignal): Promise<void> {
     if (this.#kind !== undefined) return;
     try {
@@ -226,19 +189,19 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What else is asked once, or now and then; a read never fails for it. */
-  async #ask(parts: Snapshot, signal: AbortSignal): Promise<void> {
-    const until = this.#now() + questionTime;
+  /** Reads what is needed once or rarely; a failure does not fail the read. */
+  async #ask(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
+    const until = this.#now() + sideTimeoutMs;
     try {
       if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
-      const commands = [...Object.values(poolCommands), "restart", ...boardCommands(parts).flatMap(both)];
+      const commands = [...Object.values(poolCommands), "restart", ...boardCommands(snapshot).flatMap(both)];
       await this.#access.refresh(this.#rpc, commands, until, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
     }
   }
 
-  /** null when the rig answers it with nothing readable, as it may with what it does not know. */
+  /** null when the answer is unreadable, as it may be to an unknown command. */
   async #question(command: string, signal: AbortSignal): Promise<unknown> {
     try {
       return (await this.#rpc.send(command, undefined, signal)).value;
@@ -248,19 +211,19 @@ class CgminerRig implements Rig {
     }
   }
 
-  #offers(parts: Snapshot): Steer[] {
-    const steers: Steer[] = [];
+  #offers(snapshot: Snapshot): OfferedControl[] {
+    const offered: OfferedControl[] = [];
     if (this.#access.allows("restart")) {
-      steers.push({
+      offered.push({
         control: trigger("restart", { lasting: false, restartsMining: true, seconds: 30 }),
         set: (_, signal) => this.#do("restart", undefined, signal),
       });
     }
-    for (const command of boardCommands(parts)) {
+    for (const command of boardCommands(snapshot)) {
       if (!both(command).every((each) => this.#access.allows(each))) continue;
-      for (const { number, reading } of parts.numbered) {
+      for (const { number, reading } of snapshot.numbered) {
         if (number > 99) continue;
-        steers.push({
+        offered.push({
           control: toggle(`board_${number}`, reading.status !== "disabled", {
             lasting: false,
             restartsMining: false,
@@ -270,19 +233,7 @@ class CgminerRig implements Rig {
         });
       }
     }
-    return steers;
-  }
-
-  async #onPool(command: string, pool: PoolReading, signal: AbortSignal): Promise<string> {
-    const { index } = steerable(await this.#freshPools(signal), pool);
-    return this.#do(command, String(index), signal);
-  }
-
-  /** Indexes move when a pool is removed, and a wrong one is obeyed, so the list is read before each change. */
-  async #freshPools(signal: AbortSignal): Promise<PoolReading[]> {
-    const { value } = await this.#rpc.send("pools", undefined, signal);
-    accepted(this.#rpc.at, "pools", value);
-    return poolsOf(new TolerantReader(value, new Notes(), "").list("POOLS"));
+    return offered;
   }
 
   async #do(command: string, parameter: string | undefined, signal: AbortSignal): Promise<string> {
@@ -293,49 +244,26 @@ class CgminerRig implements Rig {
   }
 }
 
-const deniedNote = "this rig does not let itself be steered over this protocol from here";
+const deniedNote = "this rig does not allow this computer to control it over this protocol";
 const readOnlyNote =
-  "this rig only lets itself be read from here; to steer it, start its miner with --api-allow W:address of this computer";
-
-/** A comma parts parameters; both it and the backslash are escaped with a backslash. */
-const escapePart = (part: string): string => part.replace(/[\\,]/g, "\\$&");
-
-/** cgminer repeats the whole parameter of a pool that it does not take, its password too. */
-function withoutSecret(error: unknown, parameter: string, { url, password }: PoolLogin): unknown {
-  if (!(error instanceof RigbridgeError) || error.code !== "rig.refused") return error;
-  let shown = error.message.replaceAll(parameter, url);
-  // A very short password is no secret, and its letters are everywhere.
-  for (const form of password.length < 3 ? [] : [escapePart(password), password]) shown = shown.replaceAll(form, "***");
-  return new RigbridgeError(error.code, shown);
-}
+  "this rig allows this computer only to read it; to control it, start its miner with --api-allow W:address of this computer";
 
 const both = (command: string): string[] => [`${command}enable`, `${command}disable`];
 
-/** The pool of the fresh list that is meant: by its place, or where it has moved to. */
-function steerable(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const same = pools.filter(({ url, worker }) => url === wanted.url && worker === wanted.worker);
-  const found = same.find(({ index }) => index === wanted.index) ?? (same.length === 1 ? same[0] : undefined);
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  if (found.devFee) throw new RigbridgeError("not.possible", `${wanted.url} belongs to the maker of the firmware`);
-  return found;
-}
-
-/** How boards are switched: only where each board is a device of one kind, so that its number names it. */
+/** Prefixes of the commands that switch boards; none where boards are not devices of one kind, numbered in order. */
 function boardCommands({ bitmain, numbered }: Snapshot): string[] {
   const commands = new Set(numbered.map(({ command }) => command));
   return bitmain === null && commands.size === 1 ? [...commands] : [];
 }
 
-const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
-
 const uptimeOf = ({ summary }: Sections): number | null =>
   new TolerantReader(summary, new Notes(), "").list("SUMMARY")[0]?.number("Elapsed") ?? null;
 
-/** WhatsMiner says its MAC in every summary. */
+/** WhatsMiner reports its MAC in every summary. */
 function macOf(summary: TolerantReader, kind: Kind | undefined): Pick<Identity, "mac"> {
   return { mac: normalMac(summary.text("MAC")) ?? kind?.identity.mac ?? null };
 }
 
-/** null when the rig does not know the command. */
+/** null where the rig does not know the command. */
 const algorithmOf = (value: unknown): string | null =>
   new TolerantReader(value, new Notes(), "").list("COIN")[0]?.text("Hash Method") ?? null;

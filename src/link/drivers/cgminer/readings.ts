@@ -2,11 +2,12 @@ import type { Board, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { type BitmainStats, bitmainStats, boardDevice } from "../shared/bitmain-stats.ts";
+import { type BitmainStats, bitmainDevice, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { highest, total } from "../shared/figures.ts";
 import { antminerAlgorithm } from "./identity.ts";
 
-/** The answers to `summary`, `pools`, `devs` and `stats`, as they came. */
+/** The raw answers to `summary`, `pools`, `devs` and `stats`. */
 export interface Sections {
   readonly summary: unknown;
   readonly pools: unknown;
@@ -14,7 +15,7 @@ export interface Sections {
   readonly stats: unknown;
 }
 
-/** The four reports, read. */
+/** What the four reports of one read bring. */
 export interface Snapshot {
   readonly summary: TolerantReader;
   readonly rates: Rates;
@@ -25,7 +26,7 @@ export interface Snapshot {
   readonly bitmain: BitmainStats | null;
 }
 
-/** `model`: what the rig is, where its statistics do not say. Where there is no summary, these stand in for it. */
+/** `model`: the rig's, where its statistics do not name one. Without a summary, the statistics replace it. */
 export function snapshotOf(sections: Sections, notes: Notes, model: string | null = null): Snapshot {
   const list = (name: keyof Sections): TolerantReader[] =>
     new TolerantReader(sections[name], notes, "").list(name.toUpperCase());
@@ -46,7 +47,7 @@ export function snapshotOf(sections: Sections, notes: Notes, model: string | nul
     devices:
       bitmain === null
         ? numbered.map(({ reading }) => reading)
-        : bitmain.boards.map((board, index) => boardDevice(board, bitmain.hardwareErrors[index] ?? null)),
+        : bitmain.boards.map((board, index) => bitmainDevice(board, bitmain.hardwareErrors[index] ?? null)),
     boards: bitmain?.boards ?? numbered.map(boardOf),
   };
 }
@@ -100,16 +101,8 @@ export function readingsOf({ summary, rates, pools, numbered, boards, bitmain }:
   };
 }
 
-const total = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
-};
-
-const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
-
-/** Whether statistics say what a summary would, as Bitmain's do. */
+/** Whether statistics contain the figures of a summary, as Bitmain's do. */
 export const standsInForSummary = (stats: unknown): boolean =>
   bitmainStats(new TolerantReader(stats, new Notes(), "").list("STATS"), null) !== null;
 
-export const refusedSummary = "the rig refuses its summary; its statistics were read in place of it";
+export const refusedSummary = "the rig refuses its summary; its statistics were read instead";

@@ -1,40 +1,40 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
 import { awakeOf, locateOf, type Snapshot } from "./readings.ts";
 import type { Work, Write } from "./session.ts";
 
-/** Does something within one session. */
+/** Runs writes within one session. */
 export type InSession = (signal: AbortSignal, work: Work<string>) => Promise<string>;
 
-/** What the controls are made of. */
-export interface Offered {
-  readonly picture: Snapshot;
+/** What the controls are built from. */
+export interface ControlContext {
+  readonly snapshot: Snapshot;
   readonly profiles: Profiles;
   /** The record of `tempctrl`. */
   readonly temperatures: TolerantReader;
-  /** W last asked for; null before. */
-  readonly askedLimit: number | null;
-  readonly limitAsked: (watts: number) => void;
+  /** W last set; null before. */
+  readonly lastLimit: number | null;
+  readonly keepLimit: (watts: number) => void;
 }
 
-/** Boards ramp up slowly, to do no harm: minutes until full speed. */
+/** Boards ramp up slowly to protect the hardware, minutes until full speed. */
 const ramping = { lasting: true, restartsMining: false, seconds: 120 };
 const setting = { lasting: true, restartsMining: false, seconds: 10 };
 
-/** All that can be told it. Source: Luxor's "LUXminer commands". */
-export function offers(session: InSession, offered: Offered): Steer[] {
-  const { config } = offered.picture;
+/** Source: Luxor's "LUXminer commands". */
+export function offers(session: InSession, context: ControlContext): OfferedControl[] {
+  const { config } = context.snapshot;
   const send =
     (command: string, ...parameters: readonly string[]) =>
     (_: ControlValue, signal: AbortSignal): Promise<string> =>
       session(signal, (write) => write(command, ...parameters));
   const awake = awakeOf(config);
   const locate = locateOf(config);
-  const steers: Steer[] = [
+  const offered: OfferedControl[] = [
     {
       control: trigger("restart", { lasting: false, restartsMining: true, seconds: 120 }),
       set: send("resetminer"),
@@ -45,73 +45,76 @@ export function offers(session: InSession, offered: Offered): Steer[] {
     },
   ];
   if (awake !== null) {
-    steers.push({
-      // Sleep outlasts a restart; before 2024 a restart ended it.
+    offered.push({
+      // Sleep survives a restart; before 2024 a restart ended it.
       control: toggle("mining", awake, ramping),
       set: (on, signal) => send("curtail", on === true ? "wakeup" : "sleep")(on, signal),
     });
   }
   if (locate !== null) {
-    steers.push({
+    offered.push({
       control: toggle("locate", locate, { lasting: false, restartsMining: false, seconds: 5 }),
       set: (on, signal) => send("ledset", "red", on === true ? "blink" : "auto")(on, signal),
     });
   }
   return [
-    ...steers,
-    ...profileSteers(session, offered),
-    ...fanSteer(session, offered),
-    ...temperatureSteer(session, offered.temperatures),
-    ...boardSteers(session, offered.picture),
+    ...offered,
+    ...profileControls(session, context),
+    ...fanControl(session, context),
+    ...temperatureControl(session, context.temperatures),
+    ...boardControls(session, context.snapshot),
   ];
 }
 
-function profileSteers(session: InSession, { profiles, askedLimit, limitAsked }: Offered): Steer[] {
+function profileControls(session: InSession, { profiles, lastLimit, keepLimit }: ControlContext): OfferedControl[] {
   const { levels, others, present } = profiles;
-  const steers: Steer[] = [];
+  const offered: OfferedControl[] = [];
   if (levels.length + others.length > 0) {
-    steers.push({
+    offered.push({
       control: choice("mode", [...levels, ...others], present, ramping),
       set: (name, signal) => session(signal, (write, undo) => useProfile(write, undo, profiles, String(name))),
     });
   }
   if (levels.length > 0) {
-    steers.push({
-      control: range("power_limit", limitScale(levels, limitNow(profiles), askedLimit), ramping),
+    offered.push({
+      control: range("power_limit", limitScale(levels, limitNow(profiles), lastLimit), ramping),
       set: async (watts, signal) => {
         const level = highestWithin(levels, Number(watts));
         if (level === null) throw new RigbridgeError("control.absent", `No profile takes ${watts} W or less`);
-        const said = await session(signal, (write, undo) => useProfile(write, undo, profiles, level.label));
-        limitAsked(Number(watts));
-        return `${said}; ${level.label} takes ${level.watts} W`;
+        const result = await session(signal, (write, undo) => useProfile(write, undo, profiles, level.label));
+        keepLimit(Number(watts));
+        return `${result}; ${level.label} takes ${level.watts} W`;
       },
     });
   }
-  return steers;
+  return offered;
 }
 
 /**
- * Thermal management chooses profiles itself, up to a highest one. So it is switched off for the change, as Luxor's
- * own tools do, and gets this profile as its highest with which it comes back: heat may still lower it, nothing raises
- * it. Whatever happens in between, it is switched on again.
+ * Thermal management selects profiles automatically, up to a highest one. So it is switched off for the change, as
+ * Luxor's own tools do, and gets this profile as its highest: heat may still lower the profile, but nothing raises it
+ * above. Thermal management is switched on again whatever happens.
  */
 async function useProfile(write: Write, undo: Write, { managed }: Profiles, name: string): Promise<string> {
   if (managed !== true) return write("profileset", name);
   await write("atmset", "enabled=false");
   try {
-    const said = await write("profileset", name);
+    const result = await write("profileset", name);
     await write("atmset", `max_profile=${name}`);
-    return `${said}; thermal management stays on, with ${name} as its highest profile`;
+    return `${result}; thermal management stays on, with ${name} as its highest profile`;
   } finally {
     await undo("atmset", "enabled=true").catch((error: unknown) => {
       if (!(error instanceof RigbridgeError)) throw error;
-      throw new RigbridgeError(error.code, `${error.message}; its thermal management is switched off now`);
+      throw new RigbridgeError(error.code, `${error.message}; its thermal management is now switched off`);
     });
   }
 }
 
-/** Rigs in water or oil have no fans, and refuse. */
-function fanSteer(session: InSession, { picture: { fans, config }, temperatures }: Offered): Steer[] {
+/** Rigs in water or oil have no fans, and refuse it. */
+function fanControl(
+  session: InSession,
+  { snapshot: { fans, config }, temperatures }: ControlContext,
+): OfferedControl[] {
   if (fans.length === 0 || config.boolean("ImmersionMode") === true) return [];
   const mode = temperatures.text("Mode")?.toLowerCase() ?? null;
   const value = mode === "manual" ? (fans[0]?.percent ?? null) : mode === "automatic" ? "auto" : null;
@@ -123,8 +126,10 @@ function fanSteer(session: InSession, { picture: { fans, config }, temperatures 
   ];
 }
 
-/** The three thresholds go together, none below the one before. Luxor names no lowest target; the rig knows its own. */
-function temperatureSteer(session: InSession, temperatures: TolerantReader): Steer[] {
+/**
+ * The three thresholds are set together in ascending order. Luxor documents no lowest target; the rig checks its own.
+ */
+function temperatureControl(session: InSession, temperatures: TolerantReader): OfferedControl[] {
   const [target, hot, dangerous] = ["Target", "Hot", "Dangerous"].map((key) =>
     temperatures.number(key, { absent: 0, max: 250 }),
   );
@@ -139,9 +144,9 @@ function temperatureSteer(session: InSession, temperatures: TolerantReader): Ste
   ];
 }
 
-function boardSteers(session: InSession, { boards }: Snapshot): Steer[] {
+function boardControls(session: InSession, { boards }: Snapshot): OfferedControl[] {
   const numbers = boards.map(({ number }) => number);
-  return boards.flatMap(({ board: { slot }, enabled, number }): Steer[] =>
+  return boards.flatMap(({ board: { slot }, enabled, number }): OfferedControl[] =>
     number !== slot || slot > 99 || numbers.indexOf(number) !== numbers.lastIndexOf(number)
       ? []
       : [

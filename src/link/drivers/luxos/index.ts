@@ -1,19 +1,21 @@
-import { RigbridgeError } from "../../../contract/problems.ts";
+import { invalidAll, RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
-import type { Driver, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
+import type { Driver, PoolAction, PoolControls, PoolLogin, Reading, Rig, Signs } from "../../driver.ts";
+import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { cgminerPools } from "../shared/cgminer-pools.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
+import { Memo } from "../shared/memo.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers } from "./controls.ts";
-import { poolActions, poolControls } from "./pools.ts";
 import { profilesOf } from "./profiles.ts";
 import { firmwareOf, haltOf, identityOf, readingsOf, snapshotOf } from "./readings.ts";
 import { LuxosReports, liveReports, type Reports, recordOf, recordsOf, seldomReports } from "./reports.ts";
 import { LuxosSession } from "./session.ts";
 
 /**
- * LuxOS, Luxor's firmware for Antminers: the RPC of cgminer with commands of its own and no login.
+ * LuxOS, Luxor's firmware for Antminers: cgminer's RPC with additional commands and without a login.
  * Source: docs.luxor.tech, "LUXminer commands".
  */
 export const luxos: Driver = {
@@ -27,28 +29,27 @@ export const luxos: Driver = {
 
 function recognise({ root, version }: Signs): Partial<Identity> | undefined {
   if (isRecord(version) && /LUXMINER/i.test(JSON.stringify(version))) {
-    const said = recordOf({ version }, "version", "VERSION", new Notes());
-    return { make: "LuxOS", model: said.text("Type"), firmware: firmwareOf(said) };
+    const record = recordOf({ version }, "version", "VERSION", new Notes());
+    return { make: "LuxOS", model: record.text("Type"), firmware: firmwareOf(record) };
   }
   return root !== null && /Luxor Firmware/i.test(root.body) ? { make: "LuxOS" } : undefined;
 }
 
-/** ms; profiles, events and the version change seldom. */
-const askAgainAfter = 60_000;
-/** ms of a read that may go into voltages, a question a board. */
-const questionTime = 1_500;
+/** Profiles, events and the version change seldom. */
+const refreshAfterMs = 60_000;
+/** Of one read, for voltages: one request a board. */
+const voltagesTimeoutMs = 1_500;
 
 class LuxosRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #reports: LuxosReports;
   readonly #session: LuxosSession;
   readonly pools: PoolControls;
-  #seldom: { readonly at: number; readonly reports: Reports } | undefined;
-  /** V by board; each is asked anew now and then. */
-  readonly #voltages = new Map<number, number>();
-  #voltagesAt = Number.NEGATIVE_INFINITY;
-  #askedLimit: number | null = null;
-  #steers: readonly Steer[] | undefined;
+  readonly #seldom = new Memo<Reports>(refreshAfterMs);
+  /** V by board. */
+  readonly #voltages = new Memo<Map<number, number>>(refreshAfterMs);
+  #lastLimit: number | null = null;
+  readonly #offered = new OfferedControls();
 
   constructor(rpc: RpcTransport) {
     this.#rpc = rpc;
@@ -61,80 +62,105 @@ class LuxosRig implements Rig {
     const notes = new Notes();
     const live = await this.#reports.ask(liveReports, signal, notes);
     accepted(this.#rpc.at, "summary", live.summary);
-    const seldom = await this.#askSeldom(signal, notes);
+    const seldom = await this.#readSeldom(signal, notes);
     const profiles = profilesOf(live, seldom, notes);
-    await this.#askVoltages(live, signal);
-    const picture = snapshotOf(live, this.#voltages, notes);
-    const steers = offers((signal, work) => this.#session.during(signal, work), {
-      picture,
+    const snapshot = snapshotOf(live, await this.#readVoltages(live, signal), notes);
+    const offered = offers((signal, work) => this.#session.during(signal, work), {
+      snapshot,
       profiles,
       temperatures: recordOf(live, "tempctrl", "TEMPCTRL", notes),
-      askedLimit: this.#askedLimit,
-      limitAsked: (watts) => {
-        this.#askedLimit = watts;
+      lastLimit: this.#lastLimit,
+      keepLimit: (watts) => {
+        this.#lastLimit = watts;
       },
     });
-    this.#steers = steers;
     const version = recordOf(seldom, "version", "VERSION", notes);
-    const readings = readingsOf(live, seldom, picture, profiles);
+    const readings = readingsOf(live, seldom, snapshot, profiles);
     return {
       identity: identityOf(live, version, notes),
       readings: { ...readings, notes: notes.list() },
       pools: poolsOf(recordsOf(live, "pools", "POOLS", notes)),
-      devices: picture.boards.map(({ reading }) => reading),
-      controls: steers.map(({ control }) => control),
+      devices: snapshot.boards.map(({ reading }) => reading),
+      controls: this.#offered.offer(offered),
       poolActions,
       software: null,
-      logInterval: picture.rates.seconds,
-      workUtility: picture.summary.number("Work Utility"),
-      halt: haltOf(picture.config),
+      logInterval: snapshot.rates.seconds,
+      workUtility: snapshot.summary.number("Work Utility"),
+      halt: haltOf(snapshot.config),
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
 
   doubt(): void {
-    this.#seldom = undefined;
+    this.#seldom.forget();
   }
 
   close(): void {
     this.#rpc.close();
   }
 
-  /** A read never fails for these; what could not be had is asked for again with the next one. */
-  async #askSeldom(signal: AbortSignal, notes: Notes): Promise<Reports> {
-    const last = this.#seldom;
-    if (last !== undefined && performance.now() - last.at < askAgainAfter) return last.reports;
+  /** A failure does not fail the read; the next one tries again. */
+  async #readSeldom(signal: AbortSignal, notes: Notes): Promise<Reports> {
+    const { isFresh, value } = this.#seldom;
+    if (isFresh && value !== undefined) return value;
     try {
-      const reports = await this.#reports.ask(seldomReports, signal, notes);
-      this.#seldom = { at: performance.now(), reports };
-      return reports;
+      return this.#seldom.keep(await this.#reports.ask(seldomReports, signal, notes));
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       notes.add("its version and profiles could not be read");
-      return last?.reports ?? {};
+      return value ?? {};
     }
   }
 
-  async #askVoltages(live: Reports, signal: AbortSignal): Promise<void> {
-    if (performance.now() - this.#voltagesAt < askAgainAfter) return;
-    this.#voltagesAt = performance.now();
-    this.#voltages.clear();
+  async #readVoltages(live: Reports, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
+    const { isFresh, value: known } = this.#voltages;
+    if (isFresh && known !== undefined) return known;
+    const voltages = this.#voltages.keep(new Map());
+    const until = performance.now() + voltagesTimeoutMs;
     const boards = recordsOf(live, "devs", "DEVS", new Notes()).flatMap((device) => device.integer("ID") ?? []);
     for (const board of boards.slice(0, 8)) {
-      if (performance.now() - this.#voltagesAt > questionTime) return;
+      if (performance.now() > until) break;
       try {
         const { value } = await this.#rpc.send("voltageget", String(board), signal);
-        const [said] = new TolerantReader(value, new Notes(), "").list("VOLTAGE");
-        const volts = said?.number("Voltage", { absent: 0, max: 100 }) ?? null;
-        if (volts !== null) this.#voltages.set(board, volts);
+        const [reply] = new TolerantReader(value, new Notes(), "").list("VOLTAGE");
+        const volts = reply?.number("Voltage", { absent: 0, max: 100 }) ?? null;
+        if (volts !== null) voltages.set(board, volts);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        return;
+        break;
       }
     }
+    return voltages;
   }
+}
+
+/** LuxOS has no command for the order of its pools: `poolpriority` is not among its commands. */
+const poolActions: readonly PoolAction[] = ["add", "switch", "enable", "disable", "remove"];
+
+/** Pools are changed without a session. Source: Luxor's "CGminer commands". */
+function poolControls(rpc: RpcTransport): PoolControls {
+  const { prioritize: _, ...pools } = cgminerPools(
+    rpc,
+    async (command, parameter, signal) => accepted(rpc.at, command, (await rpc.send(command, parameter, signal)).value),
+    (part) => part,
+  );
+  return {
+    ...pools,
+    add: async (login, signal) => {
+      checkLogin(login);
+      checkParts(login);
+      return pools.add(login, signal);
+    },
+  };
+}
+
+/** LuxOS documents no way to write a comma within a part. */
+function checkParts({ worker, password }: PoolLogin): void {
+  const mistakes = Object.entries({ worker, password }).flatMap(([path, part]) =>
+    part.includes(",") ? [{ path, message: "contains a comma, which LuxOS cannot take" }] : [],
+  );
+  if (mistakes.length > 0) throw invalidAll(mistakes);
 }

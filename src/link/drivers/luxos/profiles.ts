@@ -2,16 +2,16 @@ import type { Notes } from "../../tolerant-reader.ts";
 import type { WattLevel } from "../shared/watt-levels.ts";
 import { type Reports, recordOf, recordsOf } from "./reports.ts";
 
-/** What the rig may run at, and what it does run at. */
+/** The rig's profiles and the present one. */
 export interface Profiles {
-  /** By their names, with the power that LuxOS estimates; those that it tells none of are left out. */
+  /** Profiles with the power that LuxOS estimates. */
   readonly levels: readonly WattLevel[];
-  /** Names without a known power. */
+  /** Profiles without a known power. */
   readonly others: readonly string[];
   readonly present: string | null;
-  /** Whether Advanced Thermal Management moves between profiles by itself; null when the rig does not say. */
+  /** Whether Advanced Thermal Management selects profiles automatically; null where it is not reported. */
   readonly managed: boolean | null;
-  /** The highest that it may choose; "" when it may choose any, null when the rig does not say. */
+  /** The highest that it may select; "" for any, null where it is not reported. */
   readonly highest: string | null;
 }
 
@@ -34,7 +34,7 @@ export function profilesOf(live: Reports, seldom: Reports, notes: Notes): Profil
   };
 }
 
-/** W that the rig's settings hold it to: of its profile, or of the highest that thermal management may choose. */
+/** W that the rig's settings allow: of its profile, or of the highest that thermal management may select. */
 export function limitNow({ levels, present, managed, highest }: Profiles): number | null {
   const wattsOf = (name: string | null): number | null => levels.find(({ label }) => label === name)?.watts ?? null;
   if (managed !== true || highest === null) return wattsOf(present);

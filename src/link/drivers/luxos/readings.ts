@@ -5,10 +5,11 @@ import { normalMac } from "../../identity.ts";
 import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, type NumberedDevice, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
 import { limitNow, type Profiles } from "./profiles.ts";
 import { type Reports, recordOf, recordsOf } from "./reports.ts";
 
-/** What one read makes of the reports. */
+/** What one read of the reports brings. */
 export interface Snapshot {
   readonly config: TolerantReader;
   readonly summary: TolerantReader;
@@ -22,12 +23,9 @@ export interface LuxosBoard {
   readonly board: Board;
   /** Not switched off by its owner. */
   readonly enabled: boolean;
-  /** What the rig itself calls it; null when it does not say, and then it is not steered. */
+  /** The rig's own number for it; null where it reports none, and then the board has no control. */
   readonly number: number | null;
 }
-
-/** °C; a sensor that is not there says 0. */
-const celsius = { absent: 0, min: -60, max: 250 };
 
 export function snapshotOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): Snapshot {
   const summary = recordOf(live, "summary", "SUMMARY", notes);
@@ -76,7 +74,7 @@ function boardOf(
       slot: number,
       hashrate: reading.hashrate,
       temperature: reading.temperature,
-      // What `stats` gives as temperatures of chips are those of the board again.
+      // The chip temperatures in `stats` repeat those of the board.
       chipTemperature: null,
       chips: chain?.chips ?? null,
       chipsExpected: chain?.chipsExpected ?? null,
@@ -99,32 +97,29 @@ export function identityOf(live: Reports, version: TolerantReader, notes: Notes)
   };
 }
 
-/** "2025.4.8.220305-57b389c7" without the mark of its sources; `Miner` may play stock firmware. */
+/** "2025.4.8.220305-57b389c7" without the commit of its sources; `Miner` may imitate stock firmware. */
 export const firmwareOf = (version: TolerantReader): string | null =>
   version.text("LUXminer")?.replace(/-[0-9a-f]+$/, "") ?? version.text("Miner");
 
-export function readingsOf(live: Reports, seldom: Reports, picture: Snapshot, profiles: Profiles): RigReadings {
-  const { summary, config, rates, fans } = picture;
+export function readingsOf(live: Reports, seldom: Reports, snapshot: Snapshot, profiles: Profiles): RigReadings {
+  const { summary, config, rates, fans } = snapshot;
   const { notes } = summary;
-  const boards = picture.boards.map(({ board }) => board);
+  const boards = snapshot.boards.map(({ board }) => board);
   const power = recordOf(live, "power", "POWER", notes);
   const watts = power.number("Watts");
   const awake = awakeOf(config);
-  const expected = recordsOf(live, "devs", "DEVS", notes).flatMap(
-    (device) => device.number("Nominal MHS", { times: 1e6, absent: 0 }) ?? [],
-  );
-  const temperatures = boards.flatMap(({ temperature }) => temperature ?? []);
+  const devices = recordsOf(live, "devs", "DEVS", notes);
   return {
     ...unknownReadings(),
     hashrate: rates.now,
     hashrateAverage: rates.average,
-    hashrateExpected: expected.length === 0 ? null : expected.reduce((sum, rate) => sum + rate, 0),
+    hashrateExpected: total(devices.map((device) => device.number("Nominal MHS", { times: 1e6, absent: 0 }))),
     // LuxOS runs on Bitmain's SHA-256 rigs only.
     algorithm: "sha256",
     power: watts,
     powerLimit: limitNow(profiles),
     powerSource: watts === null ? null : "reported",
-    temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    temperature: highest(boards.map(({ temperature }) => temperature)),
     temperatureIn: water(live, notes, "Water Inlet"),
     temperatureOut: water(live, notes, "Water Outlet"),
     boards,
@@ -145,36 +140,34 @@ export function readingsOf(live: Reports, seldom: Reports, picture: Snapshot, pr
   };
 }
 
-/** Whether it is told to mine: not curtailed. null when the rig does not say. */
+/** Whether it is not curtailed; null where it is not reported. */
 export function awakeOf(config: TolerantReader): boolean | null {
   const mode = config.text("CurtailMode")?.toLowerCase();
   if (mode === "none") return true;
   return mode === "sleep" || mode === "idle" ? false : null;
 }
 
-/** Its tuner may stop it for a while. */
+/** Its tuner may pause it. */
 export function haltOf(config: TolerantReader): Halt | undefined {
   const isTuning = awakeOf(config) !== false && config.boolean("IsTuning") === true;
   return isTuning ? { code: "tuning", text: "It is tuning itself" } : undefined;
 }
 
-/** Whether the red LED blinks because somebody said so. */
+/** Whether the red LED was set to blink. */
 export function locateOf(config: TolerantReader): boolean | null {
   const led = config.text("RedLed");
   return led === null ? null : led.toLowerCase() === "blink";
 }
 
-/** LuxOS says what each of the four sensors is; those in the water stand in for its own. */
+/** LuxOS labels each of the four sensors; in a liquid-cooled rig some are in the water. */
 function water(live: Reports, notes: Notes, label: string): number | null {
   const labels = recordOf(live, "temps", "METADATA", notes);
   const keys = labels.keys().filter((key) => labels.object(key).text("Label") === label);
-  const values = recordsOf(live, "temps", "TEMPS", notes).flatMap((board) =>
-    keys.flatMap((key) => board.number(key, celsius) ?? []),
-  );
-  return values.length === 0 ? null : Math.max(...values);
+  const boards = recordsOf(live, "temps", "TEMPS", notes);
+  return highest(boards.flatMap((board) => keys.map((key) => board.number(key, celsius))));
 }
 
-/** `PSU` says whether the power comes from the supply's own meter. */
+/** `PSU` tells whether the power is measured by the power supply. */
 function psuOf(config: TolerantReader, power: TolerantReader, watts: number | null): RigReadings["psu"] {
   const model = config.text("PSULabel");
   const metered = power.boolean("PSU") === true ? watts : null;

@@ -1,9 +1,9 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
+import { firstOf, isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 
-/** Asked with each read. */
+/** Read each time. */
 export const liveReports = [
   "summary",
   "config",
@@ -16,15 +16,15 @@ export const liveReports = [
   "tempctrl",
   "atm",
 ] as const;
-/** Asked now and then. */
+/** Read now and then. */
 export const seldomReports = ["version", "profiles", "events"] as const;
 
 export type ReportName = (typeof liveReports)[number] | (typeof seldomReports)[number];
 
-/** Answers as they came; missing where the rig gave none. */
+/** Raw answers; missing where the rig gave none. */
 export type Reports = Readonly<Partial<Record<ReportName, unknown>>>;
 
-/** The records of a report; a rig that refuses the report has none. */
+/** The records of a report; none where the rig refuses it. */
 export function recordsOf(reports: Reports, name: ReportName, section: string, notes: Notes): TolerantReader[] {
   const answer = reports[name];
   const status = statusOf(answer);
@@ -39,26 +39,26 @@ export function recordsOf(reports: Reports, name: ReportName, section: string, n
 export const recordOf = (reports: Reports, name: ReportName, section: string, notes: Notes): TolerantReader =>
   recordsOf(reports, name, section, notes)[0] ?? new TolerantReader(undefined, notes, section);
 
-/** Asks for reports: all in one question, as LuxOS allows, or one after the other where that is not understood. */
+/** Reads reports in one request, as LuxOS allows, or one by one where that is not supported. */
 export class LuxosReports {
   readonly #rpc: RpcTransport;
-  /** Whether `a+b` works; null until it was tried. */
+  /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
 
   constructor(rpc: RpcTransport) {
     this.#rpc = rpc;
   }
 
-  /** Throws when the first of them cannot be had; of the others those are left out that cannot be read. */
+  /** Throws when the first cannot be read; others that cannot be read are left out. */
   async ask(names: readonly ReportName[], signal: AbortSignal, notes: Notes): Promise<Reports> {
     if (this.#joins !== false) {
       const joined = await this.#joined(names, signal, notes);
       if (joined !== null) return joined;
     }
-    return this.#apart(names, signal, notes);
+    return this.#separate(names, signal, notes);
   }
 
-  /** null when the rig does not join; that is remembered. */
+  /** null when the rig does not join commands; that is remembered. */
   async #joined(names: readonly ReportName[], signal: AbortSignal, notes: Notes): Promise<Reports | null> {
     const [leading = "summary"] = names;
     try {
@@ -69,10 +69,10 @@ export class LuxosReports {
         return null;
       }
       this.#joins = true;
-      for (const repair of repairs) notes.add(repair);
+      notes.addAll(repairs);
       return Object.fromEntries(names.map((name) => [name, firstOf(parts[name])]));
     } catch (error) {
-      // Some answer a joined command with nothing at all, or not. What has joined before is only disturbed.
+      // Some rigs do not answer a joined command. Once joining has worked, a failure is temporary.
       const code = error instanceof RigbridgeError ? error.code : null;
       if (this.#joins === null && (code === "rig.garbled" || code === "rig.timeout")) this.#joins = false;
       if (this.#joins !== false || code === "rig.timeout") throw error;
@@ -80,16 +80,16 @@ export class LuxosReports {
     }
   }
 
-  async #apart(names: readonly ReportName[], signal: AbortSignal, notes: Notes): Promise<Reports> {
+  async #separate(names: readonly ReportName[], signal: AbortSignal, notes: Notes): Promise<Reports> {
     const reports: Partial<Record<ReportName, unknown>> = {};
     for (const [index, name] of names.entries()) {
       try {
         const { value, notes: repairs } = await this.#rpc.send(name, undefined, signal);
         reports[name] = value;
-        for (const repair of repairs) notes.add(repair);
+        notes.addAll(repairs);
       } catch (error) {
         const code = error instanceof RigbridgeError ? error.code : null;
-        // Whether the rig hung or only the joined command did is open again.
+        // Either the rig hung or only the joined command, so joining is tried again.
         if (code === "rig.timeout") this.#joins = null;
         const garbled = code === "rig.garbled";
         if (index === 0 || !garbled) throw error;
@@ -99,5 +99,3 @@ export class LuxosReports {
     return reports;
   }
 }
-
-const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);

@@ -3,27 +3,29 @@ import { SessionEnded } from "../../session-ended.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
+import { redacted } from "../shared/redact.ts";
 
-/** Writes with this session, in turn; resolves with the device's own words. */
+/** Sends one write of the session; resolves with the device's own words. */
 export type Write = (command: string, ...parameters: readonly string[]) => Promise<string>;
 
-/** `undo` sends even when the time for the whole is over: for what must not be left half done. */
+/** `undo` sends even after the deadline, for what must not be left half done. */
 export type Work<T> = (write: Write, undo: Write) => Promise<T>;
 
-/** Of `logon` while somebody else holds the one session. */
+/** Code of `logon` while another client holds the only session. */
 const sessionTaken = 402;
-/** ms for a goodbye that a rebooting rig may never answer. */
-const goodbyeTime = 1_000;
-/** ms to put back what was changed on the way. */
-const undoTime = 5_000;
+/** For `logoff`, which a rebooting rig may never answer. */
+const logoffTimeoutMs = 1_000;
+/** For undoing what was changed. */
+const undoTimeoutMs = 5_000;
 
 /**
- * LuxOS lets one at a time change it: `logon` gives a session, each write names it first, `logoff` gives it back.
- * It ends by itself after a minute. It is no protection, so there is no login. Source: Luxor's "Session management".
+ * LuxOS lets one client at a time change it: `logon` opens a session, each write starts with its id, `logoff` closes
+ * it. An idle session ends after a minute. It is not a protection, so there is no login. Source: Luxor's "Session
+ * management".
  */
 export class LuxosSession {
   readonly #rpc: RpcTransport;
-  /** Of a session that could not be given back. */
+  /** A session that could not be closed. */
   #left: string | null = null;
 
   constructor(rpc: RpcTransport) {
@@ -31,9 +33,9 @@ export class LuxosSession {
   }
 
   /**
-   * Throws `rig.busy` while another holds the session, `rig.refused` with the device's words, and `SessionEnded` where
-   * the first write is refused for its session. What undoes a change opens a new one if it must: a rig is never left
-   * half changed.
+   * Throws `rig.busy` while another client holds the session, `rig.refused` with the device's words, and `SessionEnded`
+   * where the first write is refused for its session. An undo opens a new session if needed, so that the rig is never
+   * left half changed.
    */
   async during<T>(signal: AbortSignal, work: Work<T>): Promise<T> {
     let session = this.#left ?? (await this.#logon(signal));
@@ -44,12 +46,12 @@ export class LuxosSession {
     const write: Write = async (command, ...parameters) => {
       const answer = await send(signal, command, parameters);
       if (!hasWritten && isOutdated(statusOf(answer))) throw this.#ended(command, session, answer);
-      const said = this.#accepted(command, session, answer);
+      const result = this.#accepted(command, session, answer);
       hasWritten = true;
-      return said;
+      return result;
     };
     const undo: Write = async (command, ...parameters) => {
-      const until = AbortSignal.timeout(undoTime);
+      const until = AbortSignal.timeout(undoTimeoutMs);
       let answer = await send(until, command, parameters);
       if (isOutdated(statusOf(answer))) {
         session = await this.#logon(until);
@@ -76,10 +78,7 @@ export class LuxosSession {
     try {
       return accepted(this.#rpc.at, command, answer);
     } catch (error) {
-      if (!(error instanceof RigbridgeError)) throw error;
-      throw new RigbridgeError(error.code, error.message.replaceAll(session, "***"), {
-        unquoted: error.unquoted.replaceAll(session, "***"),
-      });
+      throw redacted(error, [session]);
     }
   }
 
@@ -89,7 +88,7 @@ export class LuxosSession {
     if (status !== null && isRefusal(status) && (status.code === sessionTaken || /session/i.test(status.words))) {
       throw new RigbridgeError(
         "rig.busy",
-        `${this.#rpc.at}: ${status.words}; LuxOS lets one at a time change it, and drops an idle session after a minute`,
+        `${this.#rpc.at}: ${status.words}; LuxOS allows one session at a time and ends an idle one after a minute; try again then`,
       );
     }
     accepted(this.#rpc.at, "logon", value);
@@ -98,10 +97,10 @@ export class LuxosSession {
     throw new RigbridgeError("rig.garbled", `${this.#rpc.at} answered "logon" without a session`);
   }
 
-  /** What was done is done, so a goodbye that fails is no error; the session is used again next time. */
+  /** A failure is not an error, since the writes are done; the session is used again next time. */
   async #logoff(session: string): Promise<void> {
     try {
-      const { value } = await this.#rpc.send("logoff", session, AbortSignal.timeout(goodbyeTime));
+      const { value } = await this.#rpc.send("logoff", session, AbortSignal.timeout(logoffTimeoutMs));
       accepted(this.#rpc.at, "logoff", value);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
@@ -113,7 +112,7 @@ export class LuxosSession {
 const isOutdated = (status: Status | null): boolean =>
   status !== null && isRefusal(status) && /session/i.test(status.words);
 
-/** Sessions are short words; what could be read as a further parameter is none. */
+/** null for anything that could be read as a further parameter. */
 function sessionIn(value: unknown): string | null {
   const [first] = new TolerantReader(isRecord(value) ? value : undefined, new Notes(), "").list("SESSION");
   const session = first?.text("SessionID", 100) ?? null;

@@ -1,6 +1,7 @@
 import type { Board, Fan } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "./board-device.ts";
 import { rateUnit } from "./cgminer-replies.ts";
 
 /** What Bitmain's `stats` adds to plain cgminer: boards, fans and the rated speed. */
@@ -9,17 +10,17 @@ export interface BitmainStats {
   readonly fans: Fan[];
   /** H/s. */
   readonly hashrateExpected: number | null;
-  /** W; only firmware of other makers says it here. */
+  /** W; only firmware of other makers reports it here. */
   readonly power: number | null;
-  /** What a G of this rig stands for, H/s. */
+  /** H/s that a G of this rig means. */
   readonly giga: number;
   /** By board. */
   readonly hardwareErrors: readonly (number | null)[];
-  /** What else stands there as a summary has it: `GHS 5s`, `GHS av`, `Elapsed`. */
+  /** The fields that a summary also has: `GHS 5s`, `GHS av`, `Elapsed`. */
   readonly summary: TolerantReader;
 }
 
-/** Slots are numbered from 1, or from 6 on an S9; nothing has more. */
+/** Slots are numbered from 1, on an S9 from 6; no rig has more. */
 const slots = Array.from({ length: 16 }, (_, index) => index + 1);
 
 /** null when no element of `stats` describes chains of chips. */
@@ -27,7 +28,7 @@ export function bitmainStats(stats: readonly TolerantReader[], algorithm: string
   const chains = stats.find((reply) => reply.has("chain_acn1") || reply.has("chain_acn6"));
   if (chains === undefined) return null;
   const giga = rateUnit(chains, algorithm);
-  // Rigs for Scrypt by others say `MHS 5s` there, and count their boards alike.
+  // Scrypt rigs of other makers report `MHS 5s` there, and their boards in the same unit.
   const unit = chains.has("MHS 5s") || chains.has("MHS av") ? 1e6 : giga;
   const present = slots.filter((slot) => (chains.integer(`chain_acn${slot}`) ?? 0) > 0);
   return {
@@ -64,10 +65,10 @@ const frequency = (chains: TolerantReader, slot: number): number | null => {
   );
 };
 
-/** 0 and 255 stand for a sensor that does not answer. */
+/** 0 and 255 mean that a sensor does not answer. */
 const isTemperature = (celsius: number): boolean => celsius > 0 && celsius < 255;
 
-/** A board without sensors may say 0, or a word. */
+/** A board without sensors may report 0, or a word. */
 function temperature(chains: TolerantReader, key: string): number | null {
   const celsius = chains.number(key, { min: -60, max: 255 });
   return celsius !== null && isTemperature(celsius) ? celsius : null;
@@ -81,8 +82,8 @@ function hottest(chains: TolerantReader, key: string): number | null {
 }
 
 /**
- * Sockets are numbered with gaps (3 and 6 on an S9) and empty ones say 0, so of those at 0 only as many count as
- * `fan_num` says are there. A liquid-cooled rig has none, and that is no alarm.
+ * Sockets are numbered with gaps (3 and 6 on an S9) and empty ones read 0 rpm, so `fan_num` decides how many of those
+ * are fans. A liquid-cooled rig has none.
  */
 function fans(chains: TolerantReader): Fan[] {
   const percent = chains.number("fan_pwm", { max: 100 });
@@ -91,24 +92,6 @@ function fans(chains: TolerantReader): Fan[] {
   return [...turning, ...Array<number>(standing).fill(0)].map((rpm) => ({ rpm, percent }));
 }
 
-/** Bitmain lists one device for the whole rig in `devs`; its boards say more. */
-export const boardDevice = (each: Board, hardwareErrors: number | null): DeviceReading => ({
-  kind: "asic",
-  name: `Board ${each.slot}`,
-  status: each.chips === 0 ? "dead" : "enabled",
-  hashrate: each.hashrate,
-  hashrateAverage: null,
-  temperature: each.temperature,
-  fanRpm: null,
-  fanPercent: null,
-  clock: each.frequency,
-  memoryClock: null,
-  voltage: each.voltage,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors,
-  workUtility: null,
-});
+/** Bitmain lists the whole rig as one device in `devs`, so its boards are shown instead. */
+export const bitmainDevice = (board: Board, hardwareErrors: number | null): DeviceReading =>
+  boardDevice(board, { status: board.chips === 0 ? "dead" : "enabled", hardwareErrors });

@@ -2,8 +2,10 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { isRecord, printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
+import type { RpcTransport } from "../../transports/rpc.ts";
+import { celsius } from "./figures.ts";
 
-/** What an answer says of itself: the letter and words of its STATUS. */
+/** The STATUS of an answer. */
 export interface Status {
   /** S, I, W, E, F; or a whole word such as RESTART. */
   readonly letter: string;
@@ -11,7 +13,7 @@ export interface Status {
   readonly words: string;
 }
 
-/** cgminer lists its STATUS, WhatsMiner's is flat, and that of `restart` is one word. null when there is none. */
+/** cgminer's STATUS is a list, WhatsMiner's is flat, and that of `restart` is one word. null where there is none. */
 export function statusOf(value: unknown): Status | null {
   if (!isRecord(value)) return null;
   const listed: unknown = Array.isArray(value.STATUS) ? value.STATUS[0] : value;
@@ -21,9 +23,19 @@ export function statusOf(value: unknown): Status | null {
   return { letter, code: typeof listed.Code === "number" ? listed.Code : null, words };
 }
 
+/** The first of a list, as the parts of a joined answer come; undefined when it is no list. */
+export const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+/** What `check` says of a command: whether this address may use it. null where the rig does not know `check`. */
+export async function isAllowed(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean | null> {
+  const { value } = await rpc.send("check", command, signal);
+  const checked = isRecord(value) ? firstOf(value.CHECK) : undefined;
+  return isRecord(checked) ? checked.Exists === "Y" && checked.Access === "Y" : null;
+}
+
 export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
 
-/** Whether an answer says that it is an error; one without a STATUS says nothing. */
+/** Whether an answer is an error; one without a STATUS is not. */
 export function isRefused(answer: unknown): boolean {
   const status = statusOf(answer);
   return status !== null && isRefusal(status);
@@ -50,8 +62,8 @@ export interface Rates {
 }
 
 /**
- * Hash rates as every dialect names them: `MHS 5s`, `GHS 5s`, `KHS 30s`, `MHS 20s`, `MHS av`, and WhatsMiner's
- * `HS RT`, which is in MH/s. `giga` is what a G stands for (Bitmain's Ethash rigs say GHS and mean MH/s).
+ * Hash rates under the names of every dialect: `MHS 5s`, `GHS 5s`, `KHS 30s`, `MHS 20s`, `MHS av`, and WhatsMiner's
+ * `HS RT`, which is in MH/s. `giga` is what a G means (Bitmain's Ethash rigs write GHS for MH/s).
  */
 export function ratesOf(reply: TolerantReader, giga = 1e9): Rates {
   let now: number | null = null;
@@ -77,16 +89,16 @@ export function ratesOf(reply: TolerantReader, giga = 1e9): Rates {
   return { now: now ?? average, average, seconds };
 }
 
-/** What a G stands for: Bitmain's rigs for Ethash count MH/s under the same names. */
+/** What a G means: Bitmain's Ethash rigs report MH/s under the same names. */
 export const gigaOf = (algorithm: string | null): number => (algorithm === "ethash" ? 1e6 : 1e9);
 
-/** What `rate_unit` in the statistics says that rates are counted in: "GH", "MH". Not all of Bitmain's rigs say it. */
+/** The unit of rates by `rate_unit` of the statistics: "GH", "MH". Not all of Bitmain's rigs have it. */
 export function rateUnit(reply: TolerantReader, algorithm: string | null): number {
   const prefix = reply.text("rate_unit")?.charAt(0).toUpperCase();
   return prefix === undefined ? gigaOf(algorithm) : (factors[prefix] ?? 1e9);
 }
 
-/** The pools in their own order; at most one is active. */
+/** The pools in the rig's order; at most one is active. */
 export function poolsOf(replies: readonly TolerantReader[]): PoolReading[] {
   const pools = replies.map((reply, position) => poolOf(reply, position));
   const live = pools.filter(({ active }) => active);
@@ -120,7 +132,7 @@ function poolStatus(status: string | null): PoolReading["status"] {
   return status === null || status === "Alive" || status === "Enabled" ? "enabled" : "dead";
 }
 
-/** How devices of each kind are numbered in `devs`, and named in commands. */
+/** The key of each kind of device in `devs`, and its prefix in commands. */
 export const deviceKinds = [
   { key: "ASC", kind: "asic", command: "asc" },
   { key: "PGA", kind: "pga", command: "pga" },
@@ -129,7 +141,7 @@ export const deviceKinds = [
 
 export interface NumberedDevice {
   readonly reading: DeviceReading;
-  /** Its number among those of its kind. */
+  /** Its number within its kind. */
   readonly number: number;
   readonly command: "asc" | "pga" | "gpu";
   /** °C, of its hottest chip. */
@@ -155,7 +167,7 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
         status: deviceStatus(reply),
         hashrate: now,
         hashrateAverage: average,
-        // Bitmain's rigs really spell it so.
+        // Bitmain's rigs spell it this way.
         temperature: reply.number("Temperature", celsius) ?? reply.number("Tenperature", celsius),
         fanRpm: reply.number("Fan Speed"),
         fanPercent: reply.number("Fan Percent"),
@@ -175,8 +187,6 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
   });
 }
 
-/** A device that measures no temperature says 0. */
-const celsius = { absent: 0, min: -60, max: 250 };
 const mega = { times: 1e6 };
 
 function deviceStatus(reply: TolerantReader): DeviceReading["status"] {

@@ -1,12 +1,12 @@
 import type { Control } from "../../../contract/readings.ts";
 
-/** A setting of a firmware (profile, preset) with the power that it is made for. */
+/** A firmware's profile or preset with its rated power. */
 export interface WattLevel {
   readonly watts: number;
   readonly label: string;
 }
 
-/** The strongest level that takes no more than so many watts; null when all take more. */
+/** The highest level within so many watts; null where all take more. */
 export const highestWithin = (levels: readonly WattLevel[], watts: number): WattLevel | null =>
   levels.reduce<WattLevel | null>(
     (best, level) => (level.watts <= watts && (best === null || level.watts > best.watts) ? level : best),
@@ -14,8 +14,8 @@ export const highestWithin = (levels: readonly WattLevel[], watts: number): Watt
   );
 
 /**
- * A power limit over levels takes every watt between the lowest and the highest. It is reported as it was asked for
- * while the rig's level is just the one that this limit leads to, else as what that level takes.
+ * A power limit that is set by levels accepts every watt from the lowest to the highest. Its value is the limit last
+ * set while the rig is still at the level that this limit selects, else the level's own watts.
  */
 export function limitScale(
   levels: readonly WattLevel[],
@@ -23,12 +23,12 @@ export function limitScale(
   asked: number | null,
 ): Pick<Control, "unit" | "min" | "max" | "step" | "value"> {
   const watts = levels.map((level) => level.watts);
-  const kept = asked !== null && present !== null && highestWithin(levels, asked)?.watts === present;
+  const isKept = asked !== null && present !== null && highestWithin(levels, asked)?.watts === present;
   return {
     unit: "W",
     min: Math.min(...watts),
     max: Math.max(...watts),
     step: 1,
-    value: kept ? asked : present,
+    value: isKept ? asked : present,
   };
 }

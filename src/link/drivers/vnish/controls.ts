@@ -1,21 +1,21 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { isRecord, type TolerantReader } from "../../tolerant-reader.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import type { Presets } from "./presets.ts";
-import { type Snapshot, stateOf, toldToMine } from "./readings.ts";
+import { isOn, type Snapshot, stateOf } from "./readings.ts";
 import { minerSettings, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";
 
-/** What the controls are made of. */
-export interface Offered {
-  readonly pages: Snapshot;
+/** What the controls are built from. */
+export interface ControlContext {
+  readonly snapshot: Snapshot;
   readonly presets: Presets;
-  /** W last asked for; null before. */
-  readonly askedLimit: number | null;
-  readonly limitAsked: (watts: number) => void;
-  /** °C that the fans last worked for; null when that was never seen. */
+  /** W last set; null before. */
+  readonly lastLimit: number | null;
+  readonly keepLimit: (watts: number) => void;
+  /** °C, the last target of automatic cooling; null when unknown. */
   readonly autoTarget: number | null;
 }
 
@@ -24,9 +24,9 @@ const starting = { lasting: false, restartsMining: true, seconds: 180 };
 const preset = { lasting: true, restartsMining: true, seconds: 180 };
 const cooling = { lasting: true, restartsMining: false, seconds: 10 };
 
-/** All that can be told it, by who has its password. */
-export function offers(web: VnishWeb, offered: Offered): Steer[] {
-  const { pages } = offered;
+/** With its password. */
+export function offers(web: VnishWeb, context: ControlContext): OfferedControl[] {
+  const { snapshot } = context;
   const post =
     (path: string, done: string) =>
     async (_: ControlValue, signal: AbortSignal): Promise<string> => {
@@ -36,21 +36,21 @@ export function offers(web: VnishWeb, offered: Offered): Steer[] {
   return [
     { control: trigger("restart", starting), set: post("mining/restart", "VNish restarts mining") },
     { control: trigger("reboot", starting), set: post("system/reboot", "VNish reboots the rig") },
-    miningSwitch(pages, post),
-    ...locateSwitch(web, pages),
-    ...throttle(web, pages),
-    ...presetSteers(web, offered),
-    ...coolingSteers(web, offered),
+    miningSwitch(snapshot, post),
+    ...locateSwitch(web, snapshot),
+    ...throttle(web, snapshot),
+    ...presetControls(web, context),
+    ...coolingControls(web, context),
   ];
 }
 
-type Post = (path: string, done: string) => Steer["set"];
+type Post = (path: string, done: string) => OfferedControl["set"];
 
-/** A stop ends with a reboot, unless the owner has set that the rig remains stopped. */
-function miningSwitch(pages: Snapshot, post: Post): Steer {
-  const start = stateOf(pages) === "paused" ? "mining/resume" : "mining/start";
+/** A reboot ends a stop, unless the rig is set to remain stopped. */
+function miningSwitch(snapshot: Snapshot, post: Post): OfferedControl {
+  const start = stateOf(snapshot) === "paused" ? "mining/resume" : "mining/start";
   return {
-    control: toggle("mining", toldToMine(pages), { ...starting, restartsMining: false }),
+    control: toggle("mining", isOn(snapshot), { ...starting, restartsMining: false }),
     set: (on, signal) =>
       on === true
         ? post(start, "VNish starts mining")(on, signal)
@@ -59,10 +59,10 @@ function miningSwitch(pages: Snapshot, post: Post): Steer {
 }
 
 /**
- * `find-miner` goes over to the other state, so it is called only when the rig is not as wanted; newer firmware
- * calls it `locate-miner`.
+ * `find-miner` toggles, so it is called only when the rig is in the other state; newer firmware calls it
+ * `locate-miner`.
  */
-function locateSwitch(web: VnishWeb, { status }: Snapshot): Steer[] {
+function locateSwitch(web: VnishWeb, { status }: Snapshot): OfferedControl[] {
   const now = status.boolean("find_miner");
   if (now === null) return [];
   return [
@@ -71,7 +71,7 @@ function locateSwitch(web: VnishWeb, { status }: Snapshot): Steer[] {
       set: async (wanted, signal) => {
         const { value } = await web.get("status", signal);
         const on = isRecord(value) ? value.find_miner : null;
-        if (on === wanted) return wanted === true ? "The rig blinks already" : "The rig does not blink";
+        if (on === wanted) return wanted === true ? "The rig is already blinking" : "The rig is not blinking";
         await web.post("find-miner", undefined, signal, { otherwise: "locate-miner" });
         return wanted === true ? "VNish blinks" : "VNish stops blinking";
       },
@@ -79,8 +79,8 @@ function locateSwitch(web: VnishWeb, { status }: Snapshot): Steer[] {
   ];
 }
 
-/** Takes hold at once and is forgotten with the next restart. Came with 1.3.3. */
-function throttle(web: VnishWeb, { miner, info }: Snapshot): Steer[] {
+/** Takes effect at once, until the next restart. Since 1.3.3. */
+function throttle(web: VnishWeb, { miner, info }: Snapshot): OfferedControl[] {
   if (!isSince(info.text("fw_version"), [1, 3, 3])) return [];
   const value = miner.object("miner_status").number("throttled", { min: 0, max: 100 });
   const scale = { unit: "%", min: 20, max: 100, step: 1, value } as const;
@@ -106,57 +106,64 @@ export function isSince(version: string | null, wanted: readonly number[]): bool
   return true;
 }
 
-/** Only the name is sent: with the rest of `overclock` the tuning of that preset would be written over. */
-function presetSteers(web: VnishWeb, { presets, askedLimit, limitAsked }: Offered): Steer[] {
+/** Only the name is sent: the other fields of `overclock` would overwrite the tuning of that preset. */
+function presetControls(web: VnishWeb, { presets, lastLimit, keepLimit }: ControlContext): OfferedControl[] {
   const { tuned, others, present, presentWatts, switches } = presets;
   const use = (name: string, signal: AbortSignal): Promise<string> =>
     store(web, { overclock: { preset: name } }, "restart", signal);
-  const steers: Steer[] = [];
+  const offered: OfferedControl[] = [];
   if (tuned.length + others.length > 0) {
-    steers.push({
+    offered.push({
       control: choice("mode", [...tuned, ...others], present, preset),
       set: (name, signal) => use(String(name), signal),
     });
   }
-  // While the firmware moves between presets by itself, none of them is a limit.
+  // While the firmware switches presets automatically, none of them is a limit.
   if (tuned.length > 0 && !switches) {
-    steers.push({
-      control: range("power_limit", limitScale(tuned, presentWatts, askedLimit), preset),
+    offered.push({
+      control: range("power_limit", limitScale(tuned, presentWatts, lastLimit), preset),
       set: async (watts, signal) => {
         const level = highestWithin(tuned, Number(watts));
         if (level === null) throw new RigbridgeError("control.absent", `No tuned preset takes ${watts} W or less`);
-        const said = await use(level.label, signal);
-        limitAsked(Number(watts));
-        return `${said}; preset ${level.label}`;
+        const result = await use(level.label, signal);
+        keepLimit(Number(watts));
+        return `${result}; preset ${level.label}`;
       },
     });
   }
-  return steers;
+  return offered;
 }
 
 /**
- * Cooling has one mode: `auto` with the temperature that it works for, or `manual` with the speed. Rigs in oil or
- * water say `immersion`, and are left alone.
+ * Cooling has one mode: `auto` with its target temperature, or `manual` with the speed. Rigs in oil or water report
+ * `immersion`, and get no control.
  */
-function coolingSteers(web: VnishWeb, { pages: { miner, model }, autoTarget }: Offered): Steer[] {
+function coolingControls(web: VnishWeb, { snapshot: { miner, model }, autoTarget }: ControlContext): OfferedControl[] {
   const mode = miner.object("cooling").object("settings").object("mode");
   const name = mode.text("name");
   if (name !== "auto" && name !== "manual") return [];
   const consts = model.object("cooling");
-  const steers: Steer[] = [fan(web, name === "auto" ? "auto" : mode.number("param", { max: 100 }), consts, autoTarget)];
+  const offered: OfferedControl[] = [
+    fan(web, name === "auto" ? "auto" : mode.number("param", { max: 100 }), consts, autoTarget),
+  ];
   const min = consts.number("min_target_temp");
   const max = consts.number("max_target_temp");
   const target = mode.number("param", { absent: 0 });
   if (name === "auto" && min !== null && max !== null && min < max && target !== null) {
-    steers.push({
+    offered.push({
       control: range("temperature_target", { unit: "°C", min, max, step: 1, value: target }, cooling),
       set: (wanted, signal) => setCooling(web, { name: "auto", param: wanted }, signal),
     });
   }
-  return steers;
+  return offered;
 }
 
-function fan(web: VnishWeb, value: "auto" | number | null, consts: TolerantReader, autoTarget: number | null): Steer {
+function fan(
+  web: VnishWeb,
+  value: "auto" | number | null,
+  consts: TolerantReader,
+  autoTarget: number | null,
+): OfferedControl {
   const min = consts.number("min_fan_pwm", { max: 100 }) ?? 0;
   const auto = autoTarget === null ? { name: "auto" } : { name: "auto", param: autoTarget };
   return {
@@ -165,7 +172,7 @@ function fan(web: VnishWeb, value: "auto" | number | null, consts: TolerantReade
   };
 }
 
-/** The rest of the cooling settings goes back as it is. */
+/** The other cooling settings are written back unchanged. */
 async function setCooling(
   web: VnishWeb,
   mode: Readonly<Record<string, unknown>>,

@@ -1,10 +1,11 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
 import type { Driver, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
+import { Memo } from "../shared/memo.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers } from "./controls.ts";
 import { poolActions, poolControls } from "./pools.ts";
 import { type Presets, presetsOf } from "./presets.ts";
@@ -13,7 +14,7 @@ import { identityFrom, readByRpc } from "./rpc.ts";
 import { VnishWeb } from "./web.ts";
 
 /**
- * VNish, also sold as AnthillOS: firmware for Antminers with a web API, and a part of stock firmware's RPC.
+ * VNish, also sold as AnthillOS: firmware for Antminers with a web API, and part of stock firmware's RPC.
  * Source: its OpenAPI document; the RPC as recorded.
  */
 export const vnish: Driver = {
@@ -21,26 +22,26 @@ export const vnish: Driver = {
   name: "VNish (AnthillOS, on Antminer)",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [80, 4028],
-  login: { keys: ["password"], adds: "steered" },
+  login: { keys: ["password"], adds: "controlled" },
   makersLogin: { username: "", password: "admin" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new VnishRig(link),
 };
 
-/** Since 1.3 it refuses `version`, so a rig that does is asked for `stats`. */
-function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+/** Since 1.3 it refuses `version`; then `stats` is requested. */
+function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   if (root !== null && /AnthillOS/i.test(root.body)) return { make: "VNish", ...identityFrom(version, "VERSION") };
   const known = identityFrom(version, "VERSION");
   if (known !== undefined) return known;
   const status = statusOf(version);
   if (status === null || !isRefusal(status)) return undefined;
-  return Object.hasOwn(told, "stats") ? identityFrom(told.stats, "STATS") : { command: "stats" };
+  return Object.hasOwn(reports, "stats") ? identityFrom(reports.stats, "STATS") : { command: "stats" };
 }
 
-/** ms; what the rig is does not change, presets only with its tuning. */
-const askAgainAfter = 300_000;
-/** ms of a read that may go into pages beside the readings; what is left is asked for with the next read. */
-const questionTime = 1_500;
+/** What the rig is does not change, presets only with its tuning. */
+const refreshAfterMs = 300_000;
+/** Of a read, for pages beside the readings; the others are read with the next one. */
+const seldomTimeoutMs = 1_500;
 
 const seldomPages = ["info", "autotune/presets", "model", "chains/factory-info", "chains"] as const;
 type SeldomPage = (typeof seldomPages)[number];
@@ -49,13 +50,13 @@ class VnishRig implements Rig {
   readonly #link: Link;
   readonly #web: VnishWeb;
   readonly pools: PoolControls;
-  /** As they came; null for what the rig does not show. */
-  readonly #seldom = new Map<SeldomPage, { readonly at: number; readonly value: unknown }>();
-  /** Whether its web was ever read. */
+  /** Raw pages; null for those that the rig does not have. */
+  readonly #seldom = new Map<SeldomPage, Memo<unknown>>(seldomPages.map((page) => [page, new Memo(refreshAfterMs)]));
+  /** Whether its web API was ever read. */
   #hasWeb = false;
-  #askedLimit: number | null = null;
+  #lastLimit: number | null = null;
   #autoTarget: number | null = null;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
@@ -75,22 +76,22 @@ class VnishRig implements Rig {
     }
     const status = new TolerantReader(await this.#optional("status", signal, notes), notes, "status");
     const performance = new TolerantReader(await this.#optional("perf-summary", signal, notes), notes, "perf-summary");
-    await this.#askSeldom(signal);
-    const pages = this.#pages(summary.object("miner"), status, notes);
+    await this.#readSeldom(signal);
+    const snapshot = this.#snapshot(summary.object("miner"), status, notes);
     const presets = this.#presets(performance, notes);
-    return this.#reading(pages, presets, notes);
+    return this.#reading(snapshot, presets, notes);
   }
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
+    await this.#offered.list(this, signal);
     await this.#web.unlock(signal);
-    if (this.#steers?.length === 0) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+    if ((await this.#offered.list(this, signal)).length === 0) await this.read(signal);
+    return this.#offered.set(this, key, value, signal);
   }
 
   doubt(): void {
-    this.#seldom.delete("info");
-    this.#seldom.delete("autotune/presets");
+    this.#seldom.get("info")?.forget();
+    this.#seldom.get("autotune/presets")?.forget();
   }
 
   close(): void {
@@ -101,45 +102,45 @@ class VnishRig implements Rig {
   async #readByRpc(webError: unknown, signal: AbortSignal): Promise<Reading> {
     try {
       const reading = await readByRpc(this.#link.rpc, signal);
-      this.#steers = [];
+      this.#offered.offer([]);
       return reading;
     } catch (error) {
-      // Then nothing answers there, and the web is what should.
+      // RPC does not answer either, so the web API's error counts.
       throw error instanceof RigbridgeError ? webError : error;
     }
   }
 
-  #reading(pages: Snapshot, presets: Presets, notes: Notes): Reading {
-    const readings = readingsOf(pages, presets);
+  #reading(snapshot: Snapshot, presets: Presets, notes: Notes): Reading {
+    const readings = readingsOf(snapshot, presets);
     const { locked } = this.#web;
-    const mode = pages.miner.object("cooling").object("settings").object("mode");
+    const mode = snapshot.miner.object("cooling").object("settings").object("mode");
     if (mode.text("name") === "auto") this.#autoTarget = mode.number("param", { absent: 0 }) ?? this.#autoTarget;
-    const steers =
+    const offered =
       locked === null
         ? offers(this.#web, {
-            pages,
+            snapshot,
             presets,
-            askedLimit: this.#askedLimit,
-            limitAsked: (watts) => {
-              this.#askedLimit = watts;
+            lastLimit: this.#lastLimit,
+            keepLimit: (watts) => {
+              this.#lastLimit = watts;
             },
             autoTarget: this.#autoTarget,
           })
         : [];
-    this.#steers = steers;
     if (locked !== null) notes.add(locked.text);
-    if (pages.status.boolean("restart_required") === true) notes.add("changed settings wait for a restart of mining");
-    if (pages.status.boolean("reboot_required") === true) notes.add("changed settings wait for a reboot");
-    if (presets.switches) notes.add("its preset switcher chooses presets by itself");
+    if (snapshot.status.boolean("restart_required") === true)
+      notes.add("changed settings take effect when mining restarts");
+    if (snapshot.status.boolean("reboot_required") === true) notes.add("changed settings take effect after a reboot");
+    if (presets.switches) notes.add("its preset switcher selects presets automatically");
     return {
-      identity: identityOf(pages),
+      identity: identityOf(snapshot),
       readings: { ...readings, notes: notes.list() },
-      pools: poolsOf(pages),
-      devices: devicesOf(pages, readings.boards),
-      controls: steers.map(({ control }) => control),
+      pools: poolsOf(snapshot),
+      devices: devicesOf(snapshot, readings.boards),
+      controls: this.#offered.offer(offered),
       poolActions: locked === null ? poolActions : [],
-      starting: isStarting(pages),
-      halt: haltOf(pages),
+      starting: isStarting(snapshot),
+      halt: haltOf(snapshot),
       software: null,
       logInterval: null,
       workUtility: null,
@@ -147,7 +148,7 @@ class VnishRig implements Rig {
     };
   }
 
-  #pages(miner: TolerantReader, status: TolerantReader, notes: Notes): Snapshot {
+  #snapshot(miner: TolerantReader, status: TolerantReader, notes: Notes): Snapshot {
     const page = (name: SeldomPage): TolerantReader => new TolerantReader(this.#seldom.get(name)?.value, notes, name);
     if (miner.keys().length === 0) notes.add("the rig's summary is empty");
     return {
@@ -168,11 +169,11 @@ class VnishRig implements Rig {
 
   async #get(page: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     const reply = await this.#web.get(page, signal);
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return reply.value;
   }
 
-  /** A page that older firmware does not have costs a note at most. */
+  /** A page that older firmware lacks becomes a note. */
   async #optional(page: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     try {
       return await this.#get(page, signal, notes);
@@ -183,22 +184,21 @@ class VnishRig implements Rig {
     }
   }
 
-  /** A read never fails for these. */
-  async #askSeldom(signal: AbortSignal): Promise<void> {
-    const until = performance.now() + questionTime;
-    for (const page of seldomPages) {
-      const last = this.#seldom.get(page);
-      if (last !== undefined && performance.now() - last.at < askAgainAfter) continue;
+  /** A failure does not fail the read. */
+  async #readSeldom(signal: AbortSignal): Promise<void> {
+    const until = performance.now() + seldomTimeoutMs;
+    for (const [page, memo] of this.#seldom) {
+      if (memo.isFresh) continue;
       if (performance.now() > until) return;
-      // Presets are shown only to who logs in.
+      // Presets require the login.
       if (page === "autotune/presets" && this.#web.locked !== null) continue;
       try {
-        this.#seldom.set(page, { at: performance.now(), value: (await this.#web.get(page, signal)).value });
+        memo.keep((await this.#web.get(page, signal)).value);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
-        // What was refused is refused again; what was disturbed is asked for with the next read.
+        // A refusal is final; after any other error the next read tries again.
         const final = error.code === "rig.refused" || error.code === "rig.login" || error.code === "rig.garbled";
-        if (final) this.#seldom.set(page, { at: performance.now(), value: last?.value ?? null });
+        if (final) memo.keep(memo.value ?? null);
       }
     }
   }
@@ -207,7 +207,7 @@ class VnishRig implements Rig {
 const isNoWeb = (error: unknown): boolean =>
   error instanceof RigbridgeError && (error.code === "rig.unreachable" || error.code === "rig.garbled");
 
-/** Of each chain the chips that hash; none is counted while none does, for then the rig rests. */
+/** How many chips of each chain hash; no entry while none does, since then the rig is idle. */
 function chipsOf(chains: unknown): Map<number, number> {
   const counts = new Map<number, number>();
   if (!Array.isArray(chains)) return counts;

@@ -1,22 +1,22 @@
 import { parseNumber, type TolerantReader } from "../../tolerant-reader.ts";
 import type { WattLevel } from "../shared/watt-levels.ts";
 
-/** What the rig was tuned for, and what it runs at. */
+/** The rig's presets and the present one. */
 export interface Presets {
-  /** Those that are tuned: choosing another starts hours of tuning. By their names, with their power. */
+  /** Tuned presets with their power; choosing an untuned one starts hours of tuning. */
   readonly tuned: readonly WattLevel[];
-  /** Names without a power: `disabled`, which is the stock setting, and what it runs at untuned. */
+  /** Presets without a power: `disabled`, which is the stock setting, and an untuned one that it runs at. */
   readonly others: readonly string[];
   readonly present: string | null;
   readonly presentWatts: number | null;
-  /** Moves between presets by itself. */
+  /** Whether it switches presets automatically. */
   readonly switches: boolean;
 }
 
 /** The stock setting, which every rig has. */
 const stock = "disabled";
 
-/** `listed` is null where the rig does not show its presets without a login. */
+/** `listed` is null where the rig does not list its presets without a login. */
 export function presetsOf(listed: readonly TolerantReader[] | null, performance: TolerantReader): Presets {
   const current = performance.object("current_preset");
   const present = current.text("name", 60);
@@ -39,7 +39,7 @@ export function presetsOf(listed: readonly TolerantReader[] | null, performance:
   };
 }
 
-/** Presets are named by their power, and say it in words: "1100 watt ~ 53 TH". */
+/** Presets are named by their power, or describe it: "1100 watt ~ 53 TH". */
 function wattsOf(preset: TolerantReader, name: string): number | null {
   if (name === stock) return null;
   const written = /^\s*(\d{2,5})\s*w(?:att)?s?\b/i.exec(preset.text("pretty") ?? "")?.[1] ?? name;

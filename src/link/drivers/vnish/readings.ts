@@ -4,9 +4,11 @@ import type { DeviceReading, Halt, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { haltBy, stopped } from "../../reason.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { boardDevice } from "../shared/board-device.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
 import type { Presets } from "./presets.ts";
 
-/** The pages of one read; those that change seldom may be of an earlier one. */
+/** The pages of one read; those that change seldom may be from an earlier one. */
 export interface Snapshot {
   /** The part `miner` of `summary`. */
   readonly miner: TolerantReader;
@@ -14,14 +16,11 @@ export interface Snapshot {
   readonly info: TolerantReader;
   readonly model: TolerantReader;
   readonly factory: TolerantReader;
-  /** `chains`, by their ids: how many chips hash. */
+  /** Hashing chips by chain id, from `chains`. */
   readonly chips: ReadonlyMap<number, number>;
 }
 
-/** A sensor that is not there says 0. */
-const celsius = { absent: 0, min: -60, max: 250 };
-
-/** "Antminer S19 XP (Vnish 1.2.0-rc1)"; null when it is no VNish. */
+/** "Antminer S19 XP (Vnish 1.2.0-rc1)"; null when it is not VNish. */
 export function typeOf(type: string | null): Pick<Identity, "make" | "model" | "firmware"> | null {
   const match = /^([^()]*)\(vnish\s*([^()\s]*)\s*\)/i.exec(type ?? "");
   if (match === null) return null;
@@ -43,40 +42,40 @@ export function identityOf({ info, miner }: Snapshot): Identity {
   };
 }
 
-/** "mining", "auto-tuning", "stopped", ...; `status` has it where the summary does not. */
+/** "mining", "auto-tuning", "stopped", ...; from `status` where the summary lacks it. */
 export const stateOf = ({ miner, status }: Snapshot): string | null =>
   miner.object("miner_status").text("miner_state") ?? status.text("miner_state");
 
-const onTheWay = new Set(["initializing", "starting", "restarting"]);
-const atWork = new Set(["mining", "auto-tuning", ...onTheWay]);
-const atRest = new Set(["stopped", "shutting-down", "paused", "idle"]);
+const startingStates = new Set(["initializing", "starting", "restarting"]);
+const runningStates = new Set(["mining", "auto-tuning", ...startingStates]);
+const stoppedStates = new Set(["stopped", "shutting-down", "paused", "idle"]);
 
-/** Whether it is told to mine; null when it has failed, for then both may be wanted, and when it does not say. */
-export function toldToMine(pages: Snapshot): boolean | null {
-  const state = dashed(pages);
-  return atWork.has(state) ? true : atRest.has(state) ? false : null;
+/** Whether it is switched on; null when it has failed, since both may be wanted then, and when unknown. */
+export function isOn(snapshot: Snapshot): boolean | null {
+  const state = dashed(snapshot);
+  return runningStates.has(state) ? true : stoppedStates.has(state) ? false : null;
 }
 
-/** What its state says of why it does not hash; its tuner may stop it for a while. */
-export function haltOf(pages: Snapshot): Halt | undefined {
-  const state = dashed(pages);
-  if (state === "failure") return haltBy(failureOf(pages), "hardware");
+/** Why it does not hash, by its state; its tuner may pause it. */
+export function haltOf(snapshot: Snapshot): Halt | undefined {
+  const state = dashed(snapshot);
+  if (state === "failure") return haltBy(failureOf(snapshot), "hardware");
   if (state === "auto-tuning") return { code: "tuning", text: "It is tuning itself" };
-  return atRest.has(state) ? stopped : undefined;
+  return stoppedStates.has(state) ? stopped : undefined;
 }
 
 const failureOf = ({ miner }: Snapshot): string => miner.object("miner_status").text("description") ?? "It has failed";
 
-export const isStarting = (pages: Snapshot): boolean => onTheWay.has(dashed(pages));
+export const isStarting = (snapshot: Snapshot): boolean => startingStates.has(dashed(snapshot));
 
-const dashed = (pages: Snapshot): string => stateOf(pages)?.replaceAll("_", "-") ?? "";
+const dashed = (snapshot: Snapshot): string => stateOf(snapshot)?.replaceAll("_", "-") ?? "";
 
-export function readingsOf(pages: Snapshot, presets: Presets): RigReadings {
-  const { miner, info, status } = pages;
+export function readingsOf(snapshot: Snapshot, presets: Presets): RigReadings {
+  const { miner, info, status } = snapshot;
   const rate = { times: rateUnit(info) };
-  const state = stateOf(pages);
+  const state = stateOf(snapshot);
   const power = miner.number("power_consumption", { absent: 0 });
-  const boards = boardsOf(pages);
+  const boards = boardsOf(snapshot);
   const chains = miner.list("chains", 16);
   const user = miner.list("pools", 16).filter((pool) => !isFee(pool));
   const cooling = miner.object("cooling");
@@ -95,24 +94,24 @@ export function readingsOf(pages: Snapshot, presets: Presets): RigReadings {
     temperatureOut: highest(chains.map((chain) => chain.number("outlet_water_temp", celsius))),
     boards,
     fans: cooling.list("fans", 16).map((fan) => ({ rpm: fan.number("rpm"), percent })),
-    psu: psuOf(pages),
-    // Counted for this state only.
+    psu: psuOf(snapshot),
+    // Reported for the present state only.
     uptime: state === "mining" ? miner.object("miner_status").number("miner_state_time") : null,
-    mining: state === "failure" ? false : toldToMine(pages),
+    mining: state === "failure" ? false : isOn(snapshot),
     mode: presets.present,
     locate: status.boolean("find_miner"),
     bestShare: miner.number("best_share", { absent: 0 }),
     foundBlocks: miner.integer("found_blocks"),
     shares: {
-      accepted: sum(user.map((pool) => pool.integer("accepted"))),
-      rejected: sum(user.map((pool) => pool.integer("rejected"))),
+      accepted: total(user.map((pool) => pool.integer("accepted"))),
+      rejected: total(user.map((pool) => pool.integer("rejected"))),
       hardwareErrors: miner.integer("hw_errors"),
     },
-    errors: errorsOf(pages),
+    errors: errorsOf(snapshot),
   };
 }
 
-/** What its rates are counted in: GH/s, on rigs for scrypt MH/s. */
+/** The unit of its rates: GH/s, on Scrypt rigs MH/s. */
 export const rateUnit = (info: TolerantReader): number => (info.text("hr_measure") === "MH/s" ? 1e6 : 1e9);
 
 function boardsOf({ miner, info, model, chips, factory }: Snapshot): Board[] {
@@ -134,28 +133,14 @@ function boardsOf({ miner, info, model, chips, factory }: Snapshot): Board[] {
   });
 }
 
-export function devicesOf(pages: Snapshot, boards: readonly Board[]): DeviceReading[] {
-  const chains = pages.miner.list("chains", 16);
-  return boards.map((board, position) => ({
-    kind: "asic",
-    name: `Board ${board.slot}`,
-    status: deviceStatus(chains[position]?.object("status").text("state") ?? null),
-    hashrate: board.hashrate,
-    hashrateAverage: null,
-    temperature: board.temperature,
-    fanRpm: null,
-    fanPercent: null,
-    clock: board.frequency,
-    memoryClock: null,
-    voltage: board.voltage,
-    activity: null,
-    powertune: null,
-    intensity: null,
-    accepted: null,
-    rejected: null,
-    hardwareErrors: chains[position]?.integer("hw_errors") ?? null,
-    workUtility: null,
-  }));
+export function devicesOf({ miner }: Snapshot, boards: readonly Board[]): DeviceReading[] {
+  const chains = miner.list("chains", 16);
+  return boards.map((board, position) =>
+    boardDevice(board, {
+      status: deviceStatus(chains[position]?.object("status").text("state") ?? null),
+      hardwareErrors: chains[position]?.integer("hw_errors") ?? null,
+    }),
+  );
 }
 
 function deviceStatus(state: string | null): DeviceReading["status"] {
@@ -172,8 +157,8 @@ function psuOf({ miner, factory }: Snapshot): RigReadings["psu"] {
   return known ? { power: null, voltage: null, temperature, model, serial } : null;
 }
 
-function errorsOf(pages: Snapshot): RigReadings["errors"] {
-  const { miner } = pages;
+function errorsOf(snapshot: Snapshot): RigReadings["errors"] {
+  const { miner } = snapshot;
   const status = miner.object("miner_status");
   const failed = status.text("miner_state") === "failure";
   const lost = miner
@@ -185,7 +170,7 @@ function errorsOf(pages: Snapshot): RigReadings["errors"] {
       ? [
           {
             code: String(status.integer("failure_code") ?? "failure"),
-            text: failureOf(pages),
+            text: failureOf(snapshot),
           },
         ]
       : []),
@@ -199,7 +184,7 @@ function errorsOf(pages: Snapshot): RigReadings["errors"] {
   ];
 }
 
-/** Its maker's, and what it pays back to. */
+/** Pools of the firmware's maker. */
 const isFee = (pool: TolerantReader): boolean => {
   const type = pool.text("pool_type") ?? "UserPool";
   return type !== "UserPool" || /devfee/i.test(pool.text("url") ?? "");
@@ -231,13 +216,3 @@ function poolStatus(status: string | null): PoolReading["status"] {
   if (status === "disabled") return "disabled";
   return status === "offline" || status === "rejecting" ? "dead" : "enabled";
 }
-
-const highest = (values: readonly (number | null)[]): number | null => {
-  const known = values.flatMap((value) => value ?? []);
-  return known.length === 0 ? null : Math.max(...known);
-};
-
-const sum = (values: readonly (number | null)[]): number | null => {
-  const known = values.flatMap((value) => value ?? []);
-  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
-};

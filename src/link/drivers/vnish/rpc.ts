@@ -6,34 +6,35 @@ import type { RpcTransport } from "../../transports/rpc.ts";
 import { antminerAlgorithm } from "../cgminer/identity.ts";
 import { readingsOf, refusedSummary, snapshotOf, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, isRefused } from "../shared/cgminer-replies.ts";
+import { total } from "../shared/figures.ts";
 import { typeOf } from "./readings.ts";
 
-/** From the first record of `stats` or of `version`. */
+/** From the first record of `stats` or `version`. */
 export const identityFrom = (answer: unknown, section: "STATS" | "VERSION"): Partial<Identity> | undefined =>
   typeOf(new TolerantReader(answer, new Notes(), "").list(section)[0]?.text("Type") ?? null) ?? undefined;
 
 /**
- * What VNish says over the RPC of stock firmware, for rigs whose web does not answer. Newer firmware no longer knows
- * all of its commands. Nothing can be told it that way.
+ * Reads VNish over the RPC of stock firmware, for rigs whose web API does not answer. Newer firmware lacks some of its
+ * commands. The RPC controls nothing.
  */
 export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise<Reading> {
   const notes = new Notes();
-  notes.add("its web does not answer, so this was read over its RPC, which steers nothing");
+  notes.add("its web API does not answer, so it was read over RPC, which has no controls");
   const ask = async (command: string): Promise<unknown> => {
     const { value, notes: repairs } = await rpc.send(command, undefined, signal);
-    for (const repair of repairs) notes.add(repair);
+    notes.addAll(repairs);
     return value;
   };
   const summary = await ask("summary");
   const stats = await ask("stats");
   if (isRefused(summary) && standsInForSummary(stats)) notes.add(refusedSummary);
   else accepted(rpc.at, "summary", summary);
-  const parts = snapshotOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
+  const snapshot = snapshotOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
   const chains =
     new TolerantReader(stats, new Notes(), "").list("STATS")[1] ?? new TolerantReader(undefined, notes, "");
   const power = consumption(chains);
   const state = chains.text("state");
-  const readings = readingsOf(parts);
+  const readings = readingsOf(snapshot);
   const identity = { ...unknownIdentity, make: "VNish", ...identityFrom(stats, "STATS") };
   return {
     identity,
@@ -46,21 +47,18 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
       mining: state === null ? readings.mining : state === "mining" || state === "auto-tuning",
       notes: notes.list(),
     },
-    pools: parts.pools,
-    devices: parts.devices,
+    pools: snapshot.pools,
+    devices: snapshot.devices,
     controls: [],
     poolActions: [],
     software: null,
-    logInterval: parts.rates.seconds,
-    workUtility: parts.summary.number("Work Utility"),
+    logInterval: snapshot.rates.seconds,
+    workUtility: snapshot.summary.number("Work Utility"),
   };
 }
 
-/** W of all chains; where they say 0 it is not measured. */
+/** W of all chains; 0 means not measured. */
 function consumption(chains: TolerantReader): number | null {
-  const each = chains
-    .keys()
-    .filter((key) => /^chain_consumption\d{1,2}$/.test(key))
-    .flatMap((key) => chains.number(key, { absent: 0 }) ?? []);
-  return each.length === 0 ? null : each.reduce((sum, watts) => sum + watts, 0);
+  const keys = chains.keys().filter((key) => /^chain_consumption\d{1,2}$/.test(key));
+  return total(keys.map((key) => chains.number(key, { absent: 0 })));
 }

@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../tolerant-reader.ts";
 import type { VnishWeb } from "./web.ts";
 
-/** What VNish keeps, as it says it: `miner` has `overclock`, `pools`, `cooling`. */
+/** A section of VNish's settings: `miner` has `overclock`, `pools`, `cooling`. */
 export type Section = Readonly<Record<string, unknown>>;
 
 export async function minerSettings(web: VnishWeb, signal: AbortSignal): Promise<Section> {
@@ -11,32 +11,32 @@ export async function minerSettings(web: VnishWeb, signal: AbortSignal): Promise
   throw new RigbridgeError("rig.garbled", `${web.at}: its settings have no part "miner"`);
 }
 
-/** How the rig takes up what was stored: by a restart of mining that we order, or whenever it restarts next. */
-export type TakenUp = "restart" | "later";
+/** When the rig applies stored settings: with a restart of mining now, or with the next one. */
+export type Apply = "restart" | "later";
 
 /**
- * Stores settings; what is left out stays. Where the rig wants mining restarted for them that is done, but a rig that
- * is stopped is not started by it, and it is never rebooted: that is the owner's to say.
+ * Stores settings; what is left out stays. Mining is restarted where the rig requires it, but a stopped rig is not
+ * started, and the rig is never rebooted, which is left to the owner.
  */
 export async function store(
   web: VnishWeb,
   miner: Section,
-  how: TakenUp,
+  how: Apply,
   signal: AbortSignal,
   secrets: readonly string[] = [],
 ): Promise<string> {
   const result = await web.post("settings", { miner }, signal, { secrets });
-  const reboot = result.boolean("reboot_required") === true ? "; the rig wants a reboot to take it up" : "";
+  const reboot = result.boolean("reboot_required") === true ? "; they take effect after a reboot of the rig" : "";
   if (result.boolean("restart_required") !== true) return `VNish stored the settings${reboot}`;
   const state = await minerState(web, signal);
   if (how === "later" || state === "stopped" || state === "shutting-down") {
-    return `VNish stored the settings, and takes them up when mining starts next${reboot}`;
+    return `VNish stored the settings; they take effect when mining starts next${reboot}`;
   }
   await web.post("mining/restart", undefined, signal).catch((error: unknown) => {
     if (!(error instanceof RigbridgeError)) throw error;
     throw new RigbridgeError(error.code, `The settings are stored, but mining was not restarted: ${error.message}`);
   });
-  return `VNish stored the settings, and restarts mining${reboot}`;
+  return `VNish stored the settings and restarts mining${reboot}`;
 }
 
 async function minerState(web: VnishWeb, signal: AbortSignal): Promise<unknown> {

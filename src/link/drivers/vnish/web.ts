@@ -6,10 +6,12 @@ import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
+import { Memo } from "../shared/memo.ts";
+import { redact } from "../shared/redact.ts";
 
 const base = "/api/v1/";
-/** ms after a refused password before a read tries it again: who tries too often is locked out. */
-const tryAgainAfter = 600_000;
+/** Before a read sends a refused password again: too many attempts lock the login. */
+const loginRetryAfterMs = 600_000;
 
 interface PostOptions {
   readonly secrets?: readonly string[];
@@ -17,14 +19,13 @@ interface PostOptions {
 }
 
 /**
- * The web API of VNish. A password is changed for a token, which runs out and is renewed then; a key of its `apikeys`,
- * given as the rig's token, stands for itself. Source: its OpenAPI document (`/docs` on the rig).
+ * The web API of VNish. A password is exchanged for a token, which is renewed when it expires; a key of its `apikeys`,
+ * configured as the rig's token, is used as it is. Source: its OpenAPI document (`/docs` on the rig).
  */
 export class VnishWeb {
   readonly #link: Link;
   #token: string | null = null;
-  #refusedAt = Number.NEGATIVE_INFINITY;
-  #refusal: RigbridgeError | null = null;
+  readonly #refusal = new Memo<RigbridgeError>(loginRetryAfterMs);
 
   constructor(link: Link) {
     this.#link = link;
@@ -34,22 +35,22 @@ export class VnishWeb {
     return this.#link.http.at;
   }
 
-  /** Why nothing can be changed; null when the rig takes what was given, as far as is known. */
+  /** Why nothing can be changed; null unless the login is missing or was refused. */
   get locked(): Locked | null {
     const { password, token } = this.#link.credentials;
     if (password === undefined && token === undefined)
-      return { why: "login missing", text: "to steer this rig, give the password of its web interface" };
-    if (this.#refusal === null) return null;
-    return { why: "login wrong", text: "this rig does not take the password that was given" };
+      return { why: "login missing", text: "to control this rig, configure the password of its web interface" };
+    if (this.#refusal.value === undefined) return null;
+    return { why: "login wrong", text: "this rig rejects the configured password" };
   }
 
-  /** Throws `rig.login` when the page is only for who logs in, besides what a request throws. */
+  /** Throws `rig.login` when the page requires a login, and what a request throws. */
   async get(path: string, signal: AbortSignal): Promise<DeviceReply> {
     const call = { method: "GET", path: `${base}${path}` } as const;
     return jsonOf(this.at, call, await this.#read(call, signal));
   }
 
-  /** Just before a change, and only as it is: what had to be repaired must not be written back. */
+  /** Read just before a change, without repairs, which must not be written back. */
   async getStrict(path: string, signal: AbortSignal): Promise<Record<string, unknown>> {
     await this.unlock(signal);
     const { body } = await this.#read({ method: "GET", path: `${base}${path}`, ofCommand: true }, signal);
@@ -61,8 +62,8 @@ export class VnishWeb {
   }
 
   /**
-   * Resolves with the answer's fields. `secrets` are kept out of what is said of a refusal; `otherwise` is the path
-   * of firmware that does not know this one, which then has done nothing.
+   * Resolves with the answer's fields. `secrets` are kept out of the error of a refusal; `otherwise` is the path in
+   * firmware that does not have this one, which then has done nothing.
    */
   async post(path: string, body: unknown, signal: AbortSignal, options: PostOptions = {}): Promise<TolerantReader> {
     const { secrets = [], otherwise } = options;
@@ -79,12 +80,12 @@ export class VnishWeb {
     return new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), path);
   }
 
-  /** Throws `rig.login` when there is nothing to log in with, or the rig does not take it. */
+  /** Throws `rig.login` when no password is configured, or the rig rejects it. */
   async unlock(signal: AbortSignal): Promise<void> {
     const { password, token } = this.#link.credentials;
     if (token !== undefined || this.#token !== null) return;
     if (password === undefined)
-      throw new RigbridgeError("rig.login", `${this.at} wants its password, and none was given`);
+      throw new RigbridgeError("rig.login", `${this.at} requires its password, and none is configured`);
     await this.#unlockAnew(signal);
   }
 
@@ -101,21 +102,21 @@ export class VnishWeb {
       await this.#unlockAnew(signal);
       reply = await this.#send(call, signal);
     }
-    if (reply.status === 401 || reply.status === 403) throw this.#refusal ?? this.#login(reply);
+    if (reply.status === 401 || reply.status === 403) throw this.#refusal.value ?? this.#login(reply);
     if (reply.status >= 300) throw this.#refusedCall(call.path, reply, []);
     return reply;
   }
 
-  /** Why a call of a command was refused with 401. */
+  /** The error for a command's call refused with 401. */
   #ended(kept: boolean, reply: HttpReply): RigbridgeError {
     if (!kept || !this.#renewable) return this.#login(reply);
     this.#token = null;
     return new SessionEnded(this.#login(reply));
   }
 
-  /** Most pages can be read without, so a refusal is remembered, and the page asked for all the same. */
+  /** Most pages need no login, so a refusal is remembered, and the page requested nevertheless. */
   async #unlockToRead(signal: AbortSignal): Promise<void> {
-    if (!this.#renewable || this.#token !== null || performance.now() - this.#refusedAt < tryAgainAfter) return;
+    if (!this.#renewable || this.#token !== null || this.#refusal.isFresh) return;
     try {
       await this.#unlockAnew(signal);
     } catch (error) {
@@ -128,11 +129,8 @@ export class VnishWeb {
     const body = { pw: this.#link.credentials.password };
     const call: HttpCall = { method: "POST", path: `${base}unlock`, body };
     const reply = await this.#link.http.call(call, signal);
-    if (reply.status === 401 || reply.status === 403 || reply.status === 429) {
-      this.#refusedAt = performance.now();
-      this.#refusal = this.#login(reply);
-      throw this.#refusal;
-    }
+    if (reply.status === 401 || reply.status === 403 || reply.status === 429)
+      throw this.#refusal.keep(this.#login(reply));
     if (reply.status >= 300) throw this.#refusedCall("unlock", reply, [body.pw ?? ""]);
     const parsed = parseStrict(reply.body);
     const token = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "unlock").text(
@@ -141,8 +139,7 @@ export class VnishWeb {
     );
     if (token === null) throw new RigbridgeError("rig.garbled", `${this.at} answered "unlock" without a token`);
     this.#token = token;
-    this.#refusal = null;
-    this.#refusedAt = Number.NEGATIVE_INFINITY;
+    this.#refusal.forget();
   }
 
   #send(call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
@@ -160,32 +157,30 @@ export class VnishWeb {
     const { password, token } = this.#link.credentials;
     const what =
       reply.status === 429
-        ? "takes no password for a while, after too many wrong ones"
+        ? "has locked its login for a while after too many wrong passwords"
         : token !== undefined
-          ? "does not take this API key"
+          ? "rejects this API key"
           : password === undefined
-            ? "wants its password, and none was given"
-            : "does not take this password";
-    const said = saidOf(reply.body);
+            ? "requires its password, and none is configured"
+            : "rejects this password";
+    const reason = reasonIn(reply.body);
     const unquoted = `${this.at} ${what} (${reply.status})`;
-    const message = said === "" ? unquoted : `${this.at} ${what} (${reply.status}: ${said})`;
+    const message = reason === "" ? unquoted : `${this.at} ${what} (${reply.status}: ${reason})`;
     return new RigbridgeError("rig.login", message, { unquoted });
   }
 
   #refusedCall(what: string, reply: HttpReply, secrets: readonly string[]): RigbridgeError {
-    let said = saidOf(reply.body);
-    // A very short password is no secret, and its letters are everywhere.
-    for (const secret of secrets) if (secret.length > 2) said = said.replaceAll(secret, "***");
+    const reason = redact(reasonIn(reply.body), secrets);
     const refused = `${this.at} refused "${what.replace(base, "")}"`;
     const unquoted = `${refused}: HTTP ${reply.status}`;
-    const message = said === "" ? unquoted : `${refused}: ${reply.status} ${said}`;
+    const message = reason === "" ? unquoted : `${refused}: ${reply.status} ${reason}`;
     if (reply.status === 404) return new NotOnDevice(message, { unquoted });
     return new RigbridgeError("rig.refused", message, { unquoted });
   }
 }
 
 /** Its errors are `{"err": "..."}`. */
-function saidOf(body: string): string {
+function reasonIn(body: string): string {
   const parsed = parseStrict(body);
   const err = "value" in parsed && isRecord(parsed.value) ? parsed.value.err : undefined;
   return typeof err === "string" ? words(JSON.stringify({ error: err })) : words(body);

@@ -1,12 +1,16 @@
-import { choice, range, type Steer, toggle, trigger } from "../../controls.ts";
+import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { type Dialect, modes, type Report } from "./dialect.ts";
 
-/** What the miner program restarts for; it is back in a minute, and at its full rate some minutes later. */
+/** The mining program restarts; it is back in a minute and at full rate some minutes later. */
 const restarting = { restartsMining: true, seconds: 90 };
 const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 
-/** What can be set, from what the device says of itself. */
-export function offers(dialect: Dialect, { readings, throttle, throttles }: Report, bounds: Bounds | null): Steer[] {
+/** The controls that the device's report supports. */
+export function offers(
+  dialect: Dialect,
+  { readings, throttle, throttles }: Report,
+  bounds: Bounds | null,
+): OfferedControl[] {
   const { mining, mode, powerLimit, locate } = readings;
   return [
     {
@@ -35,15 +39,15 @@ export function offers(dialect: Dialect, { readings, throttle, throttles }: Repo
               { lasting: true, ...restarting },
             ),
             set: (watts, signal) => dialect.limitPower(Number(watts), signal),
-          } satisfies Steer,
+          } satisfies OfferedControl,
         ]),
     ...(throttles
       ? [
           {
-            // 0 is allowed too, but to stop it there is `mining`.
+            // 0 is allowed too, but `mining` stops it.
             control: range("throttle", { unit: "%", min: 1, max: 100, step: 1, value: throttle }, atOnce),
             set: (percent, signal) => dialect.throttle(Number(percent), signal),
-          } satisfies Steer,
+          } satisfies OfferedControl,
         ]
       : []),
     {
@@ -59,29 +63,29 @@ export interface Bounds {
 }
 
 /**
- * Between what its power can be limited. The firmware takes 0 to 99999 W and keeps to itself what it can do; above its
- * ordinary power a limit does nothing (API 3.0, get.miner.setting). So the highest is the most that was seen of
- * this device: its limit, what it drew, or what it would take for the hash rate it was sold with; the lowest is a part
- * of that. In whole hundreds, so that they stand still.
+ * The range of the power limit. The firmware accepts 0 to 99999 W and does not report what is possible; above its
+ * ordinary power a limit has no effect (API 3.0, get.miner.setting). So the maximum is the most seen of this device:
+ * its limit, its power, or the estimated power for its rated hash rate; the minimum is a share of that. Both are
+ * rounded to hundreds so that they stay constant.
  */
 export class PowerBounds {
   #highest = 0;
-  /** Whether it was seen working at its ordinary power. */
-  #seenFree = false;
+  /** Whether it was seen at its ordinary power. */
+  #wasFree = false;
 
-  seen(report: Report): Bounds | null {
+  update(report: Report): Bounds | null {
     const { power, powerLimit } = report.readings;
     const estimate = atFactoryRate(report);
     if (estimate !== null) {
       const isFree = powerLimit === null || powerLimit >= 0.9 * estimate;
-      if (isFree) this.#raise(Math.max(estimate, power ?? 0), wavering);
-      else if (!this.#seenFree) this.#raise(estimate * thrift, wavering);
-      this.#seenFree ||= isFree;
+      if (isFree) this.#raise(Math.max(estimate, power ?? 0), variation);
+      else if (!this.#wasFree) this.#raise(estimate * efficiencyGain, variation);
+      this.#wasFree ||= isFree;
     }
     this.#raise(powerLimit ?? 0, 1);
     if (this.#highest === 0) return null;
-    const min = Math.ceil((this.#highest * lowestPart) / hundred) * hundred;
-    // Someone may have set it lower by hand.
+    const min = Math.ceil((this.#highest * lowestShare) / hundred) * hundred;
+    // It may have been set lower by hand.
     return { min: Math.min(min, powerLimit ?? min), max: this.#highest };
   }
 
@@ -91,20 +95,20 @@ export class PowerBounds {
   }
 }
 
-/** W for the hash rate it was sold with, by what it takes for the present one; null while that says nothing. */
+/** W for the rated hash rate, extrapolated from the present one; null while that is not meaningful. */
 function atFactoryRate({ readings: { hashrate, hashrateExpected, power }, settled }: Report): number | null {
   if (!settled || power === null || power === 0 || hashrate === null || hashrateExpected === null) return null;
   const watts = (power / hashrate) * hashrateExpected;
-  // What is far off is a fault of the device and no measure.
+  // A value far off indicates a fault of the device.
   return watts > power / 2 && watts < power * 4 ? watts : null;
 }
 
 const hundred = 100;
-/** Of the highest power. No document says how low it can go; this much is taken for possible. */
-const lowestPart = 0.3;
-/** What is measured wavers by a few percent. */
-const wavering = 1.05;
-/** Held to less it takes less for the same work; taken for this factor, since too much does no harm. */
-const thrift = 1.2;
-/** W; the largest that there are take a sixth of it. */
+/** Share of the highest power. The lowest possible limit is not documented. */
+const lowestShare = 0.3;
+/** Measurements vary by a few percent. */
+const variation = 1.05;
+/** A limited device is more efficient by up to this factor; too high a value does no harm. */
+const efficiencyGain = 1.2;
+/** W; six times the power of the largest device. */
 const mostPossible = 60_000;

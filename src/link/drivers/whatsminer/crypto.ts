@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 
-/** What a WhatsMiner gives who asks for a token (API v2). */
+/** The answer to `get_token` (API v2). */
 export interface TokenSeed {
   readonly time: string;
   readonly salt: string;
@@ -9,12 +9,12 @@ export interface TokenSeed {
 
 /** What writes to API v2 are signed and encrypted with. */
 export interface RpcSeal {
-  /** Goes into every write. */
+  /** Part of every write. */
   readonly sign: string;
   readonly key: Buffer;
 }
 
-/** The seal that a password and a token give. */
+/** The seal from a password and a token. */
 export function rpcSeal(password: string, { time, salt, newsalt }: TokenSeed): RpcSeal {
   const hashed = md5crypt(password, salt);
   return { sign: md5crypt(hashed + time, newsalt), key: sha256(hashed) };
@@ -30,7 +30,7 @@ const sha256 = (text: string): Buffer => createHash("sha256").update(text).diges
 
 const blockLength = 16;
 
-/** AES-256-ECB in base64; the text is filled up with zeros, as the firmware wants it. */
+/** AES-256-ECB in base64; the text is padded with zeros, as the firmware requires. */
 export function encrypted(text: string, key: Buffer): string {
   const plain = Buffer.from(text);
   const padded = Buffer.alloc(Math.ceil(plain.length / blockLength) * blockLength);
@@ -39,7 +39,7 @@ export function encrypted(text: string, key: Buffer): string {
   return Buffer.concat([cipher.update(padded), cipher.final()]).toString("base64");
 }
 
-/** The text that was encrypted, whatever it is; null for what cannot have been. */
+/** The decrypted text; null for what cannot be a cipher text. */
 export function decrypted(base64: string, key: Buffer): string | null {
   const bytes = Buffer.from(base64, "base64");
   if (bytes.length === 0 || bytes.length % blockLength !== 0) return null;
@@ -50,7 +50,7 @@ export function decrypted(base64: string, key: Buffer): string | null {
 }
 
 const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** Three bytes of the digest make four letters, in this order. */
+/** Three bytes of the digest make four characters, in this order. */
 const triples = [
   [0, 6, 12],
   [1, 7, 13],
@@ -60,8 +60,8 @@ const triples = [
 ] as const;
 
 /**
- * The hash of `$1$salt$hash`, 22 letters: the "md5crypt" of FreeBSD and glibc, of which the firmware makes its keys.
- * Written here, since node:crypto does not have it and no package that does is kept up.
+ * The hash of `$1$salt$hash`, 22 letters: the "md5crypt" of FreeBSD and glibc, from which the firmware derives its
+ * keys. Written here, since node:crypto does not have it and no maintained package does.
  */
 export function md5crypt(password: string, salt: string): string {
   const word = Buffer.from(password);

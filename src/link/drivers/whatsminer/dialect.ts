@@ -3,21 +3,22 @@ import type { Identity, RigReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, PoolLogin, PoolReading } from "../../driver.ts";
 import type { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
+import { celsius } from "../shared/figures.ts";
 
-/** What one read of a WhatsMiner says, whichever API says it. */
+/** What one read of a WhatsMiner brings, over either API. */
 export interface Report {
   readonly identity: Identity;
   /** Without notes. */
   readonly readings: RigReadings;
   readonly pools: PoolReading[];
   readonly devices: DeviceReading[];
-  /** Why it does not hash, where it says that it is switched off. */
+  /** Why it does not hash, where it reports that it is switched off. */
   readonly halt: Halt | undefined;
-  /** Percent of its power that it is held to; null where it does not say. */
+  /** % of its power that it is limited to; null where it is not reported. */
   readonly throttle: number | null;
-  /** Whether it is past the ramp after a start, so that its power fits its hash rate. */
+  /** Whether it has finished ramping up, so that its power matches its hash rate. */
   readonly settled: boolean;
-  /** Whether it knows a throttle. */
+  /** Whether it has a throttle. */
   readonly throttles: boolean;
   /** Seconds over which the hash rate is averaged. */
   readonly logInterval: number | null;
@@ -26,10 +27,10 @@ export interface Report {
 export const modes = ["low", "normal", "high"] as const;
 export type Mode = (typeof modes)[number];
 
-/** One of the APIs of WhatsMiner: v1 and v2 over RPC, v3 over frames. Writes resolve with the device's own words. */
+/** One of WhatsMiner's APIs: v1 and v2 over RPC, v3 over frames. Writes resolve with the device's own words. */
 export interface Dialect {
   read(notes: Notes, signal: AbortSignal): Promise<Report>;
-  /** The pools alone, as they are now. */
+  /** Only the pools, as they are now. */
   pools(signal: AbortSignal): Promise<PoolReading[]>;
   mine(on: boolean, signal: AbortSignal): Promise<string>;
   restart(signal: AbortSignal): Promise<string>;
@@ -40,60 +41,71 @@ export interface Dialect {
   throttle(percent: number, signal: AbortSignal): Promise<string>;
   /** The whole list, the first one first; at most three. */
   writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string>;
-  /** The next read asks anew what the device has once said of itself. */
+  /** The next read reads the identity again. */
   doubt(): void;
 }
 
-/** Nothing is taken for a limit from here on: it switches the limit off. Source: the vendor's API, 0 to 99999. */
+/** From this value on there is no limit. Source: the vendor's API, 0 to 99999. */
 const noLimit = 99_999;
 
 export const realLimit = (watts: number | null): number | null =>
   watts === null || watts <= 0 || watts >= noLimit ? null : watts;
 
-/** "Low" as one API says and "low" as the other; null for what is no mode, such as "sleep". */
+/** "Low" in one API and "low" in the other; null for anything else, such as "sleep". */
 export const modeOf = (word: string | null): Mode | null => modes.find((mode) => mode === word?.toLowerCase()) ?? null;
 
-/** All of them hash SHA-256 but the D-series. */
+/** All of them are for SHA-256 except the D-series. */
 export const algorithmOf = (model: string | null): string | null => (model?.startsWith("D") ? null : "sha256");
 
 /**
- * In and out. Rigs that are cooled by water or oil (M33, M56, M64 ...) have no fans, and say 0 for both.
- * null where nothing is said.
+ * Inlet and outlet fan. Rigs cooled by water or oil (M33, M56, M64 ...) have no fans and report 0 for both.
  */
 export function fansOf(speeds: readonly (number | null)[], model: string | null): RigReadings["fans"] {
   if (/^M\d[346]/.test(model ?? "") && speeds.every((rpm) => rpm === null || rpm === 0)) return [];
   return speeds.flatMap((rpm) => (rpm === null ? [] : [{ rpm, percent: null }]));
 }
 
-export const highest = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null);
+/** V, or hundredths of a volt in other firmware; no supply has more than 1,000 V. */
+const volts = (reply: number | null): number | null => (reply !== null && reply >= 1_000 ? reply / 100 : reply);
 
-/** One firmware says V, the other hundredths of a volt; nothing here runs on more than 1,000 V. */
-export const volts = (said: number | null): number | null => (said !== null && said >= 1_000 ? said / 100 : said);
+/** Both APIs name the figures of the power supply alike, but for its model and serial number. */
+export function psuOf(
+  psu: TolerantReader,
+  keys: { readonly model: string; readonly serial: string },
+): RigReadings["psu"] {
+  if (psu.keys().length === 0) return null;
+  return {
+    power: psu.number("pin", { absent: 0 }),
+    voltage: volts(psu.number("vin", { absent: 0 })),
+    temperature: psu.number("temp0", celsius),
+    model: psu.text("model") ?? psu.text(keys.model),
+    serial: psu.text(keys.serial),
+  };
+}
 
-/** A lamp that is just lit, or off, tells of no search. */
+/** Words for a lamp that is steadily lit, or off. */
 const steady = new Set(["auto", "on", "off"]);
 
-/** Any other word was set by somebody who looks for it; what is set in detail has to blink for that. */
-export function locateOf(said: TolerantReader, key: "ledstat" | "ledstatus"): boolean | null {
-  if (said.isList(key))
-    return said.list(key).some((lamp) => (lamp.number("duration") ?? 0) < (lamp.number("period") ?? 0));
-  const led = said.text(key);
+/** Any other word means locating; a detailed setting does when the lamp blinks. */
+export function locateOf(reply: TolerantReader, key: "ledstat" | "ledstatus"): boolean | null {
+  if (reply.isList(key))
+    return reply.list(key).some((lamp) => (lamp.number("duration") ?? 0) < (lamp.number("period") ?? 0));
+  const led = reply.text(key);
   return led === null ? null : !steady.has(led.toLowerCase());
 }
 
 const switchAdvice =
-  "it only lets itself be read; give it a password other than the maker's, and switch its API on in WhatsMinerTool " +
+  "it can only be read; set a password other than the maker's and switch its API on in WhatsMinerTool " +
   "(Remote Ctrl, Miner API Switch)";
 
 export const readOnly = (at: string, what: string, words: string): RigbridgeError =>
   refusedWith("rig.read-only", `${at} refused "${what}"; ${switchAdvice}`, words);
 
 export const wrongLogin = (at: string, what: string, words: string): RigbridgeError =>
-  refusedWith("rig.login", `${at} refused "${what}"; its API wants another password or account`, words);
+  refusedWith("rig.login", `${at} refused "${what}"; its API requires another password or account`, words);
 
 export const refused = (at: string, what: string, words: string): RigbridgeError =>
   refusedWith("rig.refused", `${at} refused "${what}"`, words);
 
 export const noPassword = (at: string): RigbridgeError =>
-  new RigbridgeError("rig.login", `${at} takes no command without the password of its API, and none was given`);
+  new RigbridgeError("rig.login", `${at} requires the password of its API for commands, and none is configured`);

@@ -7,15 +7,15 @@ type Errors = RigReadings["errors"];
 const most = 64;
 
 /**
- * What a WhatsMiner lists as its errors, in all the forms that its firmware has: `[{"541": "when", "reason": "why"}]`,
- * `{"541": "when"}`, `["541", "when"]`, `[541]`, `["2010"]`. Anything else in it is left out.
+ * A WhatsMiner's error list, in all formats of its firmware: `[{"541": "when", "reason": "why"}]`,
+ * `{"541": "when"}`, `["541", "when"]`, `[541]`, `["2010"]`. Anything else is left out.
  */
 export function errorsOf(listed: unknown): Errors {
   const entries = Array.isArray(listed) ? listed.slice(0, most) : isRecord(listed) ? [listed] : [];
   return entries.flatMap((entry: unknown) => (isRecord(entry) ? keyed(entry) : plain(entry)));
 }
 
-/** v1 counts them in the summary: `Error Code Count`, `Error Code 0` and on. */
+/** v1 lists them in the summary: `Error Code Count`, `Error Code 0` and so on. */
 export function countedErrors(count: number | null, codeAt: (index: number) => number | null): Errors {
   const codes = Array.from({ length: Math.min(count ?? 0, most) }, (_, index) => codeAt(index));
   return codes.flatMap((code) => (code === null || code === 0 ? [] : [named(String(code), null)]));
@@ -29,7 +29,7 @@ function keyed(entry: Record<string, unknown>): Errors {
     .map((code) => named(code, reason));
 }
 
-/** A text with a date in it is when the error before it came. */
+/** A text with a date is the time of the error before it. */
 function plain(entry: unknown): Errors {
   const code = typeof entry === "number" ? String(entry) : entry;
   return typeof code === "string" && isCode(code) ? [named(code, null)] : [];
@@ -39,7 +39,7 @@ const isCode = (text: string): boolean => /^[0-9]{1,7}$/.test(text);
 
 const named = (code: string, reason: string | null): Errors[number] => ({ code, text: reason || textOf(code) });
 
-/** The listed words; of a code that is in no list, the part that it is about. */
+/** The catalogue's text; for an unlisted code, the part that it concerns. */
 export function textOf(code: string): string {
   const whole = whatsminerErrors[code] ?? patterned(code);
   if (whole !== undefined) return whole;

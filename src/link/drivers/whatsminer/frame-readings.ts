@@ -3,10 +3,12 @@ import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { stopped } from "../../reason.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
+import { boardDevice } from "../shared/board-device.ts";
+import { celsius, highest, total } from "../shared/figures.ts";
+import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
 import { errorsOf } from "./errors.ts";
 
-/** What stands under `msg` of each answer of API v3; undefined where there was none. */
+/** `msg` of each answer of API v3; undefined where there was none. */
 export interface FrameAnswers {
   /** `get.miner.status`, all sections together. */
   readonly status: unknown;
@@ -16,18 +18,17 @@ export interface FrameAnswers {
 
 const tera = { times: 1e12 };
 const mega = { times: 1e6 };
-const celsius = { min: -60, max: 250, absent: 0 };
 
 export function frameReport({ status, device, setting }: FrameAnswers, notes: Notes): Report {
-  const said = new TolerantReader(status, notes, "");
-  const summary = said.object("summary");
+  const sections = new TolerantReader(status, notes, "");
+  const summary = sections.object("summary");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
-  const told = new TolerantReader(device, notes, "device");
-  const [miner, network, system] = [told.object("miner"), told.object("network"), told.object("system")];
+  const info = new TolerantReader(device, notes, "device");
+  const [miner, network, system] = [info.object("miner"), info.object("network"), info.object("system")];
   const set = new TolerantReader(setting, notes, "setting");
   const model = miner.text("type")?.replaceAll("_", " ") ?? null;
   const working = miner.boolean("working");
-  const edevs = said.list("edevs");
+  const edevs = sections.list("edevs");
   const boards = boardsOf(edevs, summary, miner, working === false);
   const pools = framePools(status, notes);
   const hashrate = working === false ? 0 : summary.number("hash-realtime", tera);
@@ -45,7 +46,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
     temperatureIn: summary.number("environment-temperature", { min: -60, max: 250 }),
     boards,
     fans: fansOf([summary.number("fan-speed-in"), summary.number("fan-speed-out")], model),
-    psu: psuOf(told.object("power")),
+    psu: psuOf(info.object("power"), { model: "type", serial: "sn" }),
     uptime: summary.number("elapsed"),
     mining: working ?? (hashrate === null ? null : hashrate > 0),
     mode: modeOf(set.text("power-mode")),
@@ -77,7 +78,7 @@ export function frameReport({ status, device, setting }: FrameAnswers, notes: No
   };
 }
 
-/** A negative one, as many thousandths as there are boards, is how an unknown one is written. */
+/** A negative number, a thousandth for each board, means unknown. */
 function expectedOf(summary: TolerantReader): number | null {
   const hashrate = summary.number("factory-hash", { ...tera, min: -1e12 });
   return hashrate === null || hashrate <= 0 ? null : hashrate;
@@ -109,7 +110,7 @@ export function framePools(status: unknown, notes: Notes): PoolReading[] {
 
 type Board = RigReadings["boards"][number];
 
-/** Temperatures of the boards stand in the summary, their serial numbers among what is told of the miner. */
+/** The boards' temperatures are in the summary, their serial numbers in the miner's information. */
 function boardsOf(
   devices: readonly TolerantReader[],
   summary: TolerantReader,
@@ -133,43 +134,9 @@ function boardsOf(
   });
 }
 
-const deviceOf = (
-  { slot, hashrate, temperature, frequency }: Board,
-  said: TolerantReader | undefined,
-): DeviceReading => ({
-  kind: "asic",
-  name: `SM ${slot}`,
-  status: said?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
-  hashrate,
-  hashrateAverage: said?.number("hash-average", tera) ?? null,
-  temperature,
-  fanRpm: null,
-  fanPercent: null,
-  clock: frequency,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-});
-
-function psuOf(psu: TolerantReader): RigReadings["psu"] {
-  if (psu.keys().length === 0) return null;
-  return {
-    power: psu.number("pin", { absent: 0 }),
-    voltage: volts(psu.number("vin", { absent: 0 })),
-    temperature: psu.number("temp0", celsius),
-    model: psu.text("model") ?? psu.text("type"),
-    serial: psu.text("sn"),
-  };
-}
-
-/** null where not one of them is known. */
-function total(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
-}
+const deviceOf = (board: Board, device: TolerantReader | undefined): DeviceReading =>
+  boardDevice(board, {
+    name: `SM ${board.slot}`,
+    status: device?.text("status")?.toLowerCase() === "dead" ? "dead" : "enabled",
+    hashrateAverage: device?.number("hash-average", tera) ?? null,
+  });

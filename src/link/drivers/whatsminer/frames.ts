@@ -11,7 +11,7 @@ const sections = ["summary", "pools", "edevs"] as const;
 /** API v3 of WhatsMiner, in firmware since the end of 2024. Source: the vendor's API 3.0. */
 export class FrameDialect implements Dialect {
   readonly #session: FrameSession;
-  /** Whether sections can be asked for together; null until it was tried. */
+  /** Whether sections can be joined in one request; null before the first try. */
   #joins: boolean | null = null;
 
   constructor(session: FrameSession) {
@@ -30,43 +30,43 @@ export class FrameDialect implements Dialect {
   }
 
   mine(on: boolean, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.service", on ? "start" : "stop", signal);
+    return this.#session.write("set.miner.service", on ? "start" : "stop", signal);
   }
 
   restart(signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.service", "restart", signal);
+    return this.#session.write("set.miner.service", "restart", signal);
   }
 
   reboot(signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.system.reboot", undefined, signal);
+    return this.#session.write("set.system.reboot", undefined, signal);
   }
 
   locate(on: boolean, signal: AbortSignal): Promise<string> {
     const blinking = [{ color: "red", period: 200, duration: 100, start: 0 }];
-    return this.#session.tell("set.system.led", on ? blinking : "auto", signal);
+    return this.#session.write("set.system.led", on ? blinking : "auto", signal);
   }
 
   setMode(mode: Mode, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.power_mode", mode, signal);
+    return this.#session.write("set.miner.power_mode", mode, signal);
   }
 
   limitPower(watts: number, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.power_limit", watts, signal);
+    return this.#session.write("set.miner.power_limit", watts, signal);
   }
 
-  /** The firmware reads the percentage as a text, whatever its document says. */
+  /** The firmware takes the percentage as a text, contrary to its document. */
   throttle(percent: number, signal: AbortSignal): Promise<string> {
-    return this.#session.tell("set.miner.power_percent", { percent: String(percent), mode: "fast" }, signal);
+    return this.#session.write("set.miner.power_percent", { percent: String(percent), mode: "fast" }, signal);
   }
 
   writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string> {
     const slots = logins.map(({ url, worker, password }) => ({ pool: url, worker, passwd: password }));
-    return this.#session.tell("set.miner.pools", slots, signal, "secret");
+    return this.#session.write("set.miner.pools", slots, signal, "secret");
   }
 
   doubt(): void {}
 
-  /** All sections together; one by one where the device does not take that. */
+  /** All sections in one request; one by one where the device does not support that. */
   async #status(notes: Notes, signal: AbortSignal): Promise<unknown> {
     if (this.#joins !== false) {
       const joined = await this.#ask(sections.join("+"), notes, signal);
@@ -83,12 +83,12 @@ export class FrameDialect implements Dialect {
   }
 
   async #section(section: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
-    const said = await this.#ask(section, notes, signal);
-    if (said === null) throw garbled(this.#session.at, `it does not tell its ${section}`);
-    return said;
+    const answer = await this.#ask(section, notes, signal);
+    if (answer === null) throw garbled(this.#session.at, `it does not write its ${section}`);
+    return answer;
   }
 
-  /** null when the device refuses: with its boards off it may have no such section. */
+  /** null when the device refuses: with its boards off it may lack the section. */
   async #ask(param: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     try {
       return (await this.#session.ask("get.miner.status", param, notes, signal)) ?? null;
@@ -98,10 +98,10 @@ export class FrameDialect implements Dialect {
     }
   }
 
-  /** A read never fails for these. */
+  /** A failure does not fail the read. */
   async #beside(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     try {
-      const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]);
       return await this.#session.ask(cmd, undefined, notes, either);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
@@ -111,7 +111,7 @@ export class FrameDialect implements Dialect {
   }
 }
 
-/** ms that one answer beside the readings may take. */
-const patience = 1_200;
+/** For one answer beside the readings. */
+const answerTimeoutMs = 1_200;
 
 const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -1,11 +1,11 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
-import { type Steer, steer } from "../../controls.ts";
 import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials, Link } from "../../link.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers, PowerBounds } from "./controls.ts";
 import { type Dialect, noPassword } from "./dialect.ts";
 import { FrameSession } from "./frame-session.ts";
@@ -18,28 +18,28 @@ const makersLogin = { username: "super", password: "super" };
 
 /**
  * WhatsMiner (MicroBT): API v1 and v2 over RPC, v3 over frames at port 4433, whichever the device speaks.
- * Source: the vendor's API 2.0.5 and 3.0. The switch that opens the API for writing is the owner's to turn, in
- * WhatsMinerTool; the undocumented command for it is never sent.
+ * Source: the vendor's API 2.0.5 and 3.0. Only the owner can open the API for writing, in WhatsMinerTool; the
+ * undocumented command for it is never sent.
  */
 export const whatsminer: Driver = {
   id: "whatsminer",
   name: "WhatsMiner (API v1, v2 and v3)",
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [4028, 4433],
-  login: { keys: ["password"], adds: "steered" },
+  login: { keys: ["password"], adds: "controlled" },
   makersLogin,
   recognise: (signs) => recognise(signs),
   connect: (link) => new WhatsminerRig(link),
 };
 
-const locked: Locked = { why: "login missing", text: "give the password of its API to steer this rig" };
+const locked: Locked = { why: "login missing", text: "to control this rig, configure the password of its API" };
 
-/** Its RPC names btminer or bitmicro in `version` or in `devdetails`; its web sends everybody to LuCI over TLS. */
-function recognise({ root, version, told }: Signs): Partial<Identity> | Question | undefined {
+/** Its RPC names btminer or bitmicro in `version` or `devdetails`; its web server redirects to LuCI over TLS. */
+function recognise({ root, version, reports }: Signs): Partial<Identity> | Question | undefined {
   if (names(version)) return nameIn(version);
   if (mayBe(version)) {
-    if (!Object.hasOwn(told, "devdetails")) return { command: "devdetails" };
-    const details = told.devdetails;
+    if (!Object.hasOwn(reports, "devdetails")) return { command: "devdetails" };
+    const details = reports.devdetails;
     if (names(details)) return nameIn(details);
   }
   return root !== null && isLuci(root) ? { make: "WhatsMiner" } : undefined;
@@ -49,20 +49,20 @@ const names = (answer: unknown): boolean =>
   statusOf(answer) !== null && /btminer|bitmicro/i.test(JSON.stringify(answer));
 
 function nameIn(answer: unknown): Partial<Identity> {
-  const said = new TolerantReader(answer, new Notes(), "");
-  const model = said.list("DEVDETAILS")[0]?.text("Model")?.replaceAll("_", " ") ?? null;
-  const mac = normalMac(said.list("VERSION")[0]?.text("MAC") ?? null);
+  const reply = new TolerantReader(answer, new Notes(), "");
+  const model = reply.list("DEVDETAILS")[0]?.text("Model")?.replaceAll("_", " ") ?? null;
+  const mac = normalMac(reply.list("VERSION")[0]?.text("MAC") ?? null);
   return { make: "WhatsMiner", ...(model === null ? {} : { model }), ...(mac === null ? {} : { mac }) };
 }
 
-/** It answers `version` in its own flat form, or as the cgminer 4.9 that it descends from, which names no maker. */
+/** It answers `version` in its own flat form, or as cgminer 4.9, from which it descends, without a maker. */
 function mayBe(version: unknown): boolean {
   const status = statusOf(version);
   if (status === null || !isRecord(version)) return false;
   if (typeof version.STATUS === "string") return true;
-  const said = new TolerantReader(version, new Notes(), "").list("VERSION")[0];
-  const isNamed = ["Type", "Miner", "PROD", "MODEL"].some((key) => said?.has(key) === true);
-  return !isNamed && said?.text("CGMiner")?.startsWith("4.9.") === true;
+  const reply = new TolerantReader(version, new Notes(), "").list("VERSION")[0];
+  const isNamed = ["Type", "Miner", "PROD", "MODEL"].some((key) => reply?.has(key) === true);
+  return !isNamed && reply?.text("CGMiner")?.startsWith("4.9.") === true;
 }
 
 const isLuci = ({ status, headers, body }: HttpSign): boolean =>
@@ -75,29 +75,28 @@ class WhatsminerRig implements Rig {
   readonly #hasPassword: boolean;
   readonly #bounds = new PowerBounds();
   readonly #pools: WhatsminerPools;
-  /** null until it was found out. */
+  /** null before the first read. */
   #dialect: Dialect | null = null;
-  #steers: readonly Steer[] = [];
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
     this.#hasPassword = link.credentials.password !== undefined;
-    this.#pools = new WhatsminerPools(async () => this.#spoken(), link.credentials.poolPassword);
+    this.#pools = new WhatsminerPools(async () => this.#openDialect(), link.credentials.poolPassword);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     this.#dialect ??= await this.#find(signal);
     const report = await this.#dialect.read(notes, signal);
-    const bounds = this.#bounds.seen(report);
+    const bounds = this.#bounds.update(report);
     if (!this.#hasPassword) notes.add(locked.text);
-    this.#steers = this.#hasPassword ? offers(this.#dialect, report, bounds) : [];
     return {
       identity: report.identity,
       readings: { ...report.readings, notes: notes.list() },
       pools: report.pools,
       devices: report.devices,
-      controls: this.#steers.map(({ control }) => control),
+      controls: this.#offered.offer(this.#hasPassword ? offers(this.#dialect, report, bounds) : []),
       poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
       ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(report.pools) } : { locked }),
       poolSeconds: 90,
@@ -110,8 +109,7 @@ class WhatsminerRig implements Rig {
 
   async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
     if (!this.#hasPassword) throw noPassword(this.#link.rpc.at);
-    if (this.#dialect === null) await this.read(signal);
-    return steer(this.#steers, key, value, signal);
+    return this.#offered.set(this, key, value, signal);
   }
 
   get pools() {
@@ -127,13 +125,13 @@ class WhatsminerRig implements Rig {
     this.#link.frames.close();
   }
 
-  #spoken(): Dialect {
+  #openDialect(): Dialect {
     if (!this.#hasPassword) throw noPassword(this.#link.rpc.at);
-    if (this.#dialect === null) throw new RigbridgeError("rig.unreachable", `${this.#link.rpc.at} was never read`);
+    if (this.#dialect === null) throw new RigbridgeError("rig.unreachable", `${this.#link.rpc.at} has never been read`);
     return this.#dialect;
   }
 
-  /** Firmware since November 2024 speaks v3, and v2 beside it for as long as nobody switches that off. */
+  /** Firmware since November 2024 speaks v3, and also v2 unless that is switched off. */
   async #find(signal: AbortSignal): Promise<Dialect> {
     const { rpc, frames, credentials } = this.#link;
     const session = new RpcSession(rpc, rpcPassword(credentials));
@@ -150,27 +148,27 @@ class WhatsminerRig implements Rig {
   }
 }
 
-/** The maker's login of v2 is another one than that of v3, and has no user. */
+/** The maker's default login of v2 differs from that of v3, and has no user. */
 function rpcPassword({ username, password, makersLogin: allowed }: Credentials): string | undefined {
   const isMakers = allowed === true && username === makersLogin.username && password === makersLogin.password;
   return isMakers ? "admin" : password;
 }
 
-/** Of the year, month and day. */
+/** As year, month and day. */
 const firstFrames = 20_241_101;
 
-/** As a number of year, month and day: firmware is called 20230803.11.REL. 0 where there is none. */
+/** Year, month and day as a number, from names like 20230803.11.REL. 0 where there is none. */
 function firmwareDate(version: unknown): number {
-  const said = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
-  return Number(/(20\d{6})\./.exec(said ?? "")?.[1] ?? 0);
+  const reply = isRecord(version) ? new TolerantReader(version.Msg, new Notes(), "").text("fw_ver") : null;
+  return Number(/(20\d{6})\./.exec(reply ?? "")?.[1] ?? 0);
 }
 
-/** ms for a device to say whether it speaks v3. */
-const patience = 1_500;
+/** For the request that shows whether a device speaks v3. */
+const probeTimeoutMs = 1_500;
 
 async function speaks(session: FrameSession, signal: AbortSignal): Promise<boolean> {
   try {
-    const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+    const either = AbortSignal.any([signal, AbortSignal.timeout(probeTimeoutMs)]);
     return (await session.ask("get.device.info", "network", new Notes(), either)) !== undefined;
   } catch (error) {
     if (error instanceof RigbridgeError) return false;

@@ -2,9 +2,10 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import type { PoolPassword } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { reworded } from "../../session-ended.ts";
+import { lastPool, listedPool } from "../shared/listed-pool.ts";
+import { redacted } from "../shared/redact.ts";
 
-/** How many pools a WhatsMiner holds. */
+/** How many pools a WhatsMiner stores. */
 const slots = 3;
 
 interface List {
@@ -13,22 +14,22 @@ interface List {
 }
 
 /**
- * The pools of a WhatsMiner, which takes whole lists only and never tells the passwords in them. A list is only
- * written when the password of every pool in it is known: from the pools that the owner keeps here, from what was
- * written before, or from what is given now.
+ * The pools of a WhatsMiner, which takes only whole lists and never reveals their passwords. A list is written only
+ * when the password of every pool in it is known: from the configured pools, from what was written before, or from the
+ * login given now.
  */
 export class WhatsminerPools {
-  /** By address and worker, as the device took them from here. */
+  /** Passwords that the device accepted, by URL and worker. */
   readonly #passwords = new Map<string, string>();
   readonly #list: () => Promise<List>;
-  readonly #told: PoolPassword;
+  readonly #configured: PoolPassword;
 
-  constructor(list: () => Promise<List>, told: PoolPassword = () => undefined) {
+  constructor(list: () => Promise<List>, configured: PoolPassword = () => undefined) {
     this.#list = list;
-    this.#told = told;
+    this.#configured = configured;
   }
 
-  /** What can be done to these without losing the password of one. */
+  /** The actions that lose no password. */
   actions(pools: readonly PoolReading[]): PoolAction[] {
     const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
     const all = unknown.length === 0;
@@ -43,7 +44,7 @@ export class WhatsminerPools {
     return actions.filter((action) => action !== false);
   }
 
-  /** Why the other actions cannot be done to these. */
+  /** Why the other actions are not possible. */
   withheld(pools: readonly PoolReading[]): Partial<Record<PoolAction, string>> {
     const offered = this.actions(pools);
     const unknown = pools.filter((pool) => this.#passwordOf(pool) === undefined);
@@ -51,7 +52,7 @@ export class WhatsminerPools {
     const reasons = new Map<PoolAction, string>();
     if (lost !== undefined)
       for (const action of ["add", "use", "switch", "prioritize", "remove"] as const)
-        reasons.set(action, untold(lost.url));
+        reasons.set(action, passwordUnknown(lost.url));
     if (pools.length >= slots) reasons.set("add", full);
     for (const action of offered) reasons.delete(action);
     return Object.fromEntries(reasons);
@@ -75,38 +76,41 @@ export class WhatsminerPools {
     const pools = (await list.pools(signal)).toSorted((a, b) => a.priority - b.priority);
     const logins = edit(pools, wanted).map((pool) => this.#login(pool));
     try {
-      const said = await list.writePools(logins, signal);
+      const result = await list.writePools(logins, signal);
       for (const login of logins) this.#passwords.set(keyOf(login), login.password);
-      return said;
+      return result;
     } catch (error) {
-      throw withoutSecrets(error, logins);
+      throw redacted(
+        error,
+        logins.map(({ password }) => password),
+      );
     }
   }
 
   #passwordOf(pool: Listed): string | undefined {
-    return pool.password ?? this.#passwords.get(keyOf(pool)) ?? this.#told(pool.url, pool.worker);
+    return pool.password ?? this.#passwords.get(keyOf(pool)) ?? this.#configured(pool.url, pool.worker);
   }
 
   #login(pool: Listed): PoolLogin {
     const { url, worker } = pool;
     const password = this.#passwordOf(pool);
     if (password !== undefined) return { url, worker, password };
-    throw new RigbridgeError("not.possible", untold(url));
+    throw new RigbridgeError("not.possible", passwordUnknown(url));
   }
 }
 
-const untold = (url: string): string =>
-  `A WhatsMiner takes all its pools at once and does not tell their passwords; that of ${url} is not known, ` +
-  "and would be lost; add that pool to the pools here (POST /api/pools) with its worker and password";
+const passwordUnknown = (url: string): string =>
+  `A WhatsMiner takes only whole lists of pools and hides their passwords; that of ${url} is not known and would be ` +
+  "lost; add that pool to the configured pools (POST /api/pools) with its worker and password";
 
-const full = `A WhatsMiner holds ${slots} pools and all are set; remove one first`;
+const full = `A WhatsMiner stores ${slots} pools and all are set; remove one first`;
 
-/** A pool of a list, with its password where that was given now. */
+/** A pool of a list, with its password where that is given now. */
 type Listed = Pick<PoolLogin, "url" | "worker"> & Partial<Pick<PoolLogin, "password">>;
 
 const keyOf = ({ url, worker }: Listed): string => `${url.replace(/\/$/, "").toLowerCase()} ${worker}`;
 
-/** The pool that another comes in place of: the one mined at, else the first. */
+/** The pool that `use` replaces: the active one, else the first. */
 const replacedOf = (pools: readonly PoolReading[]): PoolReading | undefined =>
   pools.find(({ active }) => active) ?? pools.toSorted((a, b) => a.priority - b.priority)[0];
 
@@ -128,28 +132,12 @@ function inPlace(pools: readonly PoolReading[], login: PoolLogin): readonly List
 }
 
 function inFront(pools: readonly PoolReading[], wanted: PoolReading): readonly Listed[] {
-  const found = listed(pools, wanted);
+  const found = listedPool(pools, wanted);
   return [found, ...pools.filter((pool) => pool !== found)];
 }
 
 function without(pools: readonly PoolReading[], wanted: PoolReading): readonly Listed[] {
-  const found = listed(pools, wanted);
-  if (pools.length < 2) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+  const found = listedPool(pools, wanted);
+  if (pools.length < 2) throw lastPool();
   return pools.filter((pool) => pool !== found);
-}
-
-/** The pool of the fresh list that is meant. */
-function listed(pools: readonly PoolReading[], wanted: PoolReading): PoolReading {
-  const same = pools.filter((pool) => keyOf(pool) === keyOf(wanted));
-  const found = same.find(({ index }) => index === wanted.index) ?? same[0];
-  if (found === undefined) throw new RigbridgeError("not.possible", `The rig no longer lists the pool ${wanted.url}`);
-  return found;
-}
-
-/** A device may repeat what it does not take. */
-function withoutSecrets(error: unknown, logins: readonly PoolLogin[]): unknown {
-  if (!(error instanceof RigbridgeError)) return error;
-  // A very short password is no secret, and its letters are everywhere.
-  const secrets = logins.map(({ password }) => password).filter((password) => password.length > 2);
-  return reworded(error, (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text));
 }

@@ -4,10 +4,11 @@ import { normalMac } from "../../identity.ts";
 import { haltBy, stopped } from "../../reason.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { devicesOf, type NumberedDevice, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
-import { algorithmOf, fansOf, highest, locateOf, modeOf, type Report, realLimit, volts } from "./dialect.ts";
+import { celsius, highest } from "../shared/figures.ts";
+import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
 import { countedErrors, errorsOf } from "./errors.ts";
 
-/** Whole answers to the reports of API v1 and v2; undefined where there was none. */
+/** Raw answers to the reports of API v1 and v2; undefined where there was none. */
 export interface RpcAnswers {
   readonly summary: unknown;
   readonly pools: unknown;
@@ -33,7 +34,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
     identity,
     readings: {
       ...readings,
-      psu: psuOf(payload(answers, "get_psu", notes)),
+      psu: psuOf(payload(answers, "get_psu", notes), { model: "name", serial: "serial_no" }),
       locate: locateOf(info, "ledstat"),
       errors: [
         ...countedErrors(summary.integer("Error Code Count"), (index) => summary.integer(`Error Code ${index}`)),
@@ -50,7 +51,7 @@ export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
   };
 }
 
-/** s; where the device does not say that it is past its ramp. */
+/** s of uptime, where the device does not report whether it has finished ramping up. */
 const settledAfter = 3_600;
 
 /** The pools that are set; unused slots have no address. */
@@ -62,15 +63,15 @@ function first(answers: RpcAnswers, name: keyof RpcAnswers, section: string, not
   return new TolerantReader(answers[name], notes, "").list(section)[0] ?? new TolerantReader(undefined, notes, section);
 }
 
-/** What `get_*` and `status` say under `Msg`. */
+/** `Msg` of `get_*` and `status`. */
 function payload(answers: RpcAnswers, name: keyof RpcAnswers, notes: Notes): TolerantReader {
-  const said = new TolerantReader(answers[name], notes, name);
-  return answers[name] === undefined ? said : said.object("Msg");
+  const reply = new TolerantReader(answers[name], notes, name);
+  return answers[name] === undefined ? reply : reply.object("Msg");
 }
 
 function errorsIn(answer: unknown): RigReadings["errors"] {
-  const said = isRecord(answer) && isRecord(answer.Msg) ? answer.Msg.error_code : undefined;
-  return errorsOf(said);
+  const reply = isRecord(answer) && isRecord(answer.Msg) ? answer.Msg.error_code : undefined;
+  return errorsOf(reply);
 }
 
 const bare = (text: string | null): string | null => text?.replace(/^whatsminer v|'/g, "").trim() || null;
@@ -93,14 +94,12 @@ function identityOf({ summary, info, version, details }: Naming): Identity {
   };
 }
 
-/** 1 where it does not say. */
+/** 1 where it is not reported. */
 function apiOf(version: TolerantReader): number {
   return Number(/(\d)\./.exec(version.text("api_ver") ?? "")?.[1] ?? 1);
 }
 
-const celsius = { min: -60, max: 250, absent: 0 };
-
-/** With the boards off the last rates are still reported; nothing is hashed all the same. */
+/** With the boards off the last rates are still reported, so they are replaced by 0. */
 function readingsOf(
   summary: TolerantReader,
   numbered: readonly NumberedDevice[],
@@ -152,14 +151,3 @@ function boardOf({ reading, number, chipTemperature, chips, serial }: NumberedDe
 }
 
 type Board = RigReadings["boards"][number];
-
-function psuOf(psu: TolerantReader): RigReadings["psu"] {
-  if (psu.keys().length === 0) return null;
-  return {
-    power: psu.number("pin", { absent: 0 }),
-    voltage: volts(psu.number("vin", { absent: 0 })),
-    temperature: psu.number("temp0", celsius),
-    model: psu.text("model") ?? psu.text("name"),
-    serial: psu.text("serial_no"),
-  };
-}

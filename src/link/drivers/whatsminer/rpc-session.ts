@@ -8,13 +8,13 @@ import { isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
 import { decrypted, encrypted, type RpcSeal, rpcSeal, type TokenSeed } from "./crypto.ts";
 import { noPassword, readOnly, refused, wrongLogin } from "./dialect.ts";
 
-/** ms; tokens live 30 minutes, and a device keeps no more than 16 of them. */
-const tokenLife = 25 * 60_000;
+/** Tokens live 30 minutes, and a device keeps no more than 16 of them. */
+const tokenLifeMs = 25 * 60_000;
 
 /** Codes of API v2. */
 const codes = { invalidCommand: 14, invalidJson: 23, denied: 45, wrongToken: 135, tooMany: 136 } as const;
 
-/** API v1 and v2: anybody may read, writes are signed and encrypted with a token that is kept while it lives. */
+/** API v1 and v2: reads need no login; writes are signed and encrypted with a token that is kept while it is valid. */
 export class RpcSession {
   readonly #rpc: RpcTransport;
   readonly #password: string | undefined;
@@ -30,22 +30,26 @@ export class RpcSession {
     return this.#rpc.at;
   }
 
-  /** A whole answer; undefined when the device does not know the command. Throws `rig.refused` with its words. */
+  /** The whole answer; undefined when the device does not know the command. Throws `rig.refused` with its words. */
   async ask(cmd: string, notes: Notes, signal: AbortSignal): Promise<unknown> {
     const { value, notes: repairs } = await this.#rpc.ask({ cmd }, signal);
-    for (const note of repairs) notes.add(note);
+    notes.addAll(repairs);
     const status = statusOf(value);
     if (status?.code === codes.invalidCommand) return undefined;
     if (status !== null && isRefusal(status)) throw refused(this.at, cmd, status.words);
     return value;
   }
 
-  /** Sends a write, once. Throws `SessionEnded` where the token that was kept is no longer taken. */
-  async tell(cmd: string, parameters: Readonly<Record<string, string | number>>, signal: AbortSignal): Promise<string> {
-    const fresh = this.#seal === null || performance.now() - this.#sealedAt >= tokenLife;
+  /** Sends a write, once. Throws `SessionEnded` when the kept token is no longer accepted. */
+  async write(
+    cmd: string,
+    parameters: Readonly<Record<string, string | number>>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const fresh = this.#seal === null || performance.now() - this.#sealedAt >= tokenLifeMs;
     const seal = fresh ? await this.#newSeal(cmd, signal) : this.#seal;
     if (seal === null) throw noPassword(this.at);
-    const status = await this.#write(cmd, parameters, seal, signal);
+    const status = await this.#exchange(cmd, parameters, seal, signal);
     if (!isRefusal(status)) return status.words;
     const refusal = this.#refusal(cmd, status);
     if (!isTokenTrouble(status)) throw refusal;
@@ -53,7 +57,7 @@ export class RpcSession {
     throw fresh ? refusal : new SessionEnded(refusal);
   }
 
-  async #write(
+  async #exchange(
     cmd: string,
     parameters: Readonly<Record<string, string | number>>,
     { sign, key }: RpcSeal,
@@ -72,7 +76,7 @@ export class RpcSession {
     const seed = seedOf(value);
     if (seed === null) {
       const status = statusOf(value);
-      if (status === null) throw garbled(this.at, 'answered "get_token" with no token');
+      if (status === null) throw garbled(this.at, 'answered "get_token" without a token');
       throw this.#refusal(cmd, status);
     }
     this.#seal = rpcSeal(this.#password, seed);
@@ -84,7 +88,7 @@ export class RpcSession {
     const { code, words } = status;
     if (code === codes.denied || /access write cmd|permission/i.test(words)) return readOnly(this.at, cmd, words);
     if (code === codes.tooMany || /over max/i.test(words)) {
-      const advice = "others hold all of its tokens; they end half an hour after they were given";
+      const advice = "other clients hold all of its tokens; they expire after half an hour";
       return new RigbridgeError("rig.busy", `${this.at} refused "${cmd}": ${words}; ${advice}`);
     }
     if (isTokenTrouble(status)) return wrongLogin(this.at, cmd, words);
@@ -92,18 +96,18 @@ export class RpcSession {
   }
 }
 
-/** It did not take the token, or could not read what was encrypted with it. */
+/** It rejects the token, or could not decrypt the command. */
 const isTokenTrouble = ({ code, words }: Status): boolean =>
   code === codes.wrongToken || code === codes.invalidJson || /enc json load|token err/i.test(words);
 
 function seedOf(value: unknown): TokenSeed | null {
   const given = isRecord(value) && isRecord(value.Msg) ? value.Msg : {};
-  const said = new TolerantReader(given, new Notes(), "token");
-  const [time, salt, newsalt] = [said.text("time"), said.text("salt"), said.text("newsalt")];
+  const reply = new TolerantReader(given, new Notes(), "token");
+  const [time, salt, newsalt] = [reply.text("time"), reply.text("salt"), reply.text("newsalt")];
   return time === null || salt === null || newsalt === null ? null : { time, salt, newsalt };
 }
 
-/** What stands in an encrypted answer; refusals mostly come in the open. */
+/** The content of an encrypted answer; refusals mostly come unencrypted. */
 function opened(value: unknown, key: Buffer): unknown {
   if (!isRecord(value) || typeof value.enc !== "string") return value;
   const text = decrypted(value.enc, key);

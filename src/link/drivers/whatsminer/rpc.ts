@@ -2,47 +2,45 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import { isRecord, Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
-import { statusOf } from "../shared/cgminer-replies.ts";
+import { firstOf, statusOf } from "../shared/cgminer-replies.ts";
+import { Memo } from "../shared/memo.ts";
 import type { Dialect, Mode, Report } from "./dialect.ts";
 import { type RpcAnswers, rpcPools, rpcReport } from "./rpc-readings.ts";
 import type { RpcSession } from "./rpc-session.ts";
 
 type MainReports = Pick<RpcAnswers, "summary" | "pools" | "devs">;
 type ReportName = keyof RpcAnswers;
-/** Some firmware lists its boards under the second name only. */
+/** Some firmware lists its boards only under the second name. */
 type BoardsReport = "devs" | "edevs";
 
-/** ms after which what seldom changes is asked again. */
-const often = 60_000;
-const seldom = 600_000;
-/** ms that one report beside the readings may take, and ms of a read after which the rest waits for the next one. */
-const patience = 1_200;
-const questionTime = 2_500;
+/** For one report beside the readings. */
+const reportTimeoutMs = 1_200;
+/** Of a read; after it the reports that change seldom wait for the next read. */
+const seldomTimeoutMs = 2_500;
 
-/** How old an answer beside the readings may be; what is not asked every time. */
-const beside: readonly (readonly [ReportName, number])[] = [
-  ["status", 0],
-  ["get_error_code", 0],
-  ["get_version", seldom],
-  ["get_miner_info", often],
-  ["devdetails", seldom],
-  ["get_psu", often],
-];
-
-interface Kept {
-  readonly answer: unknown;
-  readonly at: number;
-}
+/** ms after which each report beside the readings is read again; 0 with each read. */
+const refreshAfterMs = {
+  status: 0,
+  get_error_code: 0,
+  get_version: 600_000,
+  get_miner_info: 60_000,
+  devdetails: 600_000,
+  get_psu: 60_000,
+} as const satisfies Partial<Record<ReportName, number>>;
+type SideReport = keyof typeof refreshAfterMs;
+const sideReports = ["status", "get_error_code", "get_version", "get_miner_info", "devdetails", "get_psu"] as const;
 
 /** API v1 and v2 of WhatsMiner (btminer). Source: the vendor's API 2.0.5. */
 export class RpcDialect implements Dialect {
   readonly #session: RpcSession;
-  readonly #kept = new Map<ReportName, Kept>();
-  /** What this firmware does not know. */
+  readonly #kept = new Map<SideReport, Memo<unknown>>(
+    sideReports.map((name) => [name, new Memo(refreshAfterMs[name])]),
+  );
+  /** Reports that this firmware does not have. */
   readonly #unknown = new Set<ReportName>();
-  /** null until a read has shown that the first is not it. */
+  /** null until `devs` turned out to be missing. */
   #boards: BoardsReport | null = null;
-  /** Whether `a+b` works; null until it was tried. */
+  /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
 
   constructor(session: RpcSession) {
@@ -50,12 +48,12 @@ export class RpcDialect implements Dialect {
   }
 
   async read(notes: Notes, signal: AbortSignal): Promise<Report> {
-    const until = performance.now() + questionTime;
+    const until = performance.now() + seldomTimeoutMs;
     const readings = await this.#withBoards(await this.#readings(notes, signal), notes, signal);
-    for (const [name, age] of beside) {
-      if (age === 0 || performance.now() < until) await this.#askBeside(name, age, notes, signal);
+    for (const [name, memo] of this.#kept) {
+      if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#readBeside(name, memo, notes, signal);
     }
-    const answer = (name: ReportName): unknown => this.#kept.get(name)?.answer;
+    const answer = (name: SideReport): unknown => this.#kept.get(name)?.value;
     return rpcReport(
       {
         ...readings,
@@ -75,19 +73,19 @@ export class RpcDialect implements Dialect {
   }
 
   mine(on: boolean, signal: AbortSignal): Promise<string> {
-    return on ? this.#tell("power_on", {}, signal) : this.#tell("power_off", { respbefore: "true" }, signal);
+    return on ? this.#write("power_on", {}, signal) : this.#write("power_off", { respbefore: "true" }, signal);
   }
 
   restart(signal: AbortSignal): Promise<string> {
-    return this.#tell("restart_btminer", {}, signal);
+    return this.#write("restart_btminer", {}, signal);
   }
 
   reboot(signal: AbortSignal): Promise<string> {
-    return this.#tell("reboot", {}, signal);
+    return this.#write("reboot", {}, signal);
   }
 
   locate(on: boolean, signal: AbortSignal): Promise<string> {
-    return this.#tell(
+    return this.#write(
       "set_led",
       on ? { color: "red", period: 200, duration: 100, start: 0 } : { param: "auto" },
       signal,
@@ -95,15 +93,15 @@ export class RpcDialect implements Dialect {
   }
 
   setMode(mode: Mode, signal: AbortSignal): Promise<string> {
-    return this.#tell(`set_${mode}_power`, {}, signal);
+    return this.#write(`set_${mode}_power`, {}, signal);
   }
 
   limitPower(watts: number, signal: AbortSignal): Promise<string> {
-    return this.#tell("adjust_power_limit", { power_limit: String(watts) }, signal);
+    return this.#write("adjust_power_limit", { power_limit: String(watts) }, signal);
   }
 
   throttle(percent: number, signal: AbortSignal): Promise<string> {
-    return this.#tell("set_power_pct", { percent: String(percent) }, signal);
+    return this.#write("set_power_pct", { percent: String(percent) }, signal);
   }
 
   writePools(logins: readonly PoolLogin[], signal: AbortSignal): Promise<string> {
@@ -111,35 +109,35 @@ export class RpcDialect implements Dialect {
       const { url = "", worker = "", password = "" } = logins[slot - 1] ?? {};
       return { [`pool${slot}`]: url, [`worker${slot}`]: worker, [`passwd${slot}`]: password };
     });
-    return this.#tell("update_pools", Object.assign({}, ...slots), signal);
+    return this.#write("update_pools", Object.assign({}, ...slots), signal);
   }
 
   doubt(): void {
-    this.#kept.clear();
+    for (const memo of this.#kept.values()) memo.forget();
     this.#unknown.clear();
     this.#boards = null;
   }
 
-  /** What was changed may show in any report. */
-  async #tell(cmd: string, parameters: Record<string, string | number>, signal: AbortSignal): Promise<string> {
+  /** Sends a write; the next read reads the settings again. */
+  async #write(cmd: string, parameters: Record<string, string | number>, signal: AbortSignal): Promise<string> {
     try {
-      return await this.#session.tell(cmd, parameters, signal);
+      return await this.#session.write(cmd, parameters, signal);
     } finally {
-      this.#kept.delete("get_miner_info");
+      this.#kept.get("get_miner_info")?.forget();
     }
   }
 
-  /** A device that does not list its boards under `devs` is asked for `edevs` once, and for that alone if it knows it. */
+  /** A device without boards under `devs` is asked for `edevs` once, and from then on only for that if it has it. */
   async #withBoards(readings: MainReports, notes: Notes, signal: AbortSignal): Promise<MainReports> {
     if (this.#boards !== null || hasBoards(readings.devs)) return readings;
     const fuller = await this.#session.ask("edevs", notes, signal).catch(nothingIfRefused);
     if (readings.devs === undefined && fuller === undefined)
-      throw garbled(this.#session.at, 'it knows neither "devs" nor "edevs", so it is no WhatsMiner');
+      throw garbled(this.#session.at, 'it has neither "devs" nor "edevs", so it is not a WhatsMiner');
     this.#boards = hasBoards(fuller) ? "edevs" : "devs";
     return hasBoards(fuller) ? { ...readings, devs: fuller } : readings;
   }
 
-  /** Joined where the device takes that: it is spoken to once instead of three times. */
+  /** Joined where the device supports it: one request instead of three. */
   async #readings(notes: Notes, signal: AbortSignal): Promise<MainReports> {
     if (this.#joins !== false) {
       const joined = await this.#joined(notes, signal);
@@ -151,7 +149,7 @@ export class RpcDialect implements Dialect {
     return { summary, pools, devs: await this.#session.ask(this.#boards ?? "devs", notes, signal) };
   }
 
-  /** null when the device does not join; that is remembered. */
+  /** null when the device does not join commands; that is remembered. */
   async #joined(notes: Notes, signal: AbortSignal): Promise<MainReports | null> {
     try {
       const boards = this.#boards ?? "devs";
@@ -159,11 +157,11 @@ export class RpcDialect implements Dialect {
       const parts = isRecord(answer) ? answer : {};
       this.#joins = Array.isArray(parts.summary);
       if (!this.#joins) return null;
-      return { summary: only(parts.summary), pools: only(parts.pools), devs: only(parts[boards]) };
+      return { summary: firstOf(parts.summary), pools: firstOf(parts.pools), devs: firstOf(parts[boards]) };
     } catch (error) {
       const code = error instanceof RigbridgeError ? error.code : null;
       const doesNotJoin = code === "rig.refused" || code === "rig.garbled";
-      // What has joined before is only disturbed.
+      // Once joining has worked, a failure is temporary.
       if (this.#joins === true || !doesNotJoin) throw error;
       this.#joins = false;
       return null;
@@ -172,24 +170,22 @@ export class RpcDialect implements Dialect {
 
   async #required(name: ReportName, notes: Notes, signal: AbortSignal): Promise<unknown> {
     const answer = await this.#session.ask(name, notes, signal);
-    if (answer === undefined) throw garbled(this.#session.at, `it does not know "${name}", so it is no WhatsMiner`);
+    if (answer === undefined) throw garbled(this.#session.at, `it does not have "${name}", so it is not a WhatsMiner`);
     return answer;
   }
 
-  /** A read never fails for these. */
-  async #askBeside(name: ReportName, age: number, notes: Notes, signal: AbortSignal): Promise<void> {
-    const kept = this.#kept.get(name);
-    const due = kept === undefined || performance.now() - kept.at >= age;
-    if (!due || this.#unknown.has(name) || signal.aborted) return;
+  /** A failure does not fail the read. */
+  async #readBeside(name: SideReport, memo: Memo<unknown>, notes: Notes, signal: AbortSignal): Promise<void> {
+    if (memo.isFresh || this.#unknown.has(name) || signal.aborted) return;
     try {
-      const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(reportTimeoutMs)]);
       const answer = await this.#session.ask(name, notes, either);
       if (answer === undefined) this.#unknown.add(name);
-      else this.#kept.set(name, { answer, at: performance.now() });
+      else memo.keep(answer);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      // An old answer to what is asked every time would be shown as new.
-      if (age === 0) this.#kept.delete(name);
+      // An old answer to a report of each read would be shown as current.
+      if (refreshAfterMs[name] === 0) memo.forget();
       notes.add(`${name} could not be read`);
     }
   }
@@ -201,5 +197,3 @@ function nothingIfRefused(error: unknown): undefined {
 }
 
 const hasBoards = (answer: unknown): boolean => isRecord(answer) && Array.isArray(answer.DEVS);
-
-const only = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);

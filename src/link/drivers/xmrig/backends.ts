@@ -1,7 +1,10 @@
 import type { DeviceReading } from "../../driver.ts";
 import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { unknownDevice } from "../shared/board-device.ts";
 
-/** One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary. */
+/**
+ * One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary.
+ */
 export function devicesOf(backends: unknown, summary: TolerantReader, notes: Notes): DeviceReading[] {
   const used = listed(backends, notes).filter((backend) => backend.boolean("enabled") === true);
   if (backends === null || backends === undefined) return [processor(summary, summary)];
@@ -10,7 +13,7 @@ export function devicesOf(backends: unknown, summary: TolerantReader, notes: Not
   );
 }
 
-/** Whether a backend other than the processor's is in use. */
+/** Whether a backend other than the processor's is enabled. */
 export function hasGraphics(backends: unknown): boolean {
   if (!Array.isArray(backends)) return false;
   return backends.some((backend: unknown) => isRecord(backend) && backend.enabled === true && backend.type !== "cpu");
@@ -20,28 +23,11 @@ function listed(backends: unknown, notes: Notes): TolerantReader[] {
   return new TolerantReader({ backends }, notes, "").list("backends", 16);
 }
 
-const unknown = {
-  status: "enabled",
-  temperature: null,
-  fanRpm: null,
-  fanPercent: null,
-  clock: null,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-} as const satisfies Partial<DeviceReading>;
-
-/** Its present rate comes from the summary when that is all XMRig's: the backend is not asked with every read. */
+/** Its present rate comes from the summary, since the backend is not read each time. */
 function processor(backend: TolerantReader, summary: TolerantReader): DeviceReading {
   const [now, , average] = summary.object("hashrate").numbers("total");
   return {
-    ...unknown,
+    ...unknownDevice,
     kind: "cpu",
     name: summary.object("cpu").text("brand") ?? backend.text("type") ?? "CPU",
     hashrate: now ?? null,
@@ -51,7 +37,7 @@ function processor(backend: TolerantReader, summary: TolerantReader): DeviceRead
 
 const megahertz = { times: 1e6, absent: 0 };
 
-/** CUDA says `name` and `fan_speed` in %, OpenCL `board` and `rpm`. Health is only there with NVML or ADL. */
+/** CUDA reports `name` and `fan_speed` in %, OpenCL `board` and `rpm`. `health` requires NVML or ADL. */
 function card(thread: TolerantReader, position: number): DeviceReading {
   const health = thread.object("health");
   const [now, , average] = thread.numbers("hashrate");
@@ -59,7 +45,7 @@ function card(thread: TolerantReader, position: number): DeviceReading {
   const name = thread.text("board") ?? thread.text("name") ?? `GPU ${position}`;
   const bus = thread.text("bus_id");
   return {
-    ...unknown,
+    ...unknownDevice,
     kind: "gpu",
     name: bus === null ? name : `${name} (${bus})`,
     hashrate: now ?? null,

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
-import { type Steer, steer, toggle } from "../../controls.ts";
+import { type OfferedControl, toggle } from "../../controls.ts";
 import type {
   DeviceReading,
   Driver,
@@ -21,12 +21,15 @@ import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../transports
 import { parseReply, parseStrict } from "../../transports/json.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";
+import { highest } from "../shared/figures.ts";
+import { Memo } from "../shared/memo.ts";
+import { OfferedControls } from "../shared/offered-controls.ts";
 import { devicesOf, hasGraphics } from "./backends.ts";
 import { activeOnly, type Config, edit, poolsOf } from "./pools.ts";
 
 /**
- * XMRig's HTTP API. It has no usual port. Steering needs --http-no-restricted, and that an access token.
- * Source: XMRig 6.26. Its RPC `stop` is never sent: nothing in the API starts it again.
+ * XMRig's HTTP API. It has no usual port. Controlling it requires --http-no-restricted, and that an access token.
+ * Source: XMRig 6.26. Its RPC `stop` is never sent: nothing in the API could start it again.
  */
 export const xmrig: Driver = {
   id: "xmrig",
@@ -39,11 +42,11 @@ export const xmrig: Driver = {
 
 const summaryPath = "/2/summary";
 
-/** There is no page at /; where something else has none either, the owner's token for this address is asked with. */
-function recognise({ root, asked }: Signs): Partial<Identity> | Question | undefined {
+/** XMRig has no page at /; only to servers without one is the address's token sent. */
+function recognise({ root, pages }: Signs): Partial<Identity> | Question | undefined {
   if (root === null || root.status < 400) return undefined;
-  if (!Object.hasOwn(asked, summaryPath)) return { ask: summaryPath, withToken: true };
-  const answer = asked[summaryPath];
+  if (!Object.hasOwn(pages, summaryPath)) return { page: summaryPath, withToken: true };
+  const answer = pages[summaryPath];
   if (answer === null || answer === undefined) return undefined;
   if (answer.status === 401 || answer.status === 403) {
     return isXmrigError(answer.status, answer.body) ? { make: "XMRig" } : undefined;
@@ -61,11 +64,11 @@ function isXmrigError(status: number, body: string): boolean {
   return parsed.value.status === status && typeof parsed.value.error === "string";
 }
 
-/** ms; a processor's backend says nothing that the summary does not, and pools change only by hand. */
-const askAgainAfter = 60_000;
+/** A processor's backend adds nothing to the summary, and pools change only by hand. */
+const refreshAfterMs = 60_000;
 /**
- * ms after a change within which a configuration that was read may still be the old one. XMRig answers at once, takes
- * the new one up half a second later, and may be busy for some seconds with starting its threads anew.
+ * After a change the configuration read may still be the old one. XMRig answers at once, applies the new one half a
+ * second later, and may be busy for some seconds restarting its threads.
  */
 const settleMs = 10_000;
 
@@ -73,14 +76,16 @@ class XmrigRig implements Rig {
   readonly quick = true;
   readonly #link: Link;
   readonly #headers: Readonly<Record<string, string>>;
-  #backends: { readonly at: number; readonly value: unknown } | undefined;
-  #config: { readonly at: number; readonly value: unknown; readonly allowed: boolean } | undefined;
-  /** When a change of the configuration is surely taken up, by the monotonic clock: what was read before is not kept. */
+  readonly #backends: Memo<unknown>;
+  readonly #config: Memo<{ readonly value: unknown; readonly allowed: boolean }>;
+  /** When the last change is certainly applied, by the monotonic clock: a configuration read before is not kept. */
   #settledAt = Number.NEGATIVE_INFINITY;
-  #steers: readonly Steer[] | undefined;
+  readonly #offered = new OfferedControls();
 
   constructor(link: Link) {
     this.#link = link;
+    this.#backends = new Memo(refreshAfterMs, link.monotonicNow);
+    this.#config = new Memo(refreshAfterMs, link.monotonicNow);
     const { token } = link.credentials;
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
@@ -89,12 +94,11 @@ class XmrigRig implements Rig {
     const notes = new Notes();
     const summary = new TolerantReader(await this.#get(summaryPath, signal, notes), notes, "");
     const backends = await this.#readBackends(signal, notes);
-    const steerable = summary.boolean("restricted") === false && (await this.#readConfig(signal, notes));
-    if (!steerable) notes.add(restrictedNote);
-    const steers = steerable ? [this.#miningSwitch(summary)] : [];
-    this.#steers = steers;
+    const isOpen = summary.boolean("restricted") === false && (await this.#readConfig(signal, notes));
+    if (!isOpen) notes.add(restrictedNote);
+    const offered = isOpen ? [this.#miningControl(summary)] : [];
     const connection = summary.object("connection");
-    const configured = steerable ? poolsOf(this.#config?.value, connection, notes) : [];
+    const configured = isOpen ? poolsOf(this.#config.value?.value, connection, notes) : [];
     const pools = configured.length > 0 ? configured : activeOnly(connection);
     const devices = devicesOf(backends, summary, notes);
     return {
@@ -102,9 +106,9 @@ class XmrigRig implements Rig {
       readings: { ...readingsOf(summary, devices), notes: notes.list() },
       pools,
       devices,
-      controls: steers.map(({ control }) => control),
-      poolActions: steerable ? poolActions : [],
-      ...(steerable ? {} : { locked: { why: "read-only", text: restrictedNote } }),
+      controls: this.#offered.offer(offered),
+      poolActions: isOpen ? poolActions : [],
+      ...(isOpen ? {} : { locked: { why: "read-only", text: restrictedNote } }),
       halt: haltOf(summary),
       software: "XmrigMiner",
       logInterval: 10,
@@ -112,12 +116,11 @@ class XmrigRig implements Rig {
     };
   }
 
-  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
-    if (this.#steers === undefined) await this.read(signal);
-    return steer(this.#steers ?? [], key, value, signal);
+  set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    return this.#offered.set(this, key, value, signal);
   }
 
-  /** XMRig uses the first pool of its list that is enabled and answers; every change is one of the whole config. */
+  /** XMRig uses the first enabled pool that answers; each change writes the whole configuration. */
   readonly pools: PoolControls = {
     add: (login, signal) => this.#change((config) => edit.add(config, login), signal),
     switch: (pool, signal) => this.#change((config) => edit.first(config, pool), signal),
@@ -131,7 +134,7 @@ class XmrigRig implements Rig {
     this.#link.http.close();
   }
 
-  #miningSwitch(summary: TolerantReader): Steer {
+  #miningControl(summary: TolerantReader): OfferedControl {
     const paused = summary.boolean("paused");
     return {
       control: toggle("mining", paused === null ? null : !paused, {
@@ -150,8 +153,8 @@ class XmrigRig implements Rig {
     const answer = new TolerantReader("value" in parsed ? parsed.value : undefined, new Notes(), "");
     const status = answer.object("result").text("status");
     if (status === null) {
-      const said = answer.object("error").text("message") ?? "no result";
-      throw refusedWith("rig.refused", `${this.#link.http.at} refused "${method}"`, said);
+      const reason = answer.object("error").text("message") ?? "no result";
+      throw refusedWith("rig.refused", `${this.#link.http.at} refused "${method}"`, reason);
     }
     return status;
   }
@@ -159,16 +162,16 @@ class XmrigRig implements Rig {
   async #change(change: (config: Config) => Config, signal: AbortSignal): Promise<string> {
     const config = await this.#strictConfig(signal);
     const body = change(config);
-    this.#config = undefined;
+    this.#config.forget();
     try {
       await this.#send({ method: "PUT", path: "/2/config", body }, signal);
     } finally {
       this.#settledAt = this.#link.monotonicNow() + settleMs;
     }
-    return "XMRig took the configuration";
+    return "XMRig accepted the configuration";
   }
 
-  /** Read just before a change, and only as it is: what had to be repaired must not be written back. */
+  /** Read just before a change, without repairs, which must not be written back. */
   async #strictConfig(signal: AbortSignal): Promise<Config> {
     const { body } = await this.#send({ method: "GET", path: "/2/config" }, signal);
     const parsed = parseStrict(body);
@@ -178,38 +181,33 @@ class XmrigRig implements Rig {
     return parsed.value;
   }
 
-  /** A processor's backend is asked for now and then, a card's each time: its temperature stands there. */
+  /** The backend of a processor is read now and then, that of a card each time, since it has the temperature. */
   async #readBackends(signal: AbortSignal, notes: Notes): Promise<unknown> {
-    const last = this.#backends;
-    if (last !== undefined && !hasGraphics(last.value) && this.#link.monotonicNow() - last.at < askAgainAfter)
-      return last.value;
+    const { isFresh, value } = this.#backends;
+    if (isFresh && !hasGraphics(value)) return value;
     try {
-      const value = await this.#get("/2/backends", signal, notes);
-      this.#backends = { at: this.#link.monotonicNow(), value };
-      return value;
+      return this.#backends.keep(await this.#get("/2/backends", signal, notes));
     } catch (error) {
       return missed(error, "its backends could not be read", notes);
     }
   }
 
-  /** Whether the configuration may be read, which is whether anything may be changed. */
+  /** Whether the configuration may be read, and with that everything be changed. */
   async #readConfig(signal: AbortSignal, notes: Notes): Promise<boolean> {
-    const now = this.#link.monotonicNow();
-    const last = this.#config;
-    if (last === undefined || last.at < this.#settledAt || now - last.at >= askAgainAfter) {
+    if (!this.#config.isFresh || this.#config.at < this.#settledAt) {
       try {
-        this.#config = { at: now, value: await this.#get("/2/config", signal, notes), allowed: true };
+        this.#config.keep({ value: await this.#get("/2/config", signal, notes), allowed: true });
       } catch (error) {
         missed(error, "its configuration could not be read", notes);
         const refused = error instanceof RigbridgeError && (error.code === "rig.refused" || error.code === "rig.login");
-        if (refused) this.#config = { at: now, value: null, allowed: false };
+        if (refused) this.#config.keep({ value: null, allowed: false });
         return !refused;
       }
     }
-    return this.#config?.allowed === true;
+    return this.#config.value?.allowed === true;
   }
 
-  /** While it takes up a new configuration XMRig may answer half a document, so a garbled read is tried once more. */
+  /** While it applies a new configuration XMRig may answer half a document, so a garbled read is repeated once. */
   async #get(path: string, signal: AbortSignal, notes: Notes): Promise<unknown> {
     const call = { method: "GET", path } as const;
     const { at } = this.#link.http;
@@ -218,7 +216,7 @@ class XmrigRig implements Rig {
       if (error instanceof RigbridgeError && error.code === "rig.garbled") return once();
       throw error;
     });
-    for (const note of reply.notes) notes.add(note);
+    notes.addAll(reply.notes);
     return reply.value;
   }
 
@@ -226,7 +224,7 @@ class XmrigRig implements Rig {
     const { http, credentials } = this.#link;
     const reply = await http.call({ ...call, headers: this.#headers }, signal);
     const mistake = tokenMistake(reply.status, credentials.token !== undefined);
-    // Reading the summary is for whoever has the token; all else may be forbidden to them too.
+    // The summary needs only the token; everything else may be forbidden despite it.
     const code = reply.status === 401 || call.path === summaryPath ? "rig.login" : "rig.refused";
     if (mistake !== null) throw new RigbridgeError(code, `${http.at} refused ${call.path}: ${mistake}`);
     if (reply.status >= 300) throw refusal(http.at, call, reply);
@@ -234,17 +232,19 @@ class XmrigRig implements Rig {
   }
 }
 
-/** XMRig answers 401 without a token (and always when it has none to compare), 403 to a wrong one or when restricted. */
+/**
+ * XMRig answers 401 without a token (and always when it has none to compare), 403 to a wrong one or when restricted.
+ */
 function tokenMistake(status: number, given: boolean): string | null {
   if (status === 401) {
     return given
       ? "XMRig has no access token to compare with; start it with --http-access-token"
-      : "XMRig wants its access token (--http-access-token), and none was given";
+      : "XMRig requires its access token (--http-access-token), and none is configured";
   }
   return status === 403 ? "the access token is wrong, or XMRig is restricted (--http-no-restricted)" : null;
 }
 
-/** A part that is missing is a note, except when the rig is gone altogether. */
+/** A missing part becomes a note. */
 function missed(error: unknown, note: string, notes: Notes): null {
   if (!(error instanceof RigbridgeError)) throw error;
   notes.add(note);
@@ -253,12 +253,12 @@ function missed(error: unknown, note: string, notes: Notes): null {
 
 function haltOf(summary: TolerantReader): Halt | undefined {
   if (summary.boolean("paused") === true) return stopped;
-  // What it counts of its pool begins with the connection.
+  // The uptime of its pool connection; 0 without one.
   return summary.object("connection").number("uptime") === 0 ? noPoolAnswers : undefined;
 }
 
 const restrictedNote =
-  "this XMRig only lets itself be read; to steer it, start it with --http-no-restricted and --http-access-token";
+  "this XMRig can only be read; to control it, start it with --http-no-restricted and --http-access-token";
 
 const poolActions: readonly PoolAction[] = ["add", "switch", "enable", "disable", "remove", "prioritize"];
 
@@ -270,9 +270,9 @@ function identityOf(summary: TolerantReader): Identity {
     make: "XMRig",
     model: summary.object("cpu").text("brand"),
     firmware: version === null ? null : `XMRig ${version}`,
-    // The host's name unless --api-worker-id says otherwise.
+    // The host's name unless --api-worker-id is set.
     hostname: summary.text("worker_id"),
-    // Made from the MAC unless somebody chose it; a chosen one may be chosen twice.
+    // Derived from the MAC unless it was chosen; a chosen one may not be unique.
     serial: id !== null && /^[0-9a-f]{16}$/.test(id) ? id : null,
   };
 }
@@ -285,13 +285,12 @@ function readingsOf(summary: TolerantReader, devices: readonly DeviceReading[]):
   const total = results.integer("shares_total");
   const paused = summary.boolean("paused");
   const hashrate = now ?? minute ?? (paused === true ? 0 : null);
-  const temperatures = devices.map(({ temperature }) => temperature).filter((each) => each !== null);
   return {
     ...unknownReadings(),
     hashrate,
     hashrateAverage: quarter ?? minute ?? null,
     algorithm: summary.text("algo"),
-    temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    temperature: highest(devices.map(({ temperature }) => temperature)),
     uptime: summary.number("uptime"),
     mining: paused === null ? (hashrate === null ? null : hashrate > 0) : !paused,
     bestShare: results.numbers("best", { absent: 0 })[0] ?? null,

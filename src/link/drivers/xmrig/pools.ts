@@ -2,11 +2,12 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { lastPool, listedEntry } from "../shared/listed-pool.ts";
 
-/** XMRig's whole configuration as it gave it; what we do not know of it stays as it is. */
+/** XMRig's whole configuration; unknown parts stay unchanged. */
 export type Config = Readonly<Record<string, unknown>>;
 
-/** Changes of the pool list. Pure; each throws `not.possible` or `pool.last` instead of making a list without use. */
+/** Changes of the pool list. Pure; each throws `not.possible` or `pool.last` rather than make a useless list. */
 export const edit = {
   add(config: Config, login: PoolLogin): Config {
     const { host, port, tls, scheme } = checkLogin(login);
@@ -25,7 +26,7 @@ export const edit = {
     return { ...config, pools: [...pools, added] };
   },
 
-  /** In front of the others, and enabled: XMRig takes the first that answers. */
+  /** First and enabled: XMRig uses the first that answers. */
   first(config: Config, wanted: PoolReading): Config {
     const { pools, found } = find(config, wanted);
     return { ...config, pools: [{ ...found, enabled: true }, ...pools.filter((pool) => pool !== found)] };
@@ -41,7 +42,7 @@ export const edit = {
   remove(config: Config, wanted: PoolReading): Config {
     const { pools, found } = find(config, wanted);
     const left = pools.filter((pool) => pool !== found);
-    if (left.length === 0) throw new RigbridgeError("pool.last", "The last pool cannot be removed");
+    if (left.length === 0) throw lastPool();
     if (!left.some(isEnabled)) throw new RigbridgeError("pool.last", "The last enabled pool cannot be removed");
     return { ...config, pools: left };
   },
@@ -58,34 +59,33 @@ function listOf(config: Config): Pool[] {
   return config.pools.filter(isRecord);
 }
 
-/** The pool of the list that is meant: by its place, or where it has moved to. */
 function find(config: Config, wanted: PoolReading): { pools: Pool[]; found: Pool } {
   const pools = listOf(config);
-  const same = pools.filter(
-    (pool) => urlOf(new TolerantReader(pool, new Notes(), "")) === wanted.url && pool.user === wanted.worker,
-  );
-  const inPlace = pools[wanted.index];
-  const found = same.find((pool) => pool === inPlace) ?? (same.length === 1 ? same[0] : undefined);
-  if (found === undefined) throw new RigbridgeError("not.possible", `XMRig no longer lists the pool ${wanted.url}`);
+  const found = listedEntry(pools, wanted, (pool) => {
+    const entry = new TolerantReader(pool, new Notes(), "");
+    return { url: urlOf(entry), worker: workerOf(entry) };
+  });
   return { pools, found };
 }
 
-/** What all pools of the rig agree on, which a new one then is for as well. */
+/** The value that all pools share, which a new one gets too. */
 function common(pools: readonly Pool[], key: "algo" | "coin"): unknown {
   const [first] = pools;
   return first !== undefined && pools.every((pool) => pool[key] === first[key]) ? (first[key] ?? null) : null;
 }
 
-/** XMRig writes host:port and says apart whether it is TLS. */
+/** XMRig writes host:port and TLS separately. */
 function urlOf(pool: TolerantReader): string {
   const url = pool.text("url", 255) ?? "";
   if (url.includes("://")) return url;
   return `${pool.boolean("tls") === true ? "stratum+ssl" : "stratum+tcp"}://${url}`;
 }
 
+const workerOf = (pool: TolerantReader): string => pool.text("user", 255) ?? "";
+
 const withoutScheme = (url: string): string => url.replace(/^[a-z+0-9]+:\/\//, "");
 
-/** The pools of the configuration; the active one is that which the summary's `connection` names. */
+/** The pools of the configuration; the active one is named in the summary's `connection`. */
 export function poolsOf(config: unknown, connection: TolerantReader, notes: Notes): PoolReading[] {
   const pools = new TolerantReader(config, notes, "config").list("pools", 64);
   const connected = withoutScheme(connection.text("pool", 255) ?? "");
@@ -94,7 +94,7 @@ export function poolsOf(config: unknown, connection: TolerantReader, notes: Note
   return pools.map((pool, index) => ({
     index,
     url: urlOf(pool),
-    worker: pool.text("user", 255) ?? "",
+    worker: workerOf(pool),
     status: enabledOf(pool) ? "enabled" : "disabled",
     active: pool === active,
     priority: index,
@@ -108,7 +108,7 @@ export function poolsOf(config: unknown, connection: TolerantReader, notes: Note
 
 const enabledOf = (pool: TolerantReader): boolean => pool.boolean("enabled") ?? true;
 
-/** Of a restricted XMRig only the pool in use is known, and not for whom it mines there. */
+/** Of a restricted XMRig only the pool in use is known, without its worker. */
 export function activeOnly(connection: TolerantReader): PoolReading[] {
   const pool = connection.text("pool", 255);
   if (pool === null) return [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { announcedIn, listenForRigs } from "../../src/link/mdns.ts";
-import { responder, testWithMulticast, udpPort } from "../discovery/multicast.ts";
+import { announcedIn, listenForRigs } from "../../src/discovery/announced-rigs.ts";
 import { within } from "../until.ts";
+import { responder, testWithMulticast, udpPort } from "./multicast.ts";
 
 type Records = Parameters<typeof announcedIn>[0];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { PlugSettings } from "../../src/contract/plug-settings.ts";
-import { isSameAddress, parseAddress } from "../../src/link/address.ts";
-import { outletOf } from "../../src/link/plugs/outlet.ts";
+import { PlugSettings } from "../../../src/contract/plug-settings.ts";
+import { isSameAddress, parseAddress } from "../../../src/link/address.ts";
+import { outletOf } from "../../../src/link/plugs/outlet.ts";
 
 const plugAt = (address: string, channel = 0, type = "shelly") =>
   outletOf(PlugSettings.parse({ type, address, channel }));
@@ -29,7 +29,7 @@ describe("a plug is the same plug", () => {
     expect(plugAt(written).id).toBe(plugAt(plain).id);
   });
 
-  test("whatever it is said to speak", () => {
+  test("whatever its configured type", () => {
     expect(plugAt("plug.lan", 1, "tasmota").id).toBe(plugAt("plug.lan", 1, "shelly").id);
   });
 

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
-import { openPlug, type Plug } from "../../src/link/plugs/plug.ts";
-import { stoppedClock } from "../clock.ts";
-import { problem } from "../errors.ts";
-import { messagesAt } from "../mqtt/messages-at.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
-import { until } from "../until.ts";
+import { MqttPlugSettings } from "../../../src/contract/plug-settings.ts";
+import { openPlug } from "../../../src/link/plugs/open-plug.ts";
+import type { Plug } from "../../../src/link/plugs/plug.ts";
+import { stoppedClock } from "../../clock.ts";
+import { problem } from "../../errors.ts";
+import { messagesAt } from "../../mqtt/messages-at.ts";
+import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../../mqtt/mosquitto.ts";
+import { until } from "../../until.ts";
 
 const never = new AbortController().signal;
 const closing: (() => Promise<unknown>)[] = [];
@@ -50,7 +51,7 @@ async function reads(plug: Plug, wanted: object): Promise<void> {
 }
 
 describe("a plug over MQTT", () => {
-  test("is as its messages say, in plain numbers and words", async () => {
+  test("reports the state in its messages, as plain numbers and words", async () => {
     const { plug } = await opened();
     await device.say(all.state, "ON", { retain: true });
     await device.say(all.power, "73.5", { retain: true });
@@ -61,7 +62,7 @@ describe("a plug over MQTT", () => {
     await reads(plug, { on: false, power: 0, energy: 1250 });
   });
 
-  test("is as its messages say, in one JSON for all", async () => {
+  test("reports the state in its messages, as one JSON for all", async () => {
     const topic = "tele/plug";
     const { plug } = await opened({
       set: "plug/set",
@@ -86,27 +87,27 @@ describe("a plug over MQTT", () => {
     ["FALSE", false],
     ["closed", true],
     ["open", false],
-  ])("says %j", async (word, on) => {
+  ])("takes %j as its state", async (word, on) => {
     const { plug } = await opened({ set: "plug/set", state: "plug/state" }, { on: "closed", off: "open" });
     await device.say(all.state, word, { retain: true });
     await reads(plug, { on, power: null, energy: null });
   });
 
-  test("is not known before it has said something, and what makes no sense says nothing", async () => {
+  test("has no state before its first message, and ignores messages without a meaning", async () => {
     const { plug } = await opened();
     for (const odd of ["", "maybe", "2", "null", '{"on":true}', "constructor", "__proto__"])
       await device.say(all.state, odd, { retain: true });
     const { code, message } = await problem(plug.read(never));
-    expect([code, message]).toEqual(["rig.unreachable", "plug/state has not said whether the plug is on"]);
+    expect([code, message]).toEqual(["rig.unreachable", "plug/state has not reported whether the plug is on"]);
   });
 
-  test("is known at its first read by what the broker has kept", async () => {
+  test("has the state of a retained message at its first read", async () => {
     await device.say(all.state, "ON", { retain: true });
     const { plug } = await opened();
     expect(await plug.read(never)).toMatchObject({ on: true });
   });
 
-  test("is not read any more once nothing of it was heard for ten minutes", async () => {
+  test("cannot be read after ten minutes without a message", async () => {
     const { plug, clock } = await opened();
     await device.say(all.state, "ON", { retain: true });
     await device.say(all.power, "70", { retain: true });
@@ -119,7 +120,7 @@ describe("a plug over MQTT", () => {
     await reads(plug, { on: true, power: null, energy: 2000 });
   });
 
-  test("is switched once it says so itself", async () => {
+  test("counts as switched once it reports that itself", async () => {
     const { plug } = await opened();
     await device.say(all.state, "ON", { retain: true });
     await reads(plug, { on: true, power: null, energy: null });
@@ -136,13 +137,13 @@ describe("a plug over MQTT", () => {
     await expect(plug.read(never)).resolves.toMatchObject({ on: false });
   });
 
-  test("is told with the words of its own", async () => {
+  test("is switched with its own payloads", async () => {
     const { plug } = await opened(all, { on: '{"state":"on"}', off: "no" });
     void plug.switch(true, never).catch(() => undefined);
     expect((await device.until(({ topic }) => topic === all.set)).payload).toBe('{"state":"on"}');
   });
 
-  test("is not known to have switched when it does not say so", async () => {
+  test("fails a switch that it does not confirm", async () => {
     const { plug } = await opened();
     const giveUp = new AbortController();
     const failed = problem(plug.switch(true, giveUp.signal));
@@ -151,7 +152,7 @@ describe("a plug over MQTT", () => {
     const { code, message } = await failed;
     expect([code, message]).toEqual([
       "rig.timeout",
-      "The plug was told at plug/set to switch on, and plug/state does not say that it has",
+      "The plug was switched on at plug/set, and plug/state did not confirm it in time",
     ]);
   });
 
@@ -164,7 +165,7 @@ describe("a plug over MQTT", () => {
     );
   });
 
-  test("says what is missing where there are no messages at all", async () => {
+  test("names what is missing without a broker", async () => {
     const supply = MqttPlugSettings.parse({ type: "mqtt", topics: all });
     const plug = openPlug(supply, { messages: null, now: Date.now });
     const words = "a plug of the type mqtt needs the MQTT bridge: set mqtt in the configuration";

@@ -3,7 +3,7 @@ import { BlockList, isIPv4, type LookupFunction } from "node:net";
 
 /**
  * Addresses that are never a rig: "this host", link-local (where clouds keep their metadata), multicast and broadcast.
- * An IPv4 address in IPv6 clothes counts as what it is.
+ * An IPv4-mapped IPv6 address counts as the IPv4 address.
  */
 const forbidden = new BlockList();
 forbidden.addSubnet("0.0.0.0", 8, "ipv4");
@@ -13,7 +13,7 @@ forbidden.addAddress("255.255.255.255", "ipv4");
 forbidden.addAddress("::", "ipv6");
 forbidden.addSubnet("fe80::", 10, "ipv6");
 forbidden.addSubnet("ff00::", 8, "ipv6");
-// Clouds answer here as they do at 169.254.169.254.
+// Metadata services of clouds, like 169.254.169.254.
 forbidden.addAddress("100.100.100.200", "ipv4");
 forbidden.addAddress("192.0.0.192", "ipv4");
 forbidden.addAddress("fd00:ec2::254", "ipv6");
@@ -24,14 +24,14 @@ for (const prefix of ["64:ff9b::", "::ffff:0:", "::"]) {
   forbidden.addSubnet(`${prefix}224.0.0.0`, 100, "ipv6");
 }
 forbidden.addSubnet("64:ff9b::", 104, "ipv6");
-// A network's own translator (RFC 8215) may place the IPv4 address anywhere in it.
+// A local translator (RFC 8215) may put the IPv4 address anywhere in this prefix.
 forbidden.addSubnet("64:ff9b:1::", 48, "ipv6");
 forbidden.addSubnet("2002:a9fe::", 32, "ipv6");
 forbidden.addSubnet("2002:e000::", 20, "ipv6");
 
 export const isForbidden = (ip: string): boolean => forbidden.check(ip, isIPv4(ip) ? "ipv4" : "ipv6");
 
-/** `resolve` without the addresses that are forbidden. */
+/** `resolve` without forbidden addresses. */
 export const lookupThrough =
   (resolve: LookupAll): LookupFunction =>
   (name, options, callback) => {
@@ -52,5 +52,5 @@ export type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
 ) => void;
 
-/** What the system resolves, without forbidden addresses: a name cannot lead where an address may not. */
+/** The system's resolver without forbidden addresses, so that a name cannot lead to one. */
 export const rigLookup = lookupThrough(lookup);

@@ -30,7 +30,7 @@ describe("numbers", () => {
     expect(parseNumber(text)).toBe(number);
   });
 
-  test("are scaled to SI without the noise of binary fractions", () => {
+  test("are scaled to SI without rounding errors of binary fractions", () => {
     const { reply } = reader({ "MHS 5s": 133.86, voltage: 1146 });
     expect(reply.number("MHS 5s", { times: 1e6 })).toBe(133_860_000);
     expect(reply.number("voltage", { times: 1e-3 })).toBe(1.146);
@@ -61,7 +61,7 @@ describe("numbers", () => {
     expect(notes.list()).toEqual([]);
   });
 
-  test("beyond what is exact are no counts", () => {
+  test("beyond the exact range are not counts", () => {
     const { reply } = reader({ shares: 2 ** 60, best: 4.9 });
     expect(reply.integer("shares")).toBeNull();
     expect(reply.integer("best")).toBe(4);
@@ -69,7 +69,7 @@ describe("numbers", () => {
 });
 
 describe("texts", () => {
-  test("lose terminal escapes, control characters and marks that turn their direction", () => {
+  test("lose terminal escapes, control characters and direction marks", () => {
     expect(printable("\u001b[31mrig\u0007\u202e-7\r\n")).toBe("rig-7");
   });
 
@@ -79,7 +79,7 @@ describe("texts", () => {
     expect(notes.list()).toEqual(["summary.name is too long and was cut"]);
   });
 
-  test("of no printable character are unknown, and numbers are texts", () => {
+  test("without printable characters are unknown, and numbers are texts", () => {
     const { reply } = reader({ empty: "\u0000 ", board: 401 });
     expect([reply.text("empty"), reply.text("board")]).toEqual([null, "401"]);
   });
@@ -97,14 +97,14 @@ test("yes and no are read in the words that devices use", () => {
   ]);
 });
 
-test("a list holds its objects, at most as many as asked, and says what it left out", () => {
+test("a list contains its objects up to a maximum, and notes what it left out", () => {
   const { reply, notes } = reader({ devs: [{ id: 1 }, 7, { id: 2 }, { id: 3 }], pools: {} });
   expect(reply.list("devs", 3).map((each) => each.integer("id"))).toEqual([1, 2]);
   expect(reply.list("pools")).toEqual([]);
   expect(notes.list()).toHaveLength(3);
 });
 
-test("keys of Object.prototype are not in a reply that does not say them", () => {
+test("keys of Object.prototype are not in a reply that lacks them", () => {
   const { reply } = reader({});
   expect([reply.text("constructor"), reply.has("toString"), reply.object("__proto__").keys()]).toEqual([
     null,
@@ -113,13 +113,13 @@ test("keys of Object.prototype are not in a reply that does not say them", () =>
   ]);
 });
 
-test("notes are bounded and said once", () => {
+test("notes are bounded and not repeated", () => {
   const notes = new Notes();
   for (let index = 0; index < 100; index += 1) notes.add(`note ${index % 50}`);
   expect(notes.list()).toHaveLength(20);
 });
 
-test("nothing that a device may say makes reading throw, and every number read is finite and in range", () => {
+test("no reply makes reading throw, and every number is finite and in range", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom("a", "b", "__proto__"), fc.anything()), (value) => {
       const { reply, notes } = reader(value);

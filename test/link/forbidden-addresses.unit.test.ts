@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookupThrough } from "../../../src/link/transports/forbidden-addresses.ts";
+import { lookupThrough } from "../../src/link/forbidden-addresses.ts";
 
 type Addresses = { readonly address: string; readonly family: number }[];
 
@@ -27,13 +27,13 @@ test.each([
   expect([await resolved(true), await resolved(false)]).toEqual(["EFORBIDDEN", "EFORBIDDEN"]);
 });
 
-test("of a name's addresses only those are called that may be", async () => {
+test("of a name's addresses only allowed ones are used", async () => {
   const both = [v4("169.254.169.254"), v4("10.0.0.7")];
   const resolved = named(both, both);
   expect([await resolved(true), await resolved(false)]).toEqual([[v4("10.0.0.7")], "10.0.0.7"]);
 });
 
-test("a name that changes after it was good is looked at again: what is checked is what is called", async () => {
+test("a name whose address changes is checked again: the checked address is the one used", async () => {
   const resolved = named([v4("10.0.0.7")], [v4("169.254.169.254")]);
   expect([await resolved(true), await resolved(true)]).toEqual([[v4("10.0.0.7")], "EFORBIDDEN"]);
 });

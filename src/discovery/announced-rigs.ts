@@ -1,19 +1,19 @@
-import { announcementsIn, type Records } from "../discovery/announcements.ts";
-import { type AskOptions, askForService } from "../discovery/mdns.ts";
-import type { Announced } from "./scan.ts";
+import type { Announced } from "../link/scan.ts";
+import { announcementsIn, type Records } from "./announcements.ts";
+import { type AskOptions, askForService } from "./mdns.ts";
 
 export interface MdnsPacket {
   readonly announced: readonly Announced[];
-  /** On which interfaces nothing could be asked, and why. */
+  /** Interfaces that could not be queried, and why. */
   readonly notes: readonly string[];
 }
 
-/** As many announcements are taken from one search; whoever sends more is no honest device. */
+/** Of one search; more would not come from honest devices. */
 const mostAnnounced = 1_000;
 
 /**
  * Asks by multicast DNS (RFC 6762) which devices have a web interface, as AxeOS announces its own. Only private
- * addresses are taken from the answers. Resolves when the time is over or the signal was aborted; never rejects.
+ * addresses are taken from the answers. Resolves when time is up or the signal is aborted; never rejects.
  */
 export async function listenForRigs(options: AskOptions): Promise<MdnsPacket> {
   const places = new Map<string, Announced>();
@@ -27,7 +27,7 @@ export async function listenForRigs(options: AskOptions): Promise<MdnsPacket> {
 
 const service = "_http._tcp.local";
 
-/** Where the web services that a packet tells of are; where it does not say, at its sender's port 80. */
+/** The web services that a packet announces; port 80 where it names none. */
 export const announcedIn = (packet: Records, sender: string): Announced[] =>
   announcementsIn(packet, sender, service).flatMap(({ hosts, port }) =>
     hosts.map((host) => ({ host, port: port ?? 80 })),
