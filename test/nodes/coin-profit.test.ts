@@ -146,10 +146,10 @@ describe("coin profit", () => {
 
   test.each([
     [{ payload: {} }, "Action: is empty"],
-    [{ payload: "sell" }, 'Action: there is no action "sell"'],
-    [{ payload: 7 }, 'Action: there is no action "7"'],
+    [{ payload: "sell" }, 'Action: unknown action "sell"'],
+    [{ payload: 7 }, 'Action: unknown action "7"'],
     [{}, "Action: is empty"],
-    [{ payload: ["set"] }, 'Action: there is no action "set"'],
+    [{ payload: ["set"] }, 'Action: unknown action "set"'],
     [{ payload: { action: "set", profit: 1 } }, "shortName: is required"],
     [{ payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } }, "user_id: is said with the service"],
     [

@@ -17,14 +17,14 @@ afterAll(async () => {
   await service.close();
 });
 
-/** The nodes with a dialog of their own, and what they are called in the palette. */
+/** The nodes with a dialog of their own, and their names in the palette. */
 const nodes = [
   { type: "rigbridge-miner-action", called: { "en-US": "miner action", de: "Miner-Aktion" } },
-  { type: "rigbridge-miner-in", called: { "en-US": "miner in", de: "Miner ein" } },
-  { type: "rigbridge-miner-get", called: { "en-US": "miner get", de: "Miner holen" } },
+  { type: "rigbridge-miner-in", called: { "en-US": "miner in", de: "Miner-Eingang" } },
+  { type: "rigbridge-miner-get", called: { "en-US": "miner get", de: "Miner-Abfrage" } },
   { type: "rigbridge-coin-profit", called: { "en-US": "coin profit", de: "Coin-Profit" } },
-  { type: "rigbridge-notification-in", called: { "en-US": "notification in", de: "Meldung ein" } },
-  { type: "rigbridge-summary-in", called: { "en-US": "summary in", de: "Übersicht ein" } },
+  { type: "rigbridge-notification-in", called: { "en-US": "notification in", de: "Meldungs-Eingang" } },
+  { type: "rigbridge-summary-in", called: { "en-US": "summary in", de: "Übersichts-Eingang" } },
 ] as const;
 
 const tab: FlowNode = { id: "tab", type: "tab", label: "Test" };
@@ -92,7 +92,7 @@ describe("Node-RED's editor", () => {
       await editor.typed("action").press("ArrowDown");
       const grey = page.locator(".rigbridge-offer.rigbridge-grey");
       await grey.first().waitFor();
-      expect(await grey.filter({ hasText: "(power_limit)" }).textContent()).toMatch(/Rig A: it has no such control$/);
+      expect(await grey.filter({ hasText: "(power_limit)" }).textContent()).toMatch(/Rig A: it does not support this$/);
       expect(await grey.filter({ hasText: "(restart)" }).count()).toBe(0);
       await editor.offers.filter({ hasText: "(restart)" }).click();
       await editor.end("ok");
@@ -158,7 +158,7 @@ describe("Node-RED's editor", () => {
     await red.deploy([tab, service.node, { ...act, scope: "all", action: "restart", wires: [] }], service.credentials);
     await service.away();
     await until(
-      () => red.status("act")?.text?.startsWith("no connection") === true,
+      () => red.status("act")?.text?.startsWith("not connected: ") === true,
       "the node to show that the service is away",
       { details: red.log },
     );

@@ -74,9 +74,9 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     await until(() => bench.heard("action").errors.length === 1, "the error about the unknown miner");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "not.found",
-      message: 'Miners: there is no miner "Nobody"',
+      message: 'Miners: unknown miner "Nobody"',
     });
-    expect(bench.heard("action").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
+    expect(bench.heard("action").statuses.at(-1)).toMatch(/^red dot Miners: unknown miner "Nobody"/);
     bench.send("action", { which: service.steered });
     await until(() => bench.heard("out").messages.length === 1, "the answer for the miner that exists");
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { success: true, state: "possible" } });
@@ -104,7 +104,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     await until(() => bench.heard("action").errors.length === 1, "the error about the missing control");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "control.absent",
-      message: `${service.steered} cannot be told "throttle": it has no such control`,
+      message: `${service.steered} cannot execute "throttle": it does not support this`,
     });
     const query = new URLSearchParams({ scope: "miners", miners: service.steered });
     const { body } = await bench.request().get(`/rigbridge/actions/service?${query}`);
@@ -124,7 +124,7 @@ describe("a miner action", () => {
     bench.send("action", {});
     await until(() => bench.heard("action").errors.length === 1, "the error about the miners that failed");
     const [error] = bench.heard("action").errors;
-    expect(error?.message).toMatch(/^3 of 3 miners did not do it; the first: Rig A/);
+    expect(error?.message).toMatch(/^3 of 3 miners failed; the first: Rig A/);
     expect(error?.cause).toEqual([
       expect.objectContaining({ name: "Rig A", success: false, code: expect.any(String), topic: expect.any(String) }),
       expect.objectContaining({ name: "Rig B" }),
@@ -192,7 +192,7 @@ describe("a miner action", () => {
     await until(() => bench.heard("action").errors.length === 1, "the error about the ambiguous miner name");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "input.invalid",
-      message: expect.stringMatching(/^Miners: 2 miners are called "Rig A"; say which by its uid: /),
+      message: expect.stringMatching(/^Miners: 2 miners match "Rig A"; use the uid: /),
     });
     expect(bench.heard("out").messages).toEqual([]);
   });
@@ -204,16 +204,16 @@ describe("a miner action", () => {
     await until(() => bench.heard("action").errors.length === 1, "the error about the unknown miner");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "not.found",
-      message: 'Miners: there is no miner "Hall"',
+      message: 'Miners: unknown miner "Hall"',
     });
   });
 
   test.each([
     [{ scope: "miners", miners: "Rig A", action: "" }, "input.invalid", "Action: is empty"],
-    [{ scope: "miners", miners: "Rig A", action: "dance" }, "input.invalid", 'Action: there is no action "dance"'],
+    [{ scope: "miners", miners: "Rig A", action: "dance" }, "input.invalid", 'Action: unknown action "dance"'],
     [{ scope: "miners", miners: "Rig A", action: "mode" }, "input.invalid", 'Value: "mode" needs a value'],
     [{ scope: "miners", miners: "", action: "stop" }, "input.invalid", "Miners: is empty"],
-    [{ scope: "group", group: "Hall Z", action: "stop" }, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "group", group: "Hall Z", action: "stop" }, "not.found", 'Group: unknown group "Hall Z"'],
     [
       { scope: "miners", miners: "Rig A", action: "change_pool", value: "Nowhere" },
       "input.invalid",
@@ -238,7 +238,7 @@ describe("a miner action", () => {
   test("whose configuration is a mistake says so to every message", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A", action: "stop", parallel: "many" });
-    expect(bench.heard("action").statuses).toEqual(["red dot At once: is no number in the allowed range"]);
+    expect(bench.heard("action").statuses).toEqual(["red dot In parallel: must be a number in the allowed range"]);
     bench.send("action", {});
     await until(() => bench.heard("action").errors.length === 1, "the error about the wrong configuration");
     expect(bench.heard("action").errors[0]?.code).toBe("config.invalid");
@@ -249,7 +249,7 @@ describe("a miner action", () => {
     const bench = await open(service, { service: "gone", scope: "all", action: "stop" });
     bench.send("action", {});
     await until(() => bench.heard("action").errors.length === 1, "the error about the missing service");
-    expect(bench.heard("action").errors[0]?.message).toBe("Service: choose a service and deploy it");
+    expect(bench.heard("action").errors[0]?.message).toBe("Service: choose a service and deploy");
   });
 });
 
@@ -307,7 +307,7 @@ describe("a miner action while the service is away", () => {
     await until(() => bench.heard("action").errors.length === 1, "the error about the expired message");
     expect(bench.heard("action").errors[0]).toMatchObject({
       code: "service.unreachable",
-      message: expect.stringMatching(/not sent late/),
+      message: expect.stringMatching(/expired/),
     });
     await service.back();
     await until(() => !lost(bench)(), "the node to show that the service is back");

@@ -183,7 +183,7 @@ describe("a miner get", () => {
   });
 
   test.each<[Fields, Fields, string, string | RegExp]>([
-    [{ scope: "miners", miners: "Nobody" }, {}, "not.found", 'Miners: there is no miner "Nobody"'],
+    [{ scope: "miners", miners: "Nobody" }, {}, "not.found", 'Miners: unknown miner "Nobody"'],
     [{ scope: "miners", miners: "" }, {}, "input.invalid", "Miners: is empty"],
     [
       { scope: "miners", miners: "who", minersType: "msg" },
@@ -191,14 +191,14 @@ describe("a miner get", () => {
       "input.invalid",
       /^Miners: must be a name/,
     ],
-    [{ scope: "group", group: "Hall Z" }, {}, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "group", group: "Hall Z" }, {}, "not.found", 'Group: unknown group "Hall Z"'],
     [{ what: "history" }, { from: "yesterday" }, "input.invalid", /^From: must be a time like/],
     [{ what: "history" }, { to: {} }, "input.invalid", /^To: must be a time like/],
     [{ what: "history" }, { step: "often" }, "input.invalid", /^Step: must be a number of seconds/],
     [{ what: "history" }, { from: 2000, to: 1000 }, "input.invalid", /before/],
     [{ what: "history", from: "$no(", fromType: "jsonata" }, {}, "input.invalid", /^From: .*\(jsonata\)$/],
-    [{ what: "all" }, {}, "config.invalid", /is not of the right kind$/],
-    [{ service: "gone" }, {}, "input.invalid", "Service: choose a service and deploy it"],
+    [{ what: "all" }, {}, "config.invalid", /has the wrong type$/],
+    [{ service: "gone" }, {}, "input.invalid", "Service: choose a service and deploy"],
   ])("with %j and %j says %s, and goes on", async (fields, msg, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);

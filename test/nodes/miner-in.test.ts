@@ -144,9 +144,9 @@ describe("a miner in", () => {
     const bench = await open(service, { scope: "miners", miners: "Rig A, Nobody", interval: 1, repeat: true });
     await got(bench, 3, "the third message about Rig A");
     expect(bench.heard("in").errors).toEqual([
-      { code: "not.found", message: 'Miners: there is no miner "Nobody"', cause: undefined },
+      { code: "not.found", message: 'Miners: unknown miner "Nobody"', cause: undefined },
     ]);
-    expect(bench.heard("in").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
+    expect(bench.heard("in").statuses.at(-1)).toMatch(/^red dot Miners: unknown miner "Nobody"/);
     expect(new Set(bench.heard("out").messages.map(({ payload }) => nameIn(payload)))).toEqual(new Set(["Rig A"]));
   });
 
@@ -246,8 +246,8 @@ describe("a miner in", () => {
 
   test.each<[Fields, string, string | RegExp]>([
     [{ scope: "miners", miners: "" }, "input.invalid", "Miners: is empty"],
-    [{ scope: "miners", miners: "Nobody" }, "not.found", 'Miners: there is no miner "Nobody"'],
-    [{ scope: "group", group: "Hall Z" }, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "miners", miners: "Nobody" }, "not.found", 'Miners: unknown miner "Nobody"'],
+    [{ scope: "group", group: "Hall Z" }, "not.found", 'Group: unknown group "Hall Z"'],
     [{ scope: "miners", miners: "$bad(", minersType: "jsonata" }, "input.invalid", /^Miners: .*\(jsonata\)$/],
     [{ scope: "miners", miners: "unset", minersType: "global" }, "input.invalid", /^Miners: must be a name/],
   ])("with %j says %s", async (fields, code, message) => {
@@ -263,18 +263,18 @@ describe("a miner in", () => {
 
   test.each<[Fields, string]>([
     [{ scope: "miners", miners: "who", minersType: "msg" }, "Miners: this node has no input, so there is no"],
-    [{ interval: "often" }, "Interval: is no number in the allowed range"],
-    [{ interval: 0 }, "Interval: is no number in the allowed range"],
-    [{ when: "sometimes" }, "When: is not of the right kind"],
-    [{ when: "threshold", property: "status" }, "Property: is no property that a limit can be set for"],
+    [{ interval: "often" }, "Interval: must be a number in the allowed range"],
+    [{ interval: 0 }, "Interval: must be a number in the allowed range"],
+    [{ when: "sometimes" }, "Send: has the wrong type"],
+    [{ when: "threshold", property: "status" }, "Property: is not a property that can have a limit"],
     [{ when: "threshold", property: "power", basis: "expected" }, "Counted in: is not possible for this property"],
-    [{ when: "threshold", property: "power", basis: "value", unit: "TH/s" }, "Unit: is not of the right kind"],
-    [{ when: "threshold", threshold: "low" }, "Limit: is no number in the allowed range"],
-    [{ when: "threshold", hold: -1 }, "For at least: is no number in the allowed range"],
-    [{ when: "threshold", hysteresis: -1 }, "Hysteresis: is no number in the allowed range"],
+    [{ when: "threshold", property: "power", basis: "value", unit: "TH/s" }, "Unit: has the wrong type"],
+    [{ when: "threshold", threshold: "low" }, "Limit: must be a number in the allowed range"],
+    [{ when: "threshold", hold: -1 }, "For at least: must be a number in the allowed range"],
+    [{ when: "threshold", hysteresis: -1 }, "Hysteresis: must be a number in the allowed range"],
     [{ scope: "some" }, "For: is missing"],
-    [{ service: "gone" }, "Service: choose a service and deploy it"],
-    [{ version: 9 }, "This node was made by a newer version"],
+    [{ service: "gone" }, "Service: choose a service and deploy"],
+    [{ version: 9 }, "This node was configured by a newer version"],
   ])("stands still with %j, and says why", async (fields, words) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);

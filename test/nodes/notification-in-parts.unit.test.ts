@@ -108,7 +108,7 @@ describe("what is over the limit", () => {
     telling.send([{ event: "closed", notification: notification(1) }], farm);
     expect(sent).toHaveLength(2);
     clock.pass(30);
-    const message = "3 more notifications, over the limit of 2 in a minute";
+    const message = "3 more notifications, over the limit of 2 per minute";
     expect(sent.slice(2)).toEqual([
       { event: "held-back", topic: "", miner: null, payload: { message, count: 3, new: 2, changed: 0, closed: 1 } },
     ]);
@@ -122,7 +122,7 @@ describe("what is over the limit", () => {
     const { clock, warned, telling } = open();
     telling.send(changes(3), farm);
     telling.close();
-    expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 in a minute"]]);
+    expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 per minute"]]);
   });
 });
 

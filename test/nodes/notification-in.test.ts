@@ -254,8 +254,8 @@ describe("notification in", () => {
       () => bench.heard("all in").errors.some(({ code }) => code === "not.found"),
       "the error about the unknown miner",
     );
-    expect(bench.heard("all in").errors.at(-1)?.message).toBe('Miners: there is no miner "Nobody"');
-    expect(bench.heard("all in").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner/);
+    expect(bench.heard("all in").errors.at(-1)?.message).toBe('Miners: unknown miner "Nobody"');
+    expect(bench.heard("all in").statuses.at(-1)).toMatch(/^red dot Miners: unknown miner/);
     opened.switchOff("Rig B");
     await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
     expect(bench.told("all")).toEqual([]);
@@ -265,14 +265,14 @@ describe("notification in", () => {
   });
 
   test.each([
-    [{ text: "(", textKind: "regex" }, /^Text: is no regular expression: /],
+    [{ text: "(", textKind: "regex" }, /^Text: is not a regular expression: /],
     [{ text: "x".repeat(201) }, /^Text: is too long$/],
-    [{ limit: "many" }, /^At most: is no number in the allowed range$/],
-    [{ interval: 0 }, /^Interval: is no number in the allowed range$/],
-    [{ warningsOnly: "yes" }, /^Warnings only: is not of the right kind$/],
+    [{ limit: "many" }, /^Limit: must be a number in the allowed range$/],
+    [{ interval: 0 }, /^Interval: must be a number in the allowed range$/],
+    [{ warningsOnly: "yes" }, /^Warnings only: has the wrong type$/],
     [{ scope: "some" }, /^For: is missing$/],
-    [{ service: "none" }, /^Service: choose a service and deploy it$/],
-    [{ version: 2 }, /^This node was made by a newer version/],
+    [{ service: "none" }, /^Service: choose a service and deploy$/],
+    [{ version: 2 }, /^This node was configured by a newer version/],
   ])("stands still with %j, and says why", async (fields, problem) => {
     const opened = await elsewhere();
     const bench = await open(opened, { wrong: fields, right: {} });

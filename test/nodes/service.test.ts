@@ -97,8 +97,8 @@ describe("a rigbridge-service", () => {
   test("says what is wrong with its configuration, naming the field", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: "nowhere at all" });
     await until(() => shown(bench).at(-1)?.startsWith("red ring") === true, "the node to show the connection problem");
-    expect(bench.heard("service").warnings).toEqual(["Address: is no address like http://192.168.1.5:17790"]);
-    expect(shown(bench).at(-1)).toMatch(/^red ring no connection: Address: is no address like/);
+    expect(bench.heard("service").warnings).toEqual(["Address: must be an address like http://192.168.1.5:17790"]);
+    expect(shown(bench).at(-1)).toMatch(/^red ring not connected: Address: must be an address like/);
   });
 
   test("names an environment variable that is not set", async () => {
@@ -111,7 +111,7 @@ describe("a rigbridge-service", () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, {}, { service: { key: "another-key-that-is-wrong" } });
     await until(
-      () => shown(bench).at(-1) === "red ring no connection: API key refused",
+      () => shown(bench).at(-1) === "red ring not connected: API key refused",
       "the node to show that its key was refused",
     );
     expect(JSON.stringify([bench.heard("service"), bench.heard("action")])).not.toContain("another-key");
@@ -125,7 +125,7 @@ describe("a rigbridge-service", () => {
     expect(Named.parse(body).map(({ value }) => value)).toEqual(["Rig C"]);
   });
 
-  test("made by a newer version is not guessed at", async () => {
+  test("configured by a newer version is not guessed at", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { version: 99 });
     await until(() => bench.heard("service").warnings.length > 0, "the warning about the newer version");
     expect(bench.heard("service").warnings[0]).toMatch(/newer version/);

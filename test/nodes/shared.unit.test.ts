@@ -49,10 +49,10 @@ describe("the configuration of a node", () => {
 
   test("that is a mistake names its field", () => {
     expect(mistake({ service: " " })).toBe("Service: is missing");
-    expect(mistake({ service: 7 })).toBe("Service: is not of the right kind");
+    expect(mistake({ service: 7 })).toBe("Service: has the wrong type");
     expect(mistake({ rigs: [{ address: "a" }, { address: "" }] })).toBe("Rigs 2: is missing");
-    expect(mistake({ version: 4 })).toMatch(/made by a newer version/);
-    expect(mistake({ seconds: "61" })).toMatch(/is no number in the allowed range$/);
+    expect(mistake({ version: 4 })).toMatch(/configured by a newer version/);
+    expect(mistake({ seconds: "61" })).toMatch(/must be a number in the allowed range$/);
   });
 });
 
@@ -103,9 +103,9 @@ describe("the miners that are meant", () => {
   ])("by %j are %j", (given, expected) => expect(ids(given)).toEqual(expected));
 
   test.each([
-    ["Nobody", "not.found", 'Miners: there is no miner "Nobody"'],
-    ["Rig A, Nobody", "not.found", 'Miners: there is no miner "Nobody"'],
-    ["Twin", "input.invalid", 'Miners: 2 miners are called "Twin"; say which by its uid: uid-3, uid-4'],
+    ["Nobody", "not.found", 'Miners: unknown miner "Nobody"'],
+    ["Rig A, Nobody", "not.found", 'Miners: unknown miner "Nobody"'],
+    ["Twin", "input.invalid", 'Miners: 2 miners match "Twin"; use the uid: uid-3, uid-4'],
     ["", "input.invalid", "Miners: is empty"],
     [" , ", "input.invalid", "Miners: is empty"],
     [[], "input.invalid", "Miners: is empty"],
@@ -121,12 +121,12 @@ describe("the miners that are meant", () => {
     expect(inGroup(6)).toEqual([4]);
     expect(inGroup("site / hall")).toEqual([4]);
     expect(refusal(() => inGroup("Hall")).message).toBe(
-      'Group: several groups are called "Hall"; say which: Site / Hall (6), Barn / Hall (8)',
+      'Group: several groups match "Hall"; use the path: Site / Hall (6), Barn / Hall (8)',
     );
-    expect(refusal(() => inGroup("Attic"))).toEqual({ code: "not.found", message: 'Group: there is no group "Attic"' });
+    expect(refusal(() => inGroup("Attic"))).toEqual({ code: "not.found", message: 'Group: unknown group "Attic"' });
     expect(refusal(() => inGroup("Barn"))).toEqual({
       code: "not.found",
-      message: 'There is no miner in the group "Barn"',
+      message: 'The group "Barn" contains no miners',
     });
   });
 
@@ -168,9 +168,9 @@ describe("the status of a node", () => {
       "green dot connected",
       "blue dot working",
       "green dot Rig A: restarted · 14:05",
-      "red ring no connection: nothing answers",
-      "red ring no connection: nothing answers · 2 waiting",
-      "red ring no connection: nothing answers",
+      "red ring not connected: no answer",
+      "red ring not connected: no answer · 2 waiting",
+      "red ring not connected: no answer",
       "green dot Rig A: restarted · 14:05",
       "red dot no · 14:05",
     ]);

@@ -75,11 +75,11 @@ const payloadIn = (msg: { readonly payload?: unknown } | undefined): Fields =>
 describe("a summary in", () => {
   test.each<[Fields, string]>([
     [{ onChange: false, every: "0" }, "Every: is 0, so that nothing would ever be sent"],
-    [{ pace: "fast" }, "At most every: is no number in the allowed range"],
-    [{ every: -1 }, "Every: is no number in the allowed range"],
-    [{ onChange: "yes" }, "is not of the right kind"],
+    [{ pace: "fast" }, "At most every: must be a number in the allowed range"],
+    [{ every: -1 }, "Every: must be a number in the allowed range"],
+    [{ onChange: "yes" }, "has the wrong type"],
     [{ service: "" }, "Service: is missing"],
-    [{ service: "gone" }, "Service: choose a service and deploy it"],
+    [{ service: "gone" }, "Service: choose a service and deploy"],
   ])("stands still with %j, and says why", async (fields, words) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
