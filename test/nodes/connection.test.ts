@@ -42,7 +42,7 @@ function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}):
     };
   };
   const log = { info: () => undefined, warn: (text: string) => said.push(String(text)) };
-  const connection = new FarmConnection({ open, log, linger: 10, ...options });
+  const connection = new FarmConnection({ open, log, lingerMs: 10, ...options });
   closers.push(() => connection.close());
   return { connection, said, counts };
 }
@@ -74,7 +74,7 @@ describe.each(kinds)("the connection to $name", (kind) => {
   });
 
   test("stays open over a deploy that closes one node and opens the next", async () => {
-    const { connection, counts } = connect(await openKind(kind), { linger: 60_000 });
+    const { connection, counts } = connect(await openKind(kind), { lingerMs: 60_000 });
     const leave = connection.join({});
     await until(() => connection.phase.kind === "connected", "the connection to be established");
     leave();
@@ -88,7 +88,7 @@ describe.each(kinds)("the connection to $name", (kind) => {
     const seen: number[] = [];
     connection.join({ miner: ({ id }) => seen.push(id) });
     await until(() => connection.phase.kind === "connected", "the connection to be established");
-    const { service, farm } = connection.asked();
+    const { service, farm } = connection.connected();
     await service.minerAction({ id: opened.steered, action: "stop" }, caller);
     opened.pass(60);
     await until(
@@ -115,7 +115,7 @@ describe("a connection", () => {
     const phases: string[] = [];
     connection.join({ phase: (phase) => phases.push(kindOf(phase)) });
     await until(() => phases.includes("lost"), "the connection to report the failed attempt");
-    expect(() => connection.asked()).toThrow("The store is in use");
+    expect(() => connection.connected()).toThrow("The store is in use");
     await until(() => connection.phase.kind === "connected", "the connection to be established after all");
     expect([said, tries]).toEqual([["The store is in use"], 3]);
   });
@@ -134,6 +134,6 @@ describe("a connection", () => {
     const before = phases.length;
     await connection.close();
     expect(phases.length).toBe(before);
-    expect(() => connection.asked()).toThrow("has not answered yet");
+    expect(() => connection.connected()).toThrow("has not answered yet");
   });
 });

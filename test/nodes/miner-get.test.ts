@@ -115,7 +115,7 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
     if (kind.isReference)
       expect([sent, error]).toEqual([
         [],
-        { code: "service.unsupported", message: "The service offers no history", cause: undefined },
+        { code: "service.unsupported", message: "The service does not offer history", cause: undefined },
       ]);
     else expect(sent[0]).toMatchObject({ payload: expect.any(Array), step: 0, miner: { name: service.steered } });
   });

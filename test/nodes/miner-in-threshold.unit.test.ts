@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Condition, clear, dueAt, judge, type Threshold, type Value } from "../../nodes/miner-in/threshold.ts";
+import { type Condition, clear, dueAt, evaluate, type Threshold, type Value } from "../../nodes/miner-in/threshold.ts";
 
 const below: Threshold = { is: "below", limit: 80, hysteresis: 5, hold: 600 };
 const above: Threshold = { is: "above", limit: 80, hysteresis: 5, hold: 600 };
@@ -31,7 +31,7 @@ describe("a threshold", () => {
     ["what is stale leaves the hold time, and does not complete it", below, holding, "stale", 1600, holding, null],
     ["what is stale ends nothing", below, begun, "stale", 9000, begun, null],
   ])("%s", (_, threshold, condition, value, at, next, event) => {
-    expect(judge(threshold, condition, value, at)).toEqual({ condition: next, event });
+    expect(evaluate(threshold, condition, value, at)).toEqual({ condition: next, event });
   });
 
   test("has to be looked at again when the hold time is over", () => {
@@ -63,7 +63,7 @@ function run(threshold: Threshold, samples: readonly { readonly wait: number; re
   let at = 0;
   return samples.map(({ wait, value }) => {
     at += wait;
-    const judged = judge(threshold, condition, value, at);
+    const judged = evaluate(threshold, condition, value, at);
     condition = judged.condition;
     return { at, value, event: judged.event };
   });

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { Every } from "../../nodes/miner-in/every.ts";
-import { Limits, type Tally, type Turn } from "../../nodes/miner-in/limits.ts";
-import { Statuses } from "../../nodes/miner-in/statuses.ts";
+import { type Crossing, LimitWatcher, type Tally } from "../../nodes/miner-in/limit-watcher.ts";
+import { IntervalReporter, StatusReporter } from "../../nodes/miner-in/reporters.ts";
 import {
   bases,
-  measured,
+  measure,
   thresholdProperties,
   thresholdPropertyNamed,
 } from "../../nodes/miner-in/threshold-properties.ts";
-import { those, Watched } from "../../nodes/miner-in/watched.ts";
+import { selectMiners, WatchedMiners } from "../../nodes/miner-in/watched-miners.ts";
 import type { Farm } from "../../nodes/shared/farm-connection.ts";
 import type { Fault } from "../../nodes/shared/faults.ts";
 import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
@@ -42,15 +41,15 @@ describe("what is judged", () => {
   const share = { key: "hashrate", basis: "expected", unit: "%" } as const;
 
   test("is a figure in the unit of the limit", () => {
-    expect(measured(hashing(1, 9e11), { key: "hashrate", basis: "value", unit: "TH/s" }, "below")).toBe(0.9);
+    expect(measure(hashing(1, 9e11), { key: "hashrate", basis: "value", unit: "TH/s" }, "below")).toBe(0.9);
     const hot = miner({ readings: readings({ temperature: 71 }) });
-    expect(measured(hot, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(71);
+    expect(measure(hot, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(71);
   });
 
   test("is a share of the expected or the average hash rate in per cent", () => {
-    expect(measured(hashing(1, 7.9e11), share, "below")).toBe(79);
+    expect(measure(hashing(1, 7.9e11), share, "below")).toBe(79);
     const falling = hashing(1, 5e11, { hashrateAverage: 2e12 });
-    expect(measured(falling, { ...share, basis: "average" }, "below")).toBe(25);
+    expect(measure(falling, { ...share, basis: "average" }, "below")).toBe(25);
   });
 
   test.each([
@@ -61,16 +60,16 @@ describe("what is judged", () => {
     ["a rig that was stopped", { ...hashing(1, 0), ...pick(inStatus(1, "Stopped")) }],
     ["a rig that is disabled", { ...hashing(1, 0), ...pick(inStatus(1, "Disabled")) }],
   ])("is not known of %s", (_, each) => {
-    expect(measured(each, share, "below")).toBe("unknown");
+    expect(measure(each, share, "below")).toBe("unknown");
   });
 
   test("is the temperature also of a rig that was stopped", () => {
     const stopped = { ...inStatus(1, "Stopped"), readings: readings({ temperature: 90 }) };
-    expect(measured(stopped, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(90);
+    expect(measure(stopped, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(90);
   });
 
   test("is nothing new after a missed read", () => {
-    expect(measured(hashing(1, 1e12, { stale: true }), share, "below")).toBe("stale");
+    expect(measure(hashing(1, 1e12, { stale: true }), share, "below")).toBe("stale");
   });
 
   test("is the worst of several boards or fans", () => {
@@ -81,7 +80,7 @@ describe("what is judged", () => {
     ];
     const each = miner({ readings: readings({ fans }) });
     const rpm = { key: "fan_rpm", basis: "value", unit: "rpm" } as const;
-    expect([measured(each, rpm, "below"), measured(each, rpm, "above")]).toEqual([400, 3000]);
+    expect([measure(each, rpm, "below"), measure(each, rpm, "above")]).toEqual([400, 3000]);
   });
 
   test("is offered with a label for each property and each basis", () => {
@@ -105,16 +104,16 @@ function pick({ statusInfo }: Miner): Pick<Miner, "statusInfo"> {
 describe("a limit", () => {
   function open(hold = 600) {
     const clock = new HeldClock();
-    const turns: Turn[] = [];
+    const crossings: Crossing[] = [];
     const tallies: Tally[] = [];
-    const limits = new Limits({
+    const limits = new LimitWatcher({
       threshold: { is: "below", limit: 80, hysteresis: 5, hold: hold * 1000 },
       clock,
-      measure: (each) => measured(each, { key: "hashrate", basis: "expected", unit: "%" }, "below"),
-      turned: (turn) => turns.push(turn),
+      measure: (each) => measure(each, { key: "hashrate", basis: "expected", unit: "%" }, "below"),
+      crossed: (crossing) => crossings.push(crossing),
       counted: (tally) => tallies.push(tally),
     });
-    const told = () => turns.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
+    const told = () => crossings.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
     return { clock, limits, told, tally: () => tallies.at(-1) };
   }
 
@@ -191,8 +190,8 @@ describe("an interval", () => {
   function open(changes: { readonly repeat?: boolean; readonly together?: boolean } = {}) {
     const clock = new HeldClock();
     const sent: [number, number | null][][] = [];
-    const every = new Every({
-      ...{ interval: 30_000, repeat: false, together: false, clock, ...changes },
+    const every = new IntervalReporter({
+      ...{ intervalMs: 30_000, repeat: false, together: false, clock, ...changes },
       message: (each) => minerMessage(each, []),
       send: (messages) => sent.push(messages.map(({ miner: { id, readings } }) => [id, readings.hashrate])),
     });
@@ -263,7 +262,9 @@ describe("an interval", () => {
 describe("a change of the status", () => {
   test("is told with the status before, though not the first one that is known", () => {
     const told: unknown[] = [];
-    const statuses = new Statuses(({ id, statusInfo }, before) => told.push([id, before, statusInfo.statusDisplay]));
+    const statuses = new StatusReporter(({ id, statusInfo }, before) =>
+      told.push([id, before, statusInfo.statusDisplay]),
+    );
     statuses.miner(unread(1));
     statuses.miner(inStatus(1, "Mining"));
     statuses.miner(inStatus(1, "Mining"));
@@ -291,7 +292,7 @@ describe("who is watched", () => {
     features: new Set(),
   });
 
-  function open(choice: ConstructorParameters<typeof Watched>[0]) {
+  function open(choice: ConstructorParameters<typeof WatchedMiners>[0]) {
     const told: string[] = [];
     const faults: (Fault | null)[] = [];
     const errors: string[] = [];
@@ -306,9 +307,9 @@ describe("who is watched", () => {
     };
     const farm = farmOf();
     const present = () => farm;
-    const watched = new Watched(choice, watcher, {
+    const watched = new WatchedMiners(choice, watcher, {
       present,
-      mistaken: (fault) => faults.push(fault),
+      onFault: (fault) => faults.push(fault),
       faults: new RigFaults({ error: (_, text) => errors.push(text) }),
     });
     return { watched: watched.member, told, faults, errors, farm };
@@ -344,8 +345,8 @@ describe("who is watched", () => {
 
   test("are those that are there, and the mistake is told", () => {
     const farm = farmOf(miner({ id: 1 }));
-    const { miners, fault } = those(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
-    expect([miners.map(({ id }) => id), fault?.words.name]).toEqual([[1], "Rig 2"]);
+    const { miners, fault } = selectMiners(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
+    expect([miners.map(({ id }) => id), fault?.placeholders.name]).toEqual([[1], "Rig 2"]);
     const { watched, told, faults } = open({ scope: "miners", miners: ["Rig 1", "Rig 2"] });
     watched.read?.(farm);
     const found = miner({ id: 2 });

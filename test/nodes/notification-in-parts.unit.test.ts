@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Allowance } from "../../nodes/notification-in/allowance.ts";
 import { type Change, changesSince, seenWith } from "../../nodes/notification-in/changes.ts";
 import { textFilter } from "../../nodes/notification-in/filters.ts";
-import { MessageSender } from "../../nodes/notification-in/messages.ts";
+import { MessageSender, RateLimit } from "../../nodes/notification-in/messages.ts";
 import { Poller } from "../../nodes/notification-in/poller.ts";
 import type { Notification } from "../../src/contract/resources.ts";
 import { english } from "./english.ts";
@@ -55,15 +54,15 @@ describe("what became of notifications", () => {
   });
 });
 
-describe("an allowance", () => {
+describe("an rateLimit", () => {
   test("has room for so many in any minute", () => {
     let now = 0;
-    const allowance = new Allowance(2, () => now);
-    expect([allowance.take(), allowance.take(), allowance.take()]).toEqual([true, true, false]);
+    const rateLimit = new RateLimit(2, () => now);
+    expect([rateLimit.take(), rateLimit.take(), rateLimit.take()]).toEqual([true, true, false]);
     now = 20_000;
-    expect([allowance.take(), allowance.wait()]).toEqual([false, 40_000]);
+    expect([rateLimit.take(), rateLimit.waitMs()]).toEqual([false, 40_000]);
     now = 60_000;
-    expect([allowance.wait(), allowance.take(), allowance.take(), allowance.take()]).toEqual([0, true, true, false]);
+    expect([rateLimit.waitMs(), rateLimit.take(), rateLimit.take(), rateLimit.take()]).toEqual([0, true, true, false]);
   });
 });
 
@@ -94,7 +93,7 @@ describe("what is over the limit", () => {
     const warned: string[] = [];
     const status = { done: (text: string) => shown.push(text), failed: (text: string) => shown.push(`! ${text}`) };
     const telling = new MessageSender({
-      ...{ limit: 2, clock, say: english, status },
+      ...{ limit: 2, clock, translate: english, status },
       send: (msg) => sent.push(msg),
       warn: (text) => warned.push(text),
     });
@@ -135,7 +134,7 @@ describe("looks at the list", () => {
       looks.push(next);
       return next.promise;
     };
-    const looking = new Poller({ poll, clock, interval: 30_000, pace: 500 });
+    const looking = new Poller({ poll, clock, intervalMs: 30_000, minIntervalMs: 500 });
     const end = async (): Promise<void> => {
       looks.at(-1)?.resolve();
       await new Promise(setImmediate);

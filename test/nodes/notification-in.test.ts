@@ -3,7 +3,7 @@ import helper from "node-red-node-test-helper";
 import { afterEach, describe, expect, test } from "vitest";
 import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
-import type { Asked } from "../../nodes/shared/farm-connection.ts";
+import type { ConnectedService } from "../../nodes/shared/farm-connection.ts";
 import { connectionAt } from "../../nodes/shared/services.ts";
 import { Notification } from "../../src/contract/resources.ts";
 import { until } from "../until.ts";
@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Opened extends BenchFlow {
   /** The service, as the nodes reach it. */
-  asked(): Asked;
+  connected(): ConnectedService;
   /** What came out of a node, as event and message of each notification. */
   told(id: string): string[];
 }
@@ -49,10 +49,10 @@ async function open(service: OpenedForNodes, nodes: Readonly<Record<string, Fiel
   closers.push(() => bench.close());
   return {
     ...bench,
-    asked: () => {
-      const asked = apis[0] && connectionAt(apis[0], "service")?.asked();
-      if (asked === undefined) throw new Error("There is no service");
-      return asked;
+    connected: () => {
+      const connected = apis[0] && connectionAt(apis[0], "service")?.connected();
+      if (connected === undefined) throw new Error("There is no service");
+      return connected;
     },
     told: (id) => bench.heard(`${id} out`).messages.map(wordsOf),
   };
@@ -104,7 +104,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
       miner: { name: opened.pooled },
       topic: expect.stringMatching(/^[a-z0-9-]+$/),
     });
-    const { service, caller } = bench.asked();
+    const { service, caller } = bench.connected();
     await service.notificationAction({ id, action: "ack" }, caller);
     await until(() => bench.told("all").length === 2, "the message about the acknowledgement");
     await service.notificationAction({ id, action: "clear" }, caller);
@@ -132,7 +132,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     });
     opened.switchOff(pooled);
     await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
-    const { service, caller } = bench.asked();
+    const { service, caller } = bench.connected();
     await service.notificationAction({ id: idOf(bench.heard("all out").messages), action: "clear" }, caller);
     for (const id of ["all", "another", "text", "warnings"])
       await until(() => bench.told(id).length === 2, `the message about the removal at node "${id}"`);
@@ -145,7 +145,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     const bench = await openLooked(opened, { all: { acknowledge: true } });
     opened.switchOff(opened.pooled);
     await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
-    const { service, caller } = bench.asked();
+    const { service, caller } = bench.connected();
     const id = idOf(bench.heard("all out").messages);
     await until(async () => {
       const { notificationList } = await service.listNotifications({}, caller);

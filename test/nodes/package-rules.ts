@@ -204,7 +204,7 @@ function usedKeys(sets: readonly NodeSet[], sources: string): readonly string[] 
   const groups = [...new Set(sets.flatMap(keysOf).map((key) => key.split(".")[0] ?? ""))];
   const asked = [
     ...sources.matchAll(/data-i18n="(?:\[[a-z-]+\])?([\w.-]+)"/g),
-    ...sources.matchAll(/(?:\b_|\bsay)\("([\w.-]+)"/g),
+    ...sources.matchAll(/(?:\b_|\btranslate)\("([\w.-]+)"/g),
     ...sources.matchAll(/"=([a-z]+\.[\w-]+)"/g),
   ].flatMap(([, key = ""]) => (groups.includes(key.split(".")[0] ?? "") ? [key] : [`unknown group: ${key}`]));
   const faults = [...sources.matchAll(/new Fault\(\s*"[\w.-]+",\s*"([\w-]+)"/g)].map(([, key = ""]) => `fault.${key}`);

@@ -107,7 +107,7 @@ const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
     withSet(() => ({ help: {} })),
   ],
   "has every text": () => [
-    { ...ours, sources: `${ours.sources} say("status.nonsense")` },
+    { ...ours, sources: `${ours.sources} translate("status.nonsense")` },
     { ...ours, sources: `${ours.sources} new Fault("internal", "nonsense")` },
     { ...ours, sources: `${ours.sources} data-i18n="rigbridge-miner-action.nonsense"` },
   ],

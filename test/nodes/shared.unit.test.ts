@@ -1,12 +1,12 @@
 import { type Group, type Miner, RigbridgeError } from "rigbridge";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { KeyedMutex, Semaphore } from "../../nodes/shared/concurrency.ts";
 import { count, figure, readConfig, required } from "../../nodes/shared/config.ts";
-import { spoken } from "../../nodes/shared/faults.ts";
+import { toRigbridgeError } from "../../nodes/shared/faults.ts";
 import { chosenMiners, groupPath } from "../../nodes/shared/miner-choice.ts";
 import { NodeStatus } from "../../nodes/shared/node-status.ts";
-import { seldom } from "../../nodes/shared/throttled-log.ts";
-import { Slots, Turns } from "../../nodes/shared/turns.ts";
+import { throttledLog } from "../../nodes/shared/throttled-log.ts";
 import { within } from "../until.ts";
 import { english } from "./english.ts";
 
@@ -21,7 +21,7 @@ describe("the configuration of a node", () => {
     try {
       readConfig(kind, { version: 3, service: "s", rigs: [], ...raw });
     } catch (error) {
-      return spoken(error, english).message;
+      return toRigbridgeError(error, english).message;
     }
     return "";
   };
@@ -139,7 +139,7 @@ function refusal(work: () => unknown): { code: string; message: string } {
   try {
     work();
   } catch (error) {
-    const { code, message } = spoken(error, english);
+    const { code, message } = toRigbridgeError(error, english);
     return { code, message };
   }
   throw new Error("It was not refused");
@@ -149,7 +149,7 @@ describe("the status of a node", () => {
   const shown: string[] = [];
   const status = new NodeStatus({
     show: (each) => shown.push(typeof each === "string" ? each : `${each.fill} ${each.shape} ${each.text}`),
-    say: english,
+    translate: english,
     now: () => new Date(2026, 0, 1, 14, 5).getTime(),
   });
 
@@ -180,7 +180,7 @@ describe("the status of a node", () => {
 test("a warning is said once in a while, with how often it was held back", () => {
   const said: string[] = [];
   let now = 0;
-  const warn = seldom(
+  const warn = throttledLog(
     (text) => said.push(text),
     60,
     () => now,
@@ -195,7 +195,7 @@ test("a warning is said once in a while, with how often it was held back", () =>
 
 describe("turns and slots", () => {
   test("work of one key goes on one after the other, also after a failure", async () => {
-    const turns = new Turns<string>();
+    const turns = new KeyedMutex<string>();
     const log: string[] = [];
     const first = Promise.withResolvers<void>();
     const a = turns.run("rig", async () => {
@@ -212,7 +212,7 @@ describe("turns and slots", () => {
   });
 
   test("what waited for more than a minute is not done", async () => {
-    const turns = new Turns<string>();
+    const turns = new KeyedMutex<string>();
     const first = Promise.withResolvers<void>();
     const now = vi.spyOn(Date, "now");
     try {
@@ -236,7 +236,7 @@ describe("turns and slots", () => {
   });
 
   test("no more goes on at once than there are slots", async () => {
-    const slots = new Slots(2);
+    const slots = new Semaphore(2);
     let underWay = 0;
     let most = 0;
     const work = async (): Promise<void> => {

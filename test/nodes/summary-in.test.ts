@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { Farm } from "../../nodes/shared/farm-connection.ts";
+import { SummaryReporter, type SummaryReporterOptions, summaryMessage } from "../../nodes/summary-in/reporter.ts";
 import registerSummary from "../../nodes/summary-in/rigbridge-summary-in.ts";
-import { Summaries, type SummariesOptions, summaryMessage } from "../../nodes/summary-in/summaries.ts";
 import type { Miner, Summary } from "../../src/index.ts";
 import { miner, notAsked, off, readings } from "../homebridge/miners.ts";
 import { until } from "../until.ts";
@@ -74,7 +74,7 @@ const payloadIn = (msg: { readonly payload?: unknown } | undefined): Fields =>
 
 describe("a summary in", () => {
   test.each<[Fields, string]>([
-    [{ onChange: false, every: "0" }, "Every: is 0, so that nothing would ever be sent"],
+    [{ onChange: false, every: "0" }, "Every: is 0, so no message would ever be sent"],
     [{ pace: "fast" }, "At most every: must be a number in the allowed range"],
     [{ every: -1 }, "Every: must be a number in the allowed range"],
     [{ onChange: "yes" }, "has the wrong type"],
@@ -102,11 +102,11 @@ const farmOf = (...miners: readonly Miner[]): Farm & { readonly miners: Map<numb
 });
 
 describe("the summary", () => {
-  function watch(changes: Partial<SummariesOptions>) {
+  function watch(changes: Partial<SummaryReporterOptions>) {
     const clock = new HeldClock();
     const sent: (number | null)[] = [];
-    const options = { onChange: true, pace: 30_000, every: null, clock, ...changes };
-    const summaries = new Summaries({ ...options, send: ({ payload: { power } }) => sent.push(power) });
+    const options = { onChange: true, minIntervalMs: 30_000, repeatMs: null, clock, ...changes };
+    const summaries = new SummaryReporter({ ...options, send: ({ payload: { power } }) => sent.push(power) });
     closers.push(async () => {
       summaries.close();
       expect(clock.waiting).toBe(0);
@@ -148,7 +148,7 @@ describe("the summary", () => {
   });
 
   test("is sent in its interval though nothing changes, and not because of changes unless that is wanted", () => {
-    const { clock, sent, summaries } = watch({ onChange: false, every: 60_000 });
+    const { clock, sent, summaries } = watch({ onChange: false, repeatMs: 60_000 });
     const farm = farmOf(drawing(1, 100));
     summaries.member.read?.(farm);
     clock.pass(0);
@@ -161,7 +161,7 @@ describe("the summary", () => {
   });
 
   test("waits until every miner was asked, and is not sent while the service is lost", () => {
-    const { clock, sent, summaries } = watch({ every: 60_000 });
+    const { clock, sent, summaries } = watch({ repeatMs: 60_000 });
     const farm = farmOf(drawing(1, 100), notAsked({ id: 2 }));
     summaries.member.read?.(farm);
     clock.pass(60);
