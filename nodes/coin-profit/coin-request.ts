@@ -31,7 +31,7 @@ export type CoinParameter = (typeof taken)["add"][number];
  */
 export async function coinRequest(
   action: unknown,
-  valueOf: (name: CoinParameter) => Promise<unknown>,
+  valueFor: (name: CoinParameter) => Promise<unknown>,
 ): Promise<CoinRequest> {
   if (isObject(action)) {
     const { action: name, ...given } = action;
@@ -39,7 +39,7 @@ export async function coinRequest(
   }
   const name = actionNamed(action);
   const entries = await Promise.all(
-    taken[name].map(async (parameter): Promise<[string, unknown]> => [parameter, await valueOf(parameter)]),
+    taken[name].map(async (parameter): Promise<[string, unknown]> => [parameter, await valueFor(parameter)]),
   );
   return { operation: operationOf[name], given: nonEmpty(entries) };
 }

@@ -151,7 +151,7 @@ describe("coin profit", () => {
     [{}, "Action: is empty"],
     [{ payload: ["set"] }, 'Action: unknown action "set"'],
     [{ payload: { action: "set", profit: 1 } }, "shortName: is required"],
-    [{ payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } }, "user_id: is said with the service"],
+    [{ payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } }, "user_id: is set in the service's settings"],
     [
       { payload: { action: "set", shortName: "BTC", profit: { value: 1 } } },
       "profit: must be a text, a number, true or false",

@@ -78,12 +78,12 @@ export function describeExamples(version: Version): void {
   }
 
   describe.each(on(inside))("automatic restart on $kind", ({ site }) => {
-    test("tries three times, then tells somebody, and counts anew once it is well", async () => {
+    test("restarts three times, then alerts, and counts from zero once the rig has recovered", async () => {
       // Ten minutes and half an hour.
       const shortened = {
-        "too little for 10 min": { hold: 1 },
-        "well for 30 min": { hold: 1 },
-        "every 10 min until it is well": { duration: "-1", units: "s" },
+        "low for 10 min": { hold: 1 },
+        "healthy for 30 min": { hold: 1 },
+        "every 10 min until recovered": { duration: "-1", units: "s" },
       };
       const { flow, site: farm, first: ill } = await run("automatic-restart", site, { shortened });
       const startedAt = ill.model.startedAt;
@@ -91,13 +91,13 @@ export function describeExamples(version: Version): void {
       await until(
         () => {
           farm.pass(2);
-          return flow.messages("tell somebody").length > 0;
+          return flow.messages("alert").length > 0;
         },
         "the message that three restarts did not help",
         { details: flow.said },
       );
-      expect(flow.messages("tell somebody")).toEqual([
-        expect.objectContaining({ payload: `${ill.name} was restarted 3 times and still hashes too little.` }),
+      expect(flow.messages("alert")).toEqual([
+        expect.objectContaining({ payload: `${ill.name} was restarted 3 times, and its hash rate is still too low.` }),
       ]);
       expect(ill.model.startedAt).toBeGreaterThan(startedAt);
       expect(flow.messages("restarted").map(({ miner }) => z.object({ name: z.string() }).parse(miner).name)).toEqual([
@@ -107,9 +107,9 @@ export function describeExamples(version: Version): void {
       await until(
         async () => {
           farm.pass(20);
-          return !/:3/.test(await flow.context("three tries", "tries"));
+          return !/:3/.test(await flow.context("three attempts", "tries"));
         },
-        "the flow to forget the three tries",
+        "the flow to reset the three attempts",
         { details: flow.said },
       );
       losePools(ill, true);
@@ -121,13 +121,13 @@ export function describeExamples(version: Version): void {
         "the fourth restart of the rig",
         { details: flow.said },
       );
-      expect(flow.messages("tell somebody")).toHaveLength(1);
+      expect(flow.messages("alert")).toHaveLength(1);
       expect(flow.troubles()).toEqual([]);
     });
   });
 
   describe.each(on(elsewhere))("solar surplus on $kind", ({ site }) => {
-    test("holds the rig to what there is, stops it, starts it with more, and stops it when nobody says", async () => {
+    test("limits the rig to the surplus, stops it, starts it with more, and stops it without meter values", async () => {
       // Two minutes, and a quarter of an hour.
       const shortened = { "nothing for 15 min": { duration: "3", units: "s" } };
       const { flow, site: farm, first: rig } = await run("solar-surplus", site, { shortened, env: { HOLD: 1 } });
@@ -135,7 +135,7 @@ export function describeExamples(version: Version): void {
         rig.model.advance();
         return rig.model.power;
       };
-      /** What a meter says while the roof has so much, until it holds. */
+      /** Posts meter values at a constant solar power until the condition holds. */
       const sunny = (roof: number, awaited: string, holds: () => boolean) =>
         until(
           async () => {
@@ -151,9 +151,9 @@ export function describeExamples(version: Version): void {
       expect(rig.model.mining).toBe(true);
       expect(draw()).toBeGreaterThan(1000);
       await sunny(300, "the rig to stop with too little sun", () => !rig.model.mining);
-      // Enough to go on, not to start.
+      // Enough to keep running, not to start.
       await sunny(600, "the flow to leave the rig stopped", () =>
-        /^\d+ W: none$/.test(flow.status("how much for the rig")),
+        /^\d+ W: none$/.test(flow.status("power for the rig")),
       );
       expect(rig.model.mining).toBe(false);
       await sunny(5000, "the rig to start with more sun", () => rig.model.mining && draw() > 2000);
@@ -163,11 +163,11 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(elsewhere))("solar surplus by the service on $kind", ({ site }) => {
-    test("tells the service, whose rigs follow", async () => {
+    test("reports the surplus to the service, whose rigs follow", async () => {
       const { flow, first, second } = await run("solar-surplus-by-service", site);
       expect((await flow.post("/roof", -9000)).status).toBe(202);
-      await until(() => flow.messages("told").length === 1, "the answer to the roof's surplus", { details: flow.said });
-      expect(flow.messages("told")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
+      await until(() => flow.messages("done").length === 1, "the answer to the roof's surplus", { details: flow.said });
+      expect(flow.messages("done")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
       await until(() => !first.model.mining && !second.model.mining, "both rigs to stop", { details: flow.said });
       expect((await flow.post("/roof", "")).status).toBe(400);
       expect(flow.troubles()).toEqual([]);
@@ -175,7 +175,7 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(inside))("price-driven mining on $kind", ({ site }) => {
-    test("stops all above the limit, and starts them below it by the hysteresis", async () => {
+    test("stops all miners above the limit, and starts them once the price is below it by the hysteresis", async () => {
       const { flow, site: farm } = await run("price-driven-mining", site);
       const those = farm.rigs.filter(({ model }) => model.mining);
       const price = async (price: number, isMining: boolean) => {
@@ -195,7 +195,7 @@ export function describeExamples(version: Version): void {
       await price(0.35, false);
       await price(0.19, false);
       await price(0.12, true);
-      const told = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("told"));
+      const told = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("done"));
       await until(
         () => told().filter(({ price }) => price === 0.12).length >= those.length,
         "a start command for every miner",
@@ -213,7 +213,7 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(inside, reference))("daily report on $kind", ({ kind, site }) => {
-    test("makes one text of the farm, and of the history where there is one", async () => {
+    test("builds a text from the summary, and from the history if the service has one", async () => {
       const { flow, first } = await run("daily-report", site);
       await until(
         async () => /miners_mining/.test(await flow.context(null, "summary")),
@@ -223,7 +223,7 @@ export function describeExamples(version: Version): void {
       await flow.press("at 08:00");
       await until(() => flow.messages("report").length === 1, "the daily report", { details: flow.said });
       const report = z.string().parse(flow.messages("report")[0]?.payload);
-      expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mine, \d+ cannot be reached\./);
+      expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mining, \d+ offline\./);
       if (kind === reference.kind) expect(report).not.toContain(first.name);
       else expect(report).toMatch(/\nRig A: \d+\.\d TH\/s, .*up to \d+ °C\nRig B: /);
       expect(flow.troubles()).toEqual([]);
@@ -231,16 +231,16 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(inside, reference))("alert by HTTP on $kind", ({ site }) => {
-    test("sends a new warning to the address from the environment, and nothing where there is none", async () => {
+    test("sends a new warning to the address from the environment, and nothing without an address", async () => {
       alerts.splice(0);
-      // Half a minute, where no event tells of it.
-      // What was there at the first look is not new: the client has looked, and the node.
-      const hasLooked = ({ looks }: Site) => looks() > 2;
+      // Half a minute, if no event announces it.
+      // Notifications at the first poll are not new; the client and the node must have polled.
+      const hasPolled = ({ polls }: Site) => polls() > 2;
       const shortened = { "new warnings": { interval: 1 } };
       // The environment of this one has no address; later the flow's own has.
       if (version === 4) {
         const { flow, site: farm, first } = await run("alert-by-http", site, { shortened });
-        await until(() => hasLooked(farm), "the node to read the notifications", { details: flow.said });
+        await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.said });
         first.switchOff();
         await until(() => flow.messages("not set, not sent").length === 1, "the alert without an address", {
           details: flow.said,
@@ -249,7 +249,7 @@ export function describeExamples(version: Version): void {
       }
       const env = version === 5 ? {} : { ALERT_URL: alertUrl() };
       const { flow, site: farm, first } = await run("alert-by-http", site, { shortened, env });
-      await until(() => hasLooked(farm), "the node to read the notifications", { details: flow.said });
+      await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.said });
       first.switchOff();
       await until(() => flow.messages("sent").length === 1, "the alert to be sent", { details: flow.said });
       expect(alerts).toEqual([
@@ -260,7 +260,7 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(inside))("pause while something runs on $kind", ({ site }) => {
-    test("stops what mines, and starts only that again", async () => {
+    test("stops the mining rigs, and starts only those again", async () => {
       const { flow, first, second: stopped } = await run("pause-while-something-runs", site);
       stopped.stop();
       const isKnown = () => flow.known().some(({ name, mining }) => name === stopped.name && mining === false);

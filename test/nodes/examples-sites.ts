@@ -19,7 +19,7 @@ export interface Site {
   /** Lets time pass for the miners. */
   pass(seconds: number): void;
   /** Times that somebody has read its notifications, where nobody is told of them by events; else endless. */
-  looks(): number;
+  polls(): number;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function insideSite(): Promise<Site> {
     secrets: {},
     rigs: rigsOf(farm),
     pass: clock.pass,
-    looks: () => Number.POSITIVE_INFINITY,
+    polls: () => Number.POSITIVE_INFINITY,
     close: () => farm.close(),
   };
 }
@@ -107,7 +107,7 @@ export async function elsewhereSite(): Promise<Site> {
     secrets: { key: testKey },
     rigs: rigsOf(farm),
     pass: clock.pass,
-    looks: () => Number.POSITIVE_INFINITY,
+    polls: () => Number.POSITIVE_INFINITY,
     close: async () => {
       await server.close();
       await service.close();
@@ -136,7 +136,7 @@ export async function referenceSite(): Promise<Site> {
     secrets: { key: testKey },
     rigs,
     pass: clock.pass,
-    looks: () => twin.requests.paths.filter((path) => path.startsWith("GET /api/notifications")).length,
+    polls: () => twin.requests.paths.filter((path) => path.startsWith("GET /api/notifications")).length,
     close: () => twin.close(),
   };
 }
