@@ -18,6 +18,8 @@ export interface MessageQueueOptions {
   readonly queueAge: number;
 }
 
+type Connection = Pick<FarmConnection, "phase" | "connected">;
+
 interface Waiting {
   readonly pass: () => void;
   readonly refuse: (fault: Fault) => void;
@@ -27,13 +29,13 @@ interface Waiting {
 /** Keeps a node's messages in order, and holds them while the service is away. Expired messages are refused. */
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
-  readonly #connection: FarmConnection;
+  readonly #connection: Connection;
   readonly #changed: (count: number) => void;
   #evaluated: Promise<unknown> = Promise.resolve();
   #waiting: Waiting[] = [];
 
   /** `changed` gets the number of waiting messages. The owner calls `release` and `close`. */
-  constructor(options: MessageQueueOptions, connection: FarmConnection, changed: (count: number) => void) {
+  constructor(options: MessageQueueOptions, connection: Connection, changed: (count: number) => void) {
     this.#options = options;
     this.#connection = connection;
     this.#changed = changed;

@@ -64,7 +64,7 @@ const done = (shortName: string) => ({
 });
 
 describe.each(serviceKinds)("coin profit on $name", (kind) => {
-  test("sets the profitability of a coin by its fields, keeping what came in", async () => {
+  test("sets the profit of a coin from its fields, and keeps the message's other properties", async () => {
     const service = await openService(kind);
     const fields = { action: "set", coin: "BTC", worth: "profit", profit: "payload", profitType: "msg" };
     const bench = await open(service, fields);
@@ -89,7 +89,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     });
   });
 
-  test("adds a coin by fields, and leaves out those that are empty", async () => {
+  test("adds a coin from fields, and omits empty ones", async () => {
     const service = await openService(kind);
     const bench = await open(service, {
       ...{ action: "add", coin: "ABC", coinName: "Abacus", algorithm: "sha256", worth: "market", currency: "usd" },
@@ -100,7 +100,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     expect(await bench.ask({ payload: {} })).toMatchObject({ code: "input.invalid" });
   });
 
-  test("says all mistakes at once, in the words of the API", async () => {
+  test("reports every error at once, as the API words them", async () => {
     const service = await openService(kind);
     const bench = await open(service, byMessage);
     const wrong = { shortName: "a b", profit: "1,5", name: ["no"], reward: -1, usd: Number.NaN, colour: "red" };
@@ -132,7 +132,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
 });
 
 describe("coin profit", () => {
-  test("names every mistake that only the service finds", async () => {
+  test("lists every error that only the service finds", async () => {
     const bench = await open(await openService({ open: openElsewhere }), byMessage);
     const market = { action: "add", shortName: "ABC", difficulty: 0, btc: 1, usd: 1 };
     expect(await bench.ask({ payload: market })).toMatchObject({
@@ -151,19 +151,22 @@ describe("coin profit", () => {
     [{}, "Action: is empty"],
     [{ payload: ["set"] }, 'Action: unknown action "set"'],
     [{ payload: { action: "set", profit: 1 } }, "shortName: is required"],
-    [{ payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } }, "user_id: is set in the service's settings"],
+    [
+      { payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } },
+      "user_id: is set in the service's settings",
+    ],
     [
       { payload: { action: "set", shortName: "BTC", profit: { value: 1 } } },
       "profit: must be a text, a number, true or false",
     ],
     [{ payload: { action: "delete", shortName: "ABC", profit: 1 } }, "profit: is not known to this operation"],
-  ])("refuses %j, and goes on", async (msg, message) => {
+  ])("refuses %j and continues", async (msg, message) => {
     const bench = await open(await openService({ open: openElsewhere }), { ...byMessage, coin: "" });
     expect(await bench.ask(msg)).toMatchObject({ code: "input.invalid", message });
     expect(await bench.ask({ payload: { action: "set", shortName: "BTC", profit: 1 } })).toMatchObject(done("BTC"));
   });
 
-  test("says that the user may not", async () => {
+  test("reports that the user lacks the permission", async () => {
     const service = await openService({ open: openElsewhere });
     const visitor = { ...service, node: { ...service.node, user: "visitor" } };
     const bench = await open(visitor, { action: "set", coin: "BTC", profit: "1" });

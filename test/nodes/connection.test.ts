@@ -82,7 +82,7 @@ describe.each(kinds)("the connection to $name", (kind) => {
     expect([connection.phase.kind, counts.opened, counts.closed]).toEqual(["connected", 1, 0]);
   });
 
-  test("keeps the farm as it is told", async () => {
+  test("keeps the farm current", async () => {
     const opened = await openKind(kind);
     const { connection } = connect(opened);
     const seen: number[] = [];
@@ -100,7 +100,7 @@ describe.each(kinds)("the connection to $name", (kind) => {
 });
 
 describe("a connection", () => {
-  test("tries again until the service opens, and says why it did not once", async () => {
+  test("retries until the service opens, and logs the reason once", async () => {
     const [own] = kinds;
     if (own === undefined) throw new Error("there is one");
     const opened = await openKind(own);
@@ -120,7 +120,7 @@ describe("a connection", () => {
     expect([said, tries]).toEqual([["The store is in use"], 3]);
   });
 
-  test("is closed though the service does not end, and nobody is told any more", async () => {
+  test("closes even if the service hangs, and notifies no members afterwards", async () => {
     const [own] = kinds;
     if (own === undefined) throw new Error("there is one");
     const opened = await openKind(own);

@@ -41,7 +41,7 @@ async function withEditor(options: EditorOptions, work: (editor: Editor) => Prom
 const serviceField = (editor: Editor, name: string) => editor.page.locator(`#node-config-input-${name}`);
 
 describe("Node-RED's editor", () => {
-  testInBrowser("leads from the palette to a miner that was told something", async () => {
+  testInBrowser("leads from the palette to a miner that executed a command", async () => {
     const inject = { id: "in", type: "inject", z: "tab", x: 150, y: 250, props: [], wires: [[]] };
     await red.deploy([tab, { ...inject, repeat: "", once: false }]);
     const url = String(service.node.url);

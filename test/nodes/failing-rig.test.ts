@@ -13,7 +13,7 @@ import { openFlow } from "./bench-flow.ts";
 
 // An exception that nobody catches fails this file, as it would end Node-RED.
 
-test("a rig that the service inside Node-RED fails over keeps no node from telling of the other", async () => {
+test("an internal error over one rig does not stop the nodes from reporting the other", async () => {
   onTestFinished(failOver(drivers, "readings.shares"));
   const farm = await startFarm({
     rigs: [

@@ -43,7 +43,7 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 };
 
 describe.each(serviceKinds)("a miner action on $name", (kind) => {
-  test("tells a miner by its name, and sends the rig's answer with topic, miner and all that came in", async () => {
+  test("sends a command to a miner by name, and outputs the rig's reply with topic, miner and the message's other properties", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "restart" });
     bench.send("action", { payload: "go", kept: 7 });
@@ -61,7 +61,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     expect(bench.heard("action").statuses.at(-1)).toMatch(/^green dot .*\d\d:\d\d$/);
   });
 
-  test("refuses a miner that is not there, naming the field, and goes on", async () => {
+  test("refuses an unknown miner, names the field, and continues", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, {
       scope: "miners",
@@ -82,7 +82,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { success: true, state: "possible" } });
   });
 
-  test("tells all miners, and reports them in one message", async () => {
+  test("sends a command to all miners, and reports them in one message", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "all", action: "stop", dryRun: true, output: "together" });
     bench.send("action", {});
@@ -92,7 +92,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
     expect(results.map(({ name }) => name).toSorted()).toEqual(service.miners.toSorted());
   });
 
-  test("refuses what a miner cannot do with the reason, and offers it in grey", async () => {
+  test("refuses a command that a miner does not support, with the reason, and offers it in grey", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, {
       scope: "miners",
@@ -118,7 +118,7 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
 });
 
 describe("a miner action", () => {
-  test("says of several miners that failed which they are, in one error", async () => {
+  test("lists the miners that failed in one error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "all", action: "power_limit", value: "1" });
     bench.send("action", {});
@@ -157,7 +157,7 @@ describe("a miner action", () => {
     expect(bench.heard("out").messages[0]).toMatchObject({ miner: { name: "Rig A" }, payload: { state: "possible" } });
   });
 
-  test("takes a whole action with its parameters, and a miner as nodes send it", async () => {
+  test("accepts an action object with parameters, and a miner as nodes send it", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, {
       scope: "miners",
@@ -184,7 +184,7 @@ describe("a miner action", () => {
     });
   });
 
-  test("asks which of two miners of one name is meant", async () => {
+  test("refuses a name that two miners share", async () => {
     const service = await openService({ open: openElsewhere });
     await service.service.addMiner({ address: "127.0.0.1:9", name: "Rig A" }, { actor: "test" });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart" });
@@ -197,7 +197,7 @@ describe("a miner action", () => {
     expect(bench.heard("out").messages).toEqual([]);
   });
 
-  test("names the one of several miners that is not there, and tells none", async () => {
+  test("names the unknown one of several miners, and sends no command", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A, Hall", action: "restart" });
     bench.send("action", {});
@@ -225,7 +225,7 @@ describe("a miner action", () => {
       "input.invalid",
       /^Miners: .*\(jsonata\)$/,
     ],
-  ])("with %j says %s", async (fields, code, message) => {
+  ])("with %j reports %s", async (fields, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, fields);
     bench.send("action", {});
@@ -235,7 +235,7 @@ describe("a miner action", () => {
     expect(bench.heard("action").completed).toBe(0);
   });
 
-  test("whose configuration is a mistake says so to every message", async () => {
+  test("with a wrong configuration answers every message with the error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A", action: "stop", parallel: "many" });
     expect(bench.heard("action").statuses).toEqual(["red dot In parallel: must be a number in the allowed range"]);
@@ -244,7 +244,7 @@ describe("a miner action", () => {
     expect(bench.heard("action").errors[0]?.code).toBe("config.invalid");
   });
 
-  test("without a service says which field is missing", async () => {
+  test("without a service names the missing field", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { service: "gone", scope: "all", action: "stop" });
     bench.send("action", {});
@@ -256,7 +256,7 @@ describe("a miner action", () => {
 describe("a miner action while the service is away", () => {
   const lost = (bench: BenchFlow) => () => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === true;
 
-  test("refuses messages without a queue, and works again by itself", async () => {
+  test("refuses messages without a queue, and recovers automatically", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart", dryRun: true });
@@ -274,7 +274,7 @@ describe("a miner action while the service is away", () => {
     await until(() => bench.heard("out").messages.length === 1, "the answer after the service is back");
   });
 
-  test("keeps messages in order, and those that came last", async () => {
+  test("keeps the latest messages, in order", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
@@ -296,7 +296,7 @@ describe("a miner action while the service is away", () => {
     expect(bench.heard("out").messages.map(({ n }) => n)).toEqual([2, 3, 4]);
   });
 
-  test("never fires what has waited too long", async () => {
+  test("never sends an expired message", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
@@ -314,7 +314,7 @@ describe("a miner action while the service is away", () => {
     expect(bench.heard("out").messages).toEqual([]);
   });
 
-  test("keeps the latest message alone", async () => {
+  test("keeps only the latest message", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };

@@ -61,7 +61,7 @@ const namesIn = (payload: unknown): unknown[] =>
   Array.isArray(payload) ? payload.map((each: { readonly name?: unknown }) => each.name) : [];
 
 describe.each(serviceKinds)("a miner get on $name", (kind) => {
-  test("sends the state of one miner, with all that came in", async () => {
+  test("sends the state of one miner, and keeps the message's other properties", async () => {
     const service = await openService(kind);
     const bench = await open(service, { scope: "miners", miners: service.steered });
     const { sent } = await ask(bench, { kept: 7 });
@@ -83,7 +83,7 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
     expect(service.miners).toEqual(expect.arrayContaining(namesIn(sent.map(({ payload }) => payload))));
   });
 
-  test("sends a message for each of all miners", async () => {
+  test("sends one message per miner", async () => {
     const service = await openService(kind);
     const { sent } = await ask(await open(service, {}));
     expect(namesIn(sent.map(({ payload }) => payload)).toSorted()).toEqual(service.miners.toSorted());
@@ -122,7 +122,7 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
 });
 
 describe("a miner get", () => {
-  test("gives a history as points with names, by the times of the message", async () => {
+  test("sends a history as named points, for the times of the message", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A", what: "history" });
     const points = async (msg: Fields) => (await ask(bench, msg)).sent[0]?.payload;
@@ -139,7 +139,7 @@ describe("a miner get", () => {
     expect(await points({ from: "2020-01-01T00:00:00Z", to: "2020-01-02T00:00:00Z" })).toEqual([]);
   });
 
-  test("sends what it could read, then says in one error what it could not", async () => {
+  test("sends the miners it could read, then lists the others in one error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { what: "poll", output: "together" });
     service.switchOff("Rig B");
@@ -151,7 +151,7 @@ describe("a miner get", () => {
     expect((await ask(bench)).sent).toHaveLength(1);
   });
 
-  test("does not take an older reading for one that was asked for now", async () => {
+  test("does not accept an older reading when asked to read now", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig B", what: "poll" });
     service.switchOff("Rig B");
@@ -159,7 +159,7 @@ describe("a miner get", () => {
     expect([sent, error?.code]).toEqual([[], "rig.unreachable"]);
   });
 
-  test("keeps a message while the service is away, where that is wanted", async () => {
+  test("queues a message while the service is away, if configured", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { scope: "miners", miners: "Rig A", queue: "latest", queueAge: 600 });

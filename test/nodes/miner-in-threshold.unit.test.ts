@@ -34,7 +34,7 @@ describe("a threshold", () => {
     expect(evaluate(threshold, condition, value, at)).toEqual({ condition: next, event });
   });
 
-  test("has to be looked at again when the hold time is over", () => {
+  test("is due again when the hold time ends", () => {
     expect([clear, holding, begun].map((condition) => dueAt(below, condition))).toEqual([null, 1600, null]);
   });
 });
@@ -69,8 +69,8 @@ function run(threshold: Threshold, samples: readonly { readonly wait: number; re
   });
 }
 
-describe("whatever comes, a threshold", () => {
-  test("begins and is over in turn, the beginning first", () => {
+describe("a threshold, for any values,", () => {
+  test("alternates between begun and over, starting with begun", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const events = run(threshold, samples).flatMap(({ event }) => (event === null ? [] : [event]));
@@ -79,7 +79,7 @@ describe("whatever comes, a threshold", () => {
     );
   });
 
-  test("begins only where every value of the hold time was beyond the limit, and none was unknown", () => {
+  test("begins only if every value of the hold time was beyond the limit, and none was unknown", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const seen = run(threshold, samples);
@@ -99,7 +99,7 @@ describe("whatever comes, a threshold", () => {
     );
   });
 
-  test("is over only with a value that is back by the hysteresis", () => {
+  test("is over only with a value past the hysteresis", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const { is, limit, hysteresis } = threshold;
@@ -112,7 +112,7 @@ describe("whatever comes, a threshold", () => {
     );
   });
 
-  test("begins where values stay beyond the limit for the hold time", () => {
+  test("begins if values stay beyond the limit for the hold time", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const far = threshold.is === "below" ? -100 : 100;

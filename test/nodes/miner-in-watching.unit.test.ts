@@ -14,7 +14,7 @@ import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
 import { RigFaults } from "../../src/farm/index.ts";
 import type { Miner, MinerStatus } from "../../src/index.ts";
 import { miner, notAsked, off, readings } from "../homebridge/miners.ts";
-import { english } from "./english.ts";
+import { labelled } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
 
 const hashing = (id: number, hashrate: number | null, changes: Partial<Miner["readings"]> = {}): Miner =>
@@ -26,7 +26,7 @@ const gone = (id: number): Miner => off({ id, readings: readings({ stale: true }
 const unread = (id: number): Miner => notAsked({ id });
 
 describe("the state of a miner", () => {
-  test("is flat, in SI units, with null for what nobody knows", () => {
+  test("is flat, in SI units, with null for unknown values", () => {
     const group = { id: 3, name: "Hall", parentId: 0 };
     const state = minerState({ ...hashing(1, 9e11), groupId: 3 }, [group]);
     expect(state).toMatchObject({
@@ -37,16 +37,16 @@ describe("the state of a miner", () => {
   });
 });
 
-describe("what is judged", () => {
+describe("the value compared with a limit", () => {
   const share = { key: "hashrate", basis: "expected", unit: "%" } as const;
 
-  test("is a figure in the unit of the limit", () => {
+  test("is in the unit of the limit", () => {
     expect(measure(hashing(1, 9e11), { key: "hashrate", basis: "value", unit: "TH/s" }, "below")).toBe(0.9);
     const hot = miner({ readings: readings({ temperature: 71 }) });
     expect(measure(hot, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(71);
   });
 
-  test("is a share of the expected or the average hash rate in per cent", () => {
+  test("is a percentage of the expected or the average hash rate", () => {
     expect(measure(hashing(1, 7.9e11), share, "below")).toBe(79);
     const falling = hashing(1, 5e11, { hashrateAverage: 2e12 });
     expect(measure(falling, { ...share, basis: "average" }, "below")).toBe(25);
@@ -54,21 +54,21 @@ describe("what is judged", () => {
 
   test.each([
     ["a rig that reports no expected hash rate", hashing(1, 1e12, { hashrateExpected: null })],
-    ["a rig that expects nothing", hashing(1, 0, { hashrateExpected: 0 })],
-    ["a rig that does not say its hash rate", hashing(1, null)],
-    ["a rig that cannot be reached", gone(1)],
-    ["a rig that was stopped", { ...hashing(1, 0), ...pick(inStatus(1, "Stopped")) }],
-    ["a rig that is disabled", { ...hashing(1, 0), ...pick(inStatus(1, "Disabled")) }],
-  ])("is not known of %s", (_, each) => {
+    ["a rig with an expected hash rate of 0", hashing(1, 0, { hashrateExpected: 0 })],
+    ["a rig that reports no hash rate", hashing(1, null)],
+    ["an unreachable rig", gone(1)],
+    ["a stopped rig", { ...hashing(1, 0), ...pick(inStatus(1, "Stopped")) }],
+    ["a disabled rig", { ...hashing(1, 0), ...pick(inStatus(1, "Disabled")) }],
+  ])("is unknown for %s", (_, each) => {
     expect(measure(each, share, "below")).toBe("unknown");
   });
 
-  test("is the temperature also of a rig that was stopped", () => {
+  test("is the temperature of a stopped rig too", () => {
     const stopped = { ...inStatus(1, "Stopped"), readings: readings({ temperature: 90 }) };
     expect(measure(stopped, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(90);
   });
 
-  test("is nothing new after a missed read", () => {
+  test("is stale after a failed read", () => {
     expect(measure(hashing(1, 1e12, { stale: true }), share, "below")).toBe("stale");
   });
 
@@ -83,10 +83,9 @@ describe("what is judged", () => {
     expect([measure(each, rpm, "below"), measure(each, rpm, "above")]).toEqual([400, 3000]);
   });
 
-  test("is offered with a label for each property and each basis", () => {
-    expect(thresholdProperties.length).toBeGreaterThan(20);
-    for (const { key } of thresholdProperties) expect(english(`property.${key}`)).not.toBe(`property.${key}`);
-    for (const basis of bases.slice(1)) expect(english(`basis.${basis}`)).not.toBe(`basis.${basis}`);
+  test("has a label for each property and basis, and none to spare", () => {
+    expect(labelled("property")).toEqual(thresholdProperties.map(({ key }) => key).toSorted());
+    expect(labelled("basis")).toEqual(bases.slice(1).toSorted());
     expect(thresholdPropertyNamed("hashrate")).toMatchObject({ bases: ["value", "expected", "average"] });
     expect(thresholdPropertyNamed("power")).toMatchObject({ units: ["W", "kW"], bases: ["value"] });
     expect([thresholdPropertyNamed("status"), thresholdPropertyNamed("toString"), thresholdPropertyNamed("")]).toEqual([
@@ -117,7 +116,7 @@ describe("a limit", () => {
     return { clock, limits, told, tally: () => tallies.at(-1) };
   }
 
-  test("is told once after the hold time, though the rig says the same all the time, and once when it is over", () => {
+  test("is reported once after the hold time, even if the value stays the same, and once when it is over", () => {
     const { clock, limits, told } = open();
     limits.miner(hashing(1, 5e11));
     clock.pass(599);
@@ -132,7 +131,7 @@ describe("a limit", () => {
     expect(told().slice(1)).toEqual([[1, "over", 90, 6600]]);
   });
 
-  test("is not told of a rig that recovers in between, and each rig counts alone", () => {
+  test("is not reported if the rig recovers in between, and each rig counts separately", () => {
     const { clock, limits, told, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
@@ -144,7 +143,7 @@ describe("a limit", () => {
     expect(tally()).toEqual({ total: 2, begun: 1, unknown: 0 });
   });
 
-  test("begins its hold time anew after nobody knew, and keeps what has begun", () => {
+  test("restarts its hold time after an unknown value, and stays begun", () => {
     const { clock, limits, told, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
@@ -164,7 +163,7 @@ describe("a limit", () => {
     expect(told().slice(1)).toEqual([[1, "begun", 50, 600]]);
   });
 
-  test("waits for the next read that succeeds after one that was missed", () => {
+  test("waits for the next successful read after a failed one", () => {
     const { clock, limits, told } = open();
     limits.miner(hashing(1, 5e11));
     clock.pass(590);
@@ -175,7 +174,7 @@ describe("a limit", () => {
     expect(told()).toEqual([[1, "begun", 50, 610]]);
   });
 
-  test("leaves nothing that waits when a miner is gone, or the node closes", () => {
+  test("leaves no timers when a miner is removed, or the node closes", () => {
     const { clock, limits, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
@@ -198,7 +197,7 @@ describe("an interval", () => {
     return { clock, every, sent };
   }
 
-  test("sends at once what is first known, and then only what has changed", () => {
+  test("sends the first state immediately, and then only changes", () => {
     const { clock, every, sent } = open();
     every.miner(unread(1));
     expect(sent).toEqual([]);
@@ -215,14 +214,14 @@ describe("an interval", () => {
     expect(sent).toHaveLength(3);
   });
 
-  test("sends everything each time where that is wanted", () => {
+  test("sends unchanged miners too, if configured", () => {
     const { clock, every, sent } = open({ repeat: true });
     every.miner(hashing(1, 5));
     clock.pass(90);
     expect(sent).toEqual(Array.from({ length: 4 }, () => [[1, 5]]));
   });
 
-  test("sends all of them together when one has changed", () => {
+  test("sends all miners together when one has changed", () => {
     const { clock, every, sent } = open({ together: true });
     every.miner(hashing(1, 5));
     every.miner(hashing(2, 7));
@@ -243,7 +242,7 @@ describe("an interval", () => {
     ]);
   });
 
-  test("sends nothing while the service is lost, and nothing of a miner that is gone", () => {
+  test("sends nothing while the service is lost, and nothing about a removed miner", () => {
     const { clock, every, sent } = open({ repeat: true });
     every.miner(hashing(1, 5));
     every.lost();
@@ -259,8 +258,8 @@ describe("an interval", () => {
   });
 });
 
-describe("a change of the status", () => {
-  test("is told with the status before, though not the first one that is known", () => {
+describe("a status change", () => {
+  test("is reported with the status before, except the first known one", () => {
     const told: unknown[] = [];
     const statuses = new StatusReporter(({ id, statusInfo }, before) =>
       told.push([id, before, statusInfo.statusDisplay]),
@@ -280,7 +279,7 @@ describe("a change of the status", () => {
   });
 });
 
-describe("who is watched", () => {
+describe("the watched miners", () => {
   const farmOf = (...miners: readonly Miner[]): Farm & { readonly miners: Map<number, Miner> } => ({
     miners: new Map(miners.map((each) => [each.id, each])),
     groups: [{ id: 3, name: "Hall", parentId: 0 }],
@@ -315,7 +314,7 @@ describe("who is watched", () => {
     return { watched: watched.member, told, faults, errors, farm };
   }
 
-  test("follows miners into a group and out of it", () => {
+  test("change as miners move into and out of a group", () => {
     const { watched, told } = open({ scope: "group", group: "hall" });
     const farm = farmOf(miner({ id: 1, groupId: 3 }), miner({ id: 2 }));
     watched.read?.(farm);
@@ -331,7 +330,7 @@ describe("who is watched", () => {
     expect(told).toEqual(["1", "2", "-1", "2", "-2"]);
   });
 
-  test("goes on where the program fails over one of them, which is forgotten and logged once until it works again", () => {
+  test("are watched on if one causes an internal error; that one is forgotten and logged once until it works again", () => {
     const { watched, told, errors } = open({ scope: "all" });
     const failing = miner({ id: 1, name: "Failing" });
     watched.read?.(farmOf(failing, miner({ id: 2 })));
@@ -343,7 +342,7 @@ describe("who is watched", () => {
     expect(errors).toHaveLength(2);
   });
 
-  test("are those that are there, and the mistake is told", () => {
+  test("are those that exist, and the unknown name is reported", () => {
     const farm = farmOf(miner({ id: 1 }));
     const { miners, fault } = selectMiners(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
     expect([miners.map(({ id }) => id), fault?.placeholders.name]).toEqual([[1], "Rig 2"]);
@@ -356,7 +355,7 @@ describe("who is watched", () => {
     expect(faults.map((each) => each?.code ?? null)).toEqual(["not.found", null]);
   });
 
-  test("are told of once more after the service was lost, and of nothing that was guessed meanwhile", () => {
+  test("are reported once more after the service was lost, without the guesses in between", () => {
     const { watched, told, farm } = open({ scope: "all" });
     watched.phase?.({ kind: "connecting" });
     farm.miners.set(1, miner({ id: 1 }));

@@ -74,7 +74,7 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
     });
   });
 
-  test("tells what has begun at output 1, once, and shows how many that are", async () => {
+  test("reports a crossed limit at output 1, once, and shows the number of miners", async () => {
     const service = await openService(kind);
     const bench = await open(service, {
       ...{ scope: "miners", miners: service.steered, when: "threshold", hold: 1, hysteresis: 0 },
@@ -93,7 +93,7 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
     expect(bench.heard("over").messages).toEqual([]);
   });
 
-  test("tells that a miner was stopped, with the status before", async () => {
+  test("reports a stopped miner, with the status before", async () => {
     const service = await openService(kind);
     const fields = { scope: "miners", miners: service.steered, when: "status" };
     const bench = await open(service, fields, { action: "stop" });
@@ -112,7 +112,7 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
     expect(bench.heard("out").messages.at(0)).not.toMatchObject({ payload: { status: "mining" } });
   });
 
-  test("tells that a miner cannot be reached, and claims nothing of its hash rate", async () => {
+  test("reports an unreachable miner, and nothing about its hash rate", async () => {
     const service = await openService(kind);
     const fields = { scope: "miners", miners: service.steered, interval: 1 };
     const bench = await open(service, fields);
@@ -139,7 +139,7 @@ const stateIn = (payload: unknown): Fields => (typeof payload === "object" && pa
 const nameIn = (payload: unknown): unknown => stateIn(payload).name;
 
 describe("a miner in", () => {
-  test("says of a name that leads to nobody so once, and watches the others", async () => {
+  test("reports an unknown name once, and watches the others", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A, Nobody", interval: 1, repeat: true });
     await got(bench, 3, "the third message about Rig A");
@@ -158,7 +158,7 @@ describe("a miner in", () => {
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { name: "Rig B" } });
   });
 
-  test("counts the miners of which nobody knows what is judged", async () => {
+  test("counts the miners whose value is unknown", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, {
       when: "threshold",
@@ -173,7 +173,7 @@ describe("a miner in", () => {
     );
   });
 
-  test("sends nothing while the service is away, and goes on when it is back", async () => {
+  test("sends nothing while the service is away, and continues when it is back", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { scope: "miners", miners: "Rig A", interval: 1, repeat: true });
@@ -190,7 +190,7 @@ describe("a miner in", () => {
     expect(bench.heard("in").statuses.at(-1)).toMatch(/^green dot/);
   });
 
-  test("tells that a miner has beaten its best share, with the figure before", async () => {
+  test("reports a new best share, with the value before", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { when: "event" });
@@ -205,7 +205,7 @@ describe("a miner in", () => {
     expect(bench.heard("in").statuses.at(-1)).toContain("Fresh: best share");
   });
 
-  test("does not take a service that is away for miners that cannot be reached", async () => {
+  test("does not mistake an unreachable service for unreachable miners", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { when: "status" }, { action: "stop" });
@@ -232,7 +232,7 @@ describe("a miner in", () => {
     expect(bench.heard("out").messages[0]).toMatchObject({ payload: { name: "Rig A", status: "stopped" } });
   });
 
-  test("offers the editor what can be judged", async () => {
+  test("lists the properties that can have a limit for the editor", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { interval: 3600 });
     const { body } = await bench.request().get("/rigbridge/judged");
@@ -250,7 +250,7 @@ describe("a miner in", () => {
     [{ scope: "group", group: "Hall Z" }, "not.found", 'Group: unknown group "Hall Z"'],
     [{ scope: "miners", miners: "$bad(", minersType: "jsonata" }, "input.invalid", /^Miners: .*\(jsonata\)$/],
     [{ scope: "miners", miners: "unset", minersType: "global" }, "input.invalid", /^Miners: must be a name/],
-  ])("with %j says %s", async (fields, code, message) => {
+  ])("with %j reports %s", async (fields, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
     await until(() => bench.heard("in").errors.length === 1, "the error about the chosen miners", {
@@ -262,12 +262,12 @@ describe("a miner in", () => {
   });
 
   test.each<[Fields, string]>([
-    [{ scope: "miners", miners: "who", minersType: "msg" }, "Miners: this node has no input, so there is no"],
+    [{ scope: "miners", miners: "who", minersType: "msg" }, "Miners: this node has no input, so no message"],
     [{ interval: "often" }, "Interval: must be a number in the allowed range"],
     [{ interval: 0 }, "Interval: must be a number in the allowed range"],
     [{ when: "sometimes" }, "Send: has the wrong type"],
     [{ when: "threshold", property: "status" }, "Property: is not a property that can have a limit"],
-    [{ when: "threshold", property: "power", basis: "expected" }, "Counted in: is not possible for this property"],
+    [{ when: "threshold", property: "power", basis: "expected" }, "Unit: is not available for this property"],
     [{ when: "threshold", property: "power", basis: "value", unit: "TH/s" }, "Unit: has the wrong type"],
     [{ when: "threshold", threshold: "low" }, "Limit: must be a number in the allowed range"],
     [{ when: "threshold", hold: -1 }, "For at least: must be a number in the allowed range"],
@@ -275,7 +275,7 @@ describe("a miner in", () => {
     [{ scope: "some" }, "For: is missing"],
     [{ service: "gone" }, "Service: choose a service and deploy"],
     [{ version: 9 }, "This node was configured by a newer version"],
-  ])("stands still with %j, and says why", async (fields, words) => {
+  ])("with %j stands still and gives the reason", async (fields, words) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
     expect(bench.heard("in").warnings[0]).toContain(words);

@@ -19,15 +19,15 @@ const notification = (id: number, changed: Partial<Notification> = {}): Notifica
 const words = (changes: readonly Change[]): string[] =>
   changes.map(({ event, notification: { id, message } }) => `${event} ${id} ${message}`);
 
-describe("what became of notifications", () => {
+describe("the changes of notifications", () => {
   const before = seenWith(null, [notification(3), notification(2)]);
 
-  test("is nothing while the list says the same, whatever it does with times", () => {
+  test("are none while only times differ", () => {
     const list = [notification(3), notification(2, { timeUtc: new Date(0).toISOString() })];
     expect(changesSince(before, list, [])).toEqual([]);
   });
 
-  test("is told the oldest first", () => {
+  test("are in order of time", () => {
     const list = [notification(5), notification(4), notification(3, { isAcknowledged: true })];
     expect(words(changesSince(before, list, []))).toEqual([
       "closed 2 Message 2",
@@ -37,25 +37,25 @@ describe("what became of notifications", () => {
     ]);
   });
 
-  test("is told of one that came and went between two looks, once", () => {
+  test("include a notification that came and went between two polls, once", () => {
     const list = [notification(3), notification(2)];
     const heard = [notification(4), notification(4)];
     expect(words(changesSince(before, list, heard))).toEqual(["new 4 Message 4", "closed 4 Message 4"]);
     expect(changesSince(seenWith(before, list, heard), list, heard)).toEqual([]);
   });
 
-  test("is not told again of one that was told, whose event comes late", () => {
+  test("do not repeat a notification whose event arrives late", () => {
     expect(changesSince(seenWith(before, [notification(3)]), [notification(3)], [notification(2)])).toEqual([]);
   });
 
-  test("is told of another one under the same id, as a server has it that counts from the beginning again", () => {
+  test("include a different notification with a reused id", () => {
     const other = notification(2, { message: "Another", time: "2026-02-02 00:00:00", timeUtc: "2026-02-02T00:00:00Z" });
     expect(words(changesSince(before, [notification(3), other], []))).toEqual(["closed 2 Message 2", "new 2 Another"]);
   });
 });
 
-describe("an rateLimit", () => {
-  test("has room for so many in any minute", () => {
+describe("a rate limit", () => {
+  test("allows its number in any minute", () => {
     let now = 0;
     const rateLimit = new RateLimit(2, () => now);
     expect([rateLimit.take(), rateLimit.take(), rateLimit.take()]).toEqual([true, true, false]);
@@ -67,21 +67,21 @@ describe("an rateLimit", () => {
 });
 
 describe("a text filter", () => {
-  test("looks into title and message, without regard to case", () => {
+  test("searches title and message, ignoring case", () => {
     const contains = textFilter("contains", "OFFLINE");
     expect([contains(notification(1, { title: "Miner offline" })), contains(notification(1))]).toEqual([true, false]);
     const fits = textFilter("regex", "^message \\d$");
     expect([fits(notification(1)), fits(notification(12))]).toEqual([true, false]);
   });
 
-  test("refuses an expression that takes for ever", () => {
+  test("refuses an expression that takes forever", () => {
     const fits = textFilter("regex", "^(a+)+$");
     expect(() => fits(notification(1, { message: `${"a".repeat(60)}!` }))).toThrow(/slow-regex/);
     expect(fits(notification(1, { message: "aaa" }))).toBe(true);
   });
 });
 
-describe("what is over the limit", () => {
+describe("the messages over the limit", () => {
   const farm = { miners: new Map() };
   const changes = (count: number): Change[] =>
     Array.from({ length: count }, (_, index) => ({ event: "new", notification: notification(index + 1) }));
@@ -100,7 +100,7 @@ describe("what is over the limit", () => {
     return { clock, sent, shown, warned, telling };
   }
 
-  test("is told in one message as soon as there is room, and never sent itself", () => {
+  test("are counted in one message as soon as the limit allows, and never sent", () => {
     const { clock, sent, shown, telling } = open();
     expect(words(telling.send(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
     clock.pass(30);
@@ -117,7 +117,7 @@ describe("what is over the limit", () => {
     expect(sent).toHaveLength(4);
   });
 
-  test("is said in the log when the node is closed before", () => {
+  test("are logged if the node closes before", () => {
     const { clock, warned, telling } = open();
     telling.send(changes(3), farm);
     telling.close();
@@ -125,8 +125,8 @@ describe("what is over the limit", () => {
   });
 });
 
-describe("looks at the list", () => {
-  test("come when asked for, paced, one after the other, and by themselves after a while", async () => {
+describe("a poller", () => {
+  test("polls on request with a minimum interval, one poll at a time, and automatically at its interval", async () => {
     const clock = new HeldClock();
     const looks: PromiseWithResolvers<void>[] = [];
     const poll = (): Promise<void> => {

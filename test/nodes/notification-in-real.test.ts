@@ -45,7 +45,7 @@ const ready = (red: NodeRed) =>
   });
 
 describe.each(versions)("Node-RED %i", (version) => {
-  test("tells notifications once, also after a deploy, with its context on disk", async () => {
+  test("reports notifications once, even after a deploy, with its context on disk", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const red = await start(
@@ -71,7 +71,7 @@ describe.each(versions)("Node-RED %i", (version) => {
     expect(red.messages("errors")).toEqual([]);
   });
 
-  test("sends what goes wrong with a filter and with a coin to Catch, with its code", async () => {
+  test("sends errors in a filter and in a coin to Catch nodes, with their code", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const red = await start(version);

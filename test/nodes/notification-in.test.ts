@@ -91,7 +91,7 @@ const listed = async ({ service }: OpenedElsewhere): Promise<Notification[]> =>
   (await service.listNotifications({}, others)).notificationList;
 
 describe.each(serviceKinds)("notification in on $name", (kind) => {
-  test("tells a new notification with its miner, that it was acknowledged, and that it was removed, each once", async () => {
+  test("reports a new notification with its miner, its acknowledgement and its removal, each once", async () => {
     const opened = await openService(kind);
     const bench = await openLooked(opened, { all: {} });
     opened.switchOff(opened.pooled);
@@ -117,7 +117,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     expect(bench.heard("all in").errors).toEqual([]);
   });
 
-  test("tells only what the filters let through", async () => {
+  test("reports only what matches the filters", async () => {
     const opened = await openService(kind);
     const { pooled, steered, miners } = opened;
     const other = miners.find((name) => name !== pooled && name !== steered);
@@ -140,7 +140,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
     expect([bench.told("one"), bench.told("pattern")]).toEqual([[], []]);
   });
 
-  test("acknowledges what it has sent, and does not tell that as a change", async () => {
+  test("acknowledges what it has sent, and does not report that as a change", async () => {
     const opened = await openService(kind);
     const bench = await openLooked(opened, { all: { acknowledge: true } });
     opened.switchOff(opened.pooled);
@@ -161,7 +161,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
 });
 
 describe("notification in", () => {
-  test("tells what happened while the service was away, once", async () => {
+  test("reports changes made while the service was away, once", async () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, { all: {} });
     await opened.away();
@@ -181,7 +181,7 @@ describe("notification in", () => {
     expect(bench.heard("all out").messages.slice(2)).toMatchObject([{ event: "closed" }, { event: "closed" }]);
   });
 
-  test("tells at the first start what is open already, where that is wanted", async () => {
+  test("reports open notifications at the first start, if configured", async () => {
     const opened = await elsewhere();
     opened.switchOff("Rig B");
     await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
@@ -195,7 +195,7 @@ describe("notification in", () => {
     expect(bench.told("untold")).toEqual([expect.stringMatching(/^closed: /)]);
   });
 
-  test("tells a group's notifications and no others", async () => {
+  test("reports only a group's notifications", async () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, {
       "hall a": { scope: "group", group: "Hall A" },
@@ -208,7 +208,7 @@ describe("notification in", () => {
     expect(bench.told("hall a")).toEqual([]);
   });
 
-  test("sends no more than the limit, and says how many there were beyond it", async () => {
+  test("sends no more than the limit, and counts the rest", async () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, { all: { limit: 1, acknowledge: true } });
     opened.switchOff("Rig B");
@@ -229,7 +229,7 @@ describe("notification in", () => {
     expect(bench.told("all")).toHaveLength(1);
   });
 
-  test("says that it may not acknowledge, and sends all the same", async () => {
+  test("reports that it may not acknowledge, and sends anyway", async () => {
     const opened = await elsewhere();
     const visitor = { ...opened, node: { ...opened.node, user: "visitor" } };
     const bench = await openLooked(visitor, { all: { acknowledge: true } });
@@ -243,7 +243,7 @@ describe("notification in", () => {
     expect(bench.heard("all in").statuses.some((text) => /^red dot The notification cannot/.test(text))).toBe(true);
   });
 
-  test("says to Catch that a miner is not there, and tells what was held back when that is mended", async () => {
+  test("reports an unknown miner to Catch nodes, and sends the missed notifications once it exists", async () => {
     const opened = await elsewhere();
     const bench = await open(opened, { all: { scope: "miners", miners: "whose", minersType: "global" } });
     const { global } = helper.getNode("all in").context();
@@ -273,7 +273,7 @@ describe("notification in", () => {
     [{ scope: "some" }, /^For: is missing$/],
     [{ service: "none" }, /^Service: choose a service and deploy$/],
     [{ version: 2 }, /^This node was configured by a newer version/],
-  ])("stands still with %j, and says why", async (fields, problem) => {
+  ])("with %j stands still and gives the reason", async (fields, problem) => {
     const opened = await elsewhere();
     const bench = await open(opened, { wrong: fields, right: {} });
     await until(

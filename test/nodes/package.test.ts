@@ -121,11 +121,11 @@ const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
 };
 
 describe.each(Object.entries(rules))("The package of nodes %s", (name, rule) => {
-  test("as it is", () => {
+  test("is met", () => {
     expect(rule(ours)).toEqual([]);
   });
 
-  test("which is found out where it is not so", () => {
+  test("is broken by packages that break it", () => {
     const [, packages] = Object.entries(broken).find(([start]) => name.startsWith(start)) ?? [];
     const found = packages?.().map((given) => rule(given).length) ?? [];
     expect(found.length).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ describe("the configuration of a node", () => {
     return "";
   };
 
-  test("is brought up to date step by step from the version that made it", () => {
+  test("is migrated step by step from its version", () => {
     const migrations = [
       ({ host, ...raw }: Readonly<Record<string, unknown>>) => ({ ...raw, url: `http://${host}` }),
       ({ url, ...raw }: Readonly<Record<string, unknown>>) => ({ ...raw, url: `${url}:17790` }),
@@ -38,7 +38,7 @@ describe("the configuration of a node", () => {
     expect(readConfig(versioned, { version: 3, url: "c" })).toEqual({ url: "c" });
   });
 
-  test("has numbers as the editor writes them", () => {
+  test("accepts numbers as the editor stores them", () => {
     const numbers = z.object({ a: figure(0, 9, 5), b: count(0, 9, 5), c: count(0, 9, 5) });
     expect(readConfig({ version: 1, migrations: [], schema: numbers }, { a: "1.5", b: "", c: 7 })).toEqual({
       a: 1.5,
@@ -47,7 +47,7 @@ describe("the configuration of a node", () => {
     });
   });
 
-  test("that is a mistake names its field", () => {
+  test("names the wrong field", () => {
     expect(mistake({ service: " " })).toBe("Service: is missing");
     expect(mistake({ service: 7 })).toBe("Service: has the wrong type");
     expect(mistake({ rigs: [{ address: "a" }, { address: "" }] })).toBe("Rigs 2: is missing");
@@ -62,7 +62,7 @@ const miner = (id: number, name: string, more: Partial<Miner> = {}): Miner => {
 };
 const group = (id: number, name: string, parentId = 0): Group => ({ id, name, parentId });
 
-describe("the miners that are meant", () => {
+describe("the selected miners", () => {
   const miners = [
     miner(1, "Rig A"),
     miner(2, "rig b", { groupId: 5 }),
@@ -116,7 +116,7 @@ describe("the miners that are meant", () => {
     expect(refusal(() => ids(given))).toEqual({ code, message });
   });
 
-  test("by a group are those inside it too", () => {
+  test("of a group include its subgroups", () => {
     expect(inGroup("Site")).toEqual([2, 4]);
     expect(inGroup(6)).toEqual([4]);
     expect(inGroup("site / hall")).toEqual([4]);
@@ -130,7 +130,7 @@ describe("the miners that are meant", () => {
     });
   });
 
-  test("of groups that stand in each other are told without end", () => {
+  test("of groups inside each other do not loop", () => {
     expect(groupPath([group(1, "A", 2), group(2, "B", 1)], group(1, "A", 2))).toBe("B / A");
   });
 });
@@ -153,7 +153,7 @@ describe("the status of a node", () => {
     now: () => new Date(2026, 0, 1, 14, 5).getTime(),
   });
 
-  test("shows trouble with the service first, then what is under way, then what came last; and nothing twice", async () => {
+  test("shows connection problems first, then running work, then the last result, and nothing twice", async () => {
     status.phase({ kind: "connecting" });
     status.phase({ kind: "connecting" });
     status.phase({ kind: "connected" });
@@ -177,7 +177,7 @@ describe("the status of a node", () => {
   });
 });
 
-test("a warning is said once in a while, with how often it was held back", () => {
+test("a warning is logged once per interval, with the number of suppressed repeats", () => {
   const said: string[] = [];
   let now = 0;
   const warn = throttledLog(
@@ -193,8 +193,8 @@ test("a warning is said once in a while, with how often it was held back", () =>
   expect(said).toEqual(["busy", "other", "busy (+2)"]);
 });
 
-describe("turns and slots", () => {
-  test("work of one key goes on one after the other, also after a failure", async () => {
+describe("a keyed mutex and a semaphore", () => {
+  test("run work of one key one after the other, even after a failure", async () => {
     const turns = new KeyedMutex<string>();
     const log: string[] = [];
     const first = Promise.withResolvers<void>();
@@ -211,7 +211,7 @@ describe("turns and slots", () => {
     expect(log).toEqual(["other", "a", "b"]);
   });
 
-  test("what waited for more than a minute is not done", async () => {
+  test("refuse work that waited for more than a minute", async () => {
     const turns = new KeyedMutex<string>();
     const first = Promise.withResolvers<void>();
     const now = vi.spyOn(Date, "now");
@@ -235,7 +235,7 @@ describe("turns and slots", () => {
     }
   });
 
-  test("no more goes on at once than there are slots", async () => {
+  test("run no more at once than allowed", async () => {
     const slots = new Semaphore(2);
     let underWay = 0;
     let most = 0;

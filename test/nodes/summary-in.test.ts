@@ -35,7 +35,7 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("in"), bench.heard("out")]).slice(0, 5000);
 
 describe.each(serviceKinds)("a summary in on $name", (kind) => {
-  test("sends figures of the farm as numbers, and the service's own summary", async () => {
+  test("sends the totals as numbers, and the service's own summary", async () => {
     const service = await openService(kind);
     const bench = await open(service, {});
     await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
@@ -56,7 +56,7 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
     );
   });
 
-  test("tells that a miner has gone", async () => {
+  test("reports a removed miner", async () => {
     const service = await openService(kind);
     const bench = await open(service, { pace: 1 });
     await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
@@ -80,7 +80,7 @@ describe("a summary in", () => {
     [{ onChange: "yes" }, "has the wrong type"],
     [{ service: "" }, "Service: is missing"],
     [{ service: "gone" }, "Service: choose a service and deploy"],
-  ])("stands still with %j, and says why", async (fields, words) => {
+  ])("with %j stands still and gives the reason", async (fields, words) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
     expect(bench.heard("in").warnings[0]).toContain(words);
@@ -114,7 +114,7 @@ describe("the summary", () => {
     return { clock, sent, summaries };
   }
 
-  test("adds up what miners say, by algorithm, and null where none does", () => {
+  test("adds up the miners, by algorithm, with null if no miner reports a value", () => {
     const gone = off({ id: 3, readings: readings({ stale: true }) });
     const miners = [drawing(1, 100), drawing(2, 50, { algorithm: "Scrypt", hashrate: 5 }), gone];
     expect(summaryMessage(miners, summary).payload).toMatchObject({
@@ -129,7 +129,7 @@ describe("the summary", () => {
     });
   });
 
-  test("is sent when it changes, at most at its pace, and never for time alone", () => {
+  test("is sent when it changes, at most at the minimum interval, and never for time alone", () => {
     const { clock, sent, summaries } = watch({});
     const farm = farmOf(drawing(1, 100));
     summaries.member.read?.(farm);
@@ -147,7 +147,7 @@ describe("the summary", () => {
     expect(sent).toEqual([100, 130]);
   });
 
-  test("is sent in its interval though nothing changes, and not because of changes unless that is wanted", () => {
+  test("is sent at its interval without a change, and at changes only if configured", () => {
     const { clock, sent, summaries } = watch({ onChange: false, repeatMs: 60_000 });
     const farm = farmOf(drawing(1, 100));
     summaries.member.read?.(farm);
@@ -160,7 +160,7 @@ describe("the summary", () => {
     expect(sent).toEqual([100, 110, 110]);
   });
 
-  test("waits until every miner was asked, and is not sent while the service is lost", () => {
+  test("waits until every miner was read, and is not sent while the service is lost", () => {
     const { clock, sent, summaries } = watch({ repeatMs: 60_000 });
     const farm = farmOf(drawing(1, 100), notAsked({ id: 2 }));
     summaries.member.read?.(farm);
