@@ -270,7 +270,7 @@ describe("a miner in", () => {
     [{ when: "threshold", property: "power", basis: "expected" }, "Unit: is not available for this property"],
     [{ when: "threshold", property: "power", basis: "value", unit: "TH/s" }, "Unit: has the wrong type"],
     [{ when: "threshold", threshold: "low" }, "Limit: must be a number in the allowed range"],
-    [{ when: "threshold", hold: -1 }, "For at least: must be a number in the allowed range"],
+    [{ when: "threshold", hold: -1 }, "Hold time: must be a number in the allowed range"],
     [{ when: "threshold", hysteresis: -1 }, "Hysteresis: must be a number in the allowed range"],
     [{ scope: "some" }, "For: is missing"],
     [{ service: "gone" }, "Service: choose a service and deploy"],
