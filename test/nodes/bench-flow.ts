@@ -12,7 +12,7 @@ export interface BenchFlow {
   /** Sends a message into a node, as a wire does. */
   send(id: string, msg: NodeMessage): void;
   /** What came of a node so far; of a node of type `helper` the messages that it was sent. */
-  heard(id: string): Readonly<Heard>;
+  recorded(id: string): Readonly<Heard>;
   /** The admin API. */
   readonly request: (typeof helper)["request"];
   close(): Promise<void>;
@@ -45,18 +45,18 @@ export async function openFlow(
   await helper.startServer();
   helper.settings({ userDir: options.userDir, logging: { console: { level: "off" } } });
   const all = new Map<string, Heard>();
-  const heard = (id: string): Heard => {
+  const recorded = (id: string): Heard => {
     const known = all.get(id) ?? { messages: [], errors: [], statuses: [], warnings: [], completed: 0 };
     all.set(id, known);
     return known;
   };
-  const overheard = registers.map((register) => (RED: NodeAPI) => register(overhearing(RED, heard)));
+  const overheard = registers.map((register) => (RED: NodeAPI) => register(overhearing(RED, recorded)));
   await helper.load(overheard, flow, options.credentials ?? {});
   for (const { id, type } of flow)
-    if (type === "helper") helper.getNode(id).on("input", (msg) => heard(id).messages.push(msg));
+    if (type === "helper") helper.getNode(id).on("input", (msg) => recorded(id).messages.push(msg));
   return {
     send: (id, msg) => helper.getNode(id).receive(msg),
-    heard,
+    recorded,
     request: () => helper.request(),
     close: async () => {
       await helper.unload();
@@ -66,38 +66,38 @@ export async function openFlow(
 }
 
 /** The same Node-RED, but what its nodes say is written down, and texts are not just their keys. */
-const overhearing = (RED: NodeAPI, heard: (id: string) => Heard): NodeAPI => ({
+const overhearing = (RED: NodeAPI, recorded: (id: string) => Heard): NodeAPI => ({
   ...RED,
   _: english,
   nodes: {
     ...RED.nodes,
     createNode: (node, definition) => {
       RED.nodes.createNode(node, definition);
-      overhear(node, heard(node.id));
+      overhear(node, recorded(node.id));
     },
   },
 });
 
-function overhear(node: Node, heard: Heard): void {
+function overhear(node: Node, recorded: Heard): void {
   const { error, warn, status } = node;
   node.error = (failure, msg) => {
     const known = failure instanceof Error ? failure : new Error(String(failure));
     const code = "code" in known ? known.code : undefined;
-    heard.errors.push({ message: known.message, code, cause: known.cause });
+    recorded.errors.push({ message: known.message, code, cause: known.cause });
     error.call(node, failure, msg);
   };
   node.warn = (text) => {
-    heard.warnings.push(String(text));
+    recorded.warnings.push(String(text));
     warn.call(node, text);
   };
   node.status = (shown) => {
     const { fill = "", shape = "", text = "" } = typeof shown === "string" ? { text: shown } : shown;
-    heard.statuses.push(`${fill} ${shape} ${text}`);
+    recorded.statuses.push(`${fill} ${shape} ${text}`);
     status.call(node, shown);
   };
   const { _complete: complete } = z.object({ _complete: z.function() }).parse(node);
   Reflect.set(node, "_complete", (msg: NodeMessage, failure?: Error) => {
-    if (failure === undefined) heard.completed += 1;
+    if (failure === undefined) recorded.completed += 1;
     Reflect.apply(complete, node, [msg, failure]);
   });
 }

@@ -25,22 +25,22 @@ async function open(service: OpenedForNodes, fields: Readonly<Record<string, unk
   const { credentials, userDir } = service;
   const bench = await openFlow([registerService, registerCoin], flow, { credentials, userDir });
   closers.push(() => bench.close());
-  const heard = bench.heard("coin");
-  await until(() => heard.statuses.at(-1) === "green dot connected", "the coin profit node to connect", {
-    details: () => JSON.stringify(heard),
+  const recorded = bench.recorded("coin");
+  await until(() => recorded.statuses.at(-1) === "green dot connected", "the coin profit node to connect", {
+    details: () => JSON.stringify(recorded),
   });
-  const { messages } = bench.heard("out");
+  const { messages } = bench.recorded("out");
   return {
     ...bench,
     ask: async (msg) => {
-      const before = { messages: messages.length, errors: heard.errors.length };
+      const before = { messages: messages.length, errors: recorded.errors.length };
       bench.send("coin", msg);
       await until(
-        () => messages.length > before.messages || heard.errors.length > before.errors,
+        () => messages.length > before.messages || recorded.errors.length > before.errors,
         "a message or error of the coin profit node",
-        { details: () => JSON.stringify(heard) },
+        { details: () => JSON.stringify(recorded) },
       );
-      const outcome = messages[before.messages] ?? heard.errors[before.errors];
+      const outcome = messages[before.messages] ?? recorded.errors[before.errors];
       if (outcome === undefined) throw new Error("Nothing came of it");
       return outcome;
     },
@@ -69,8 +69,8 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     const fields = { action: "set", coin: "BTC", worth: "profit", profit: "payload", profitType: "msg" };
     const bench = await open(service, fields);
     expect(await bench.ask({ payload: 1.5e-12, kept: 7 })).toMatchObject({ ...done("BTC"), kept: 7 });
-    expect(bench.heard("coin").completed).toBe(1);
-    expect(bench.heard("coin").statuses.at(-1)).toMatch(/^green dot .*Bitcoin.* · \d\d:\d\d$/);
+    expect(bench.recorded("coin").completed).toBe(1);
+    expect(bench.recorded("coin").statuses.at(-1)).toMatch(/^green dot .*Bitcoin.* · \d\d:\d\d$/);
   });
 
   test("adds coins with profit and with market data, and deletes them", async () => {
@@ -115,7 +115,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
       "shortName: 1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen",
       `usd: ${decimal}`,
     ]);
-    expect(bench.heard("coin").statuses.at(-1)).toMatch(/^red dot /);
+    expect(bench.recorded("coin").statuses.at(-1)).toMatch(/^red dot /);
     expect(await bench.ask({ payload: { action: "set", shortName: "BTC", profit: 0 } })).toMatchObject(done("BTC"));
   });
 
@@ -177,16 +177,16 @@ describe("coin profit", () => {
     const service = await openService({ open: openElsewhere });
     const fields = { action: "set", coin: "BTC", profit: "payload", profitType: "msg", queue: "latest" };
     const bench = await open(service, fields);
-    const heard = bench.heard("coin");
+    const recorded = bench.recorded("coin");
     await service.away();
-    await until(() => /^red ring/.test(heard.statuses.at(-1) ?? ""), "the node to show that the service is away");
+    await until(() => /^red ring/.test(recorded.statuses.at(-1) ?? ""), "the node to show that the service is away");
     bench.send("coin", { payload: 1 });
     bench.send("coin", { payload: 2 });
-    await until(() => heard.errors.length === 1, "the error about the replaced message");
-    expect(heard.errors[0]).toMatchObject({ code: "not.possible" });
-    expect(heard.statuses.at(-1)).toMatch(/^red ring .*1 waiting$/);
+    await until(() => recorded.errors.length === 1, "the error about the replaced message");
+    expect(recorded.errors[0]).toMatchObject({ code: "not.possible" });
+    expect(recorded.statuses.at(-1)).toMatch(/^red ring .*1 waiting$/);
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1, "the confirmation of the message that waited");
-    expect(bench.heard("out").messages[0]).toMatchObject({ payload: { message: expect.stringMatching(/\b2 BTC/) } });
+    await until(() => bench.recorded("out").messages.length === 1, "the confirmation of the message that waited");
+    expect(bench.recorded("out").messages[0]).toMatchObject({ payload: { message: expect.stringMatching(/\b2 BTC/) } });
   });
 });

@@ -22,14 +22,14 @@ async function openKind(kind: { open(): Promise<Opened> }): Promise<Opened> {
 
 interface Watched {
   readonly connection: FarmConnection;
-  readonly said: string[];
+  readonly logged: string[];
   /** How often the service was opened and closed. */
   readonly counts: { opened: number; closed: number };
 }
 
 /** A connection to a service that stays open itself. */
 function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}): Watched {
-  const said: string[] = [];
+  const logged: string[] = [];
   const counts = { opened: 0, closed: 0 };
   const open = async (): Promise<OpenedService> => {
     counts.opened += 1;
@@ -41,10 +41,10 @@ function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}):
       },
     };
   };
-  const log = { info: () => undefined, warn: (text: string) => said.push(String(text)) };
+  const log = { info: () => undefined, warn: (text: string) => logged.push(String(text)) };
   const connection = new FarmConnection({ open, log, lingerMs: 10, ...options });
   closers.push(() => connection.close());
-  return { connection, said, counts };
+  return { connection, logged, counts };
 }
 
 const kindOf = ({ kind }: Phase): string => kind;
@@ -105,7 +105,7 @@ describe("a connection", () => {
     if (own === undefined) throw new Error("there is one");
     const opened = await openKind(own);
     let tries = 0;
-    const { connection, said } = connect(opened, {
+    const { connection, logged } = connect(opened, {
       open: async () => {
         tries += 1;
         if (tries < 3) throw new RigbridgeError("store.refused", "The store is in use");
@@ -117,7 +117,7 @@ describe("a connection", () => {
     await until(() => phases.includes("lost"), "the connection to report the failed attempt");
     expect(() => connection.connected()).toThrow("The store is in use");
     await until(() => connection.phase.kind === "connected", "the connection to be established after all");
-    expect([said, tries]).toEqual([["The store is in use"], 3]);
+    expect([logged, tries]).toEqual([["The store is in use"], 3]);
   });
 
   test("closes even if the service hangs, and notifies no members afterwards", async () => {

@@ -32,7 +32,7 @@ export interface RunningExample {
   context(name: string | null, key: string): Promise<string>;
   /** What Catch nodes were sent. */
   troubles(): readonly Record<string, unknown>[];
-  readonly said: () => string;
+  readonly details: () => string;
 }
 
 /** Of a state as miner in sends it. */
@@ -72,9 +72,10 @@ export async function runExamples(
   const secrets = flow.filter(({ type }) => type === "rigbridge-service").map(({ id }) => [id, site.secrets]);
   await red.deploy(flow, Object.fromEntries(secrets));
   const ours = flow.filter(({ type }) => type.startsWith("rigbridge-") && type !== "rigbridge-service");
-  const said = () => JSON.stringify([flow.map(({ id, name }) => [name, red.messages(id), red.status(id)]), red.log()]);
+  const details = () =>
+    JSON.stringify([flow.map(({ id, name }) => [name, red.messages(id), red.status(id)]), red.log()]);
   await until(() => ours.every(({ id }) => red.status(id)?.fill === "green"), "the nodes of the examples to connect", {
-    details: said,
+    details,
   });
   return {
     messages: (name) => red.messages(named(name)),
@@ -87,11 +88,11 @@ export async function runExamples(
       return (await red.request(`/context/${place}/${key}`)).text();
     },
     troubles: () => red.messages(named("trouble")),
-    said,
+    details,
   };
 }
 
-/** What tells a test how the service sees its miners. */
+/** Shows a test how the service sees its miners. */
 const observers = (z: string | undefined, service: string | undefined): FlowNode[] => [
   {
     ...{ id: "observer", type: "rigbridge-miner-in", name: "observer", z, service, version: 1, scope: "all" },

@@ -94,7 +94,7 @@ export function describeExamples(version: Version): void {
           return flow.messages("alert").length > 0;
         },
         "the message that three restarts did not help",
-        { details: flow.said },
+        { details: flow.details },
       );
       expect(flow.messages("alert")).toEqual([
         expect.objectContaining({ payload: `${ill.name} was restarted 3 times, and its hash rate is still too low.` }),
@@ -110,7 +110,7 @@ export function describeExamples(version: Version): void {
           return !/:3/.test(await flow.context("three attempts", "tries"));
         },
         "the flow to reset the three attempts",
-        { details: flow.said },
+        { details: flow.details },
       );
       losePools(ill, true);
       await until(
@@ -119,7 +119,7 @@ export function describeExamples(version: Version): void {
           return flow.messages("restarted").length === 4;
         },
         "the fourth restart of the rig",
-        { details: flow.said },
+        { details: flow.details },
       );
       expect(flow.messages("alert")).toHaveLength(1);
       expect(flow.troubles()).toEqual([]);
@@ -144,7 +144,7 @@ export function describeExamples(version: Version): void {
             return holds();
           },
           awaited,
-          { details: flow.said },
+          { details: flow.details },
         );
       expect((await flow.post("/surplus", "much")).status).toBe(400);
       await sunny(2000, "the rig to draw no more than there is", () => draw() < 2100);
@@ -157,7 +157,7 @@ export function describeExamples(version: Version): void {
       );
       expect(rig.model.mining).toBe(false);
       await sunny(5000, "the rig to start with more sun", () => rig.model.mining && draw() > 2000);
-      await until(() => !rig.model.mining, "the rig to stop without meter values", { details: flow.said });
+      await until(() => !rig.model.mining, "the rig to stop without meter values", { details: flow.details });
       expect(flow.troubles()).toEqual([]);
     });
   });
@@ -166,9 +166,11 @@ export function describeExamples(version: Version): void {
     test("reports the surplus to the service, whose rigs follow", async () => {
       const { flow, first, second } = await run("solar-surplus-by-service", site);
       expect((await flow.post("/roof", -9000)).status).toBe(202);
-      await until(() => flow.messages("done").length === 1, "the answer to the roof's surplus", { details: flow.said });
+      await until(() => flow.messages("done").length === 1, "the answer to the roof's surplus", {
+        details: flow.details,
+      });
       expect(flow.messages("done")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
-      await until(() => !first.model.mining && !second.model.mining, "both rigs to stop", { details: flow.said });
+      await until(() => !first.model.mining && !second.model.mining, "both rigs to stop", { details: flow.details });
       expect((await flow.post("/roof", "")).status).toBe(400);
       expect(flow.troubles()).toEqual([]);
     });
@@ -188,25 +190,25 @@ export function describeExamples(version: Version): void {
             );
           },
           `every miner to ${isMining ? "mine" : "stop"} at a price of ${price}`,
-          { details: flow.said },
+          { details: flow.details },
         );
       };
       await price(0.2, true);
       await price(0.35, false);
       await price(0.19, false);
       await price(0.12, true);
-      const told = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("done"));
+      const sent = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("done"));
       await until(
-        () => told().filter(({ price }) => price === 0.12).length >= those.length,
+        () => sent().filter(({ price }) => price === 0.12).length >= those.length,
         "a start command for every miner",
-        { details: flow.said },
+        { details: flow.details },
       );
-      const words = told().map(({ command, price }) => `${command} ${price}`);
-      expect([...new Set(words)]).toEqual(["stop 0.35", "start 0.12"]);
-      expect(words.filter((each) => each === "stop 0.35")).toHaveLength(those.length);
+      const commands = sent().map(({ command, price }) => `${command} ${price}`);
+      expect([...new Set(commands)]).toEqual(["stop 0.35", "start 0.12"]);
+      expect(commands.filter((each) => each === "stop 0.35")).toHaveLength(those.length);
       expect((await flow.post("/coin-profit", 4.2e-13)).status).toBe(202);
       await until(() => flow.messages("set").length === 1, "the confirmation of the coin's profit", {
-        details: flow.said,
+        details: flow.details,
       });
       expect(flow.messages("set")[0]).toMatchObject({ topic: "BTC", payload: { success: true } });
     });
@@ -218,10 +220,10 @@ export function describeExamples(version: Version): void {
       await until(
         async () => /miners_mining/.test(await flow.context(null, "summary")),
         "the summary in the flow's context",
-        { details: flow.said },
+        { details: flow.details },
       );
       await flow.press("at 08:00");
-      await until(() => flow.messages("report").length === 1, "the daily report", { details: flow.said });
+      await until(() => flow.messages("report").length === 1, "the daily report", { details: flow.details });
       const report = z.string().parse(flow.messages("report")[0]?.payload);
       expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mining, \d+ offline\./);
       if (kind === reference.kind) expect(report).not.toContain(first.name);
@@ -240,18 +242,18 @@ export function describeExamples(version: Version): void {
       // The environment of this one has no address; later the flow's own has.
       if (version === 4) {
         const { flow, site: farm, first } = await run("alert-by-http", site, { shortened });
-        await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.said });
+        await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.details });
         first.switchOff();
         await until(() => flow.messages("not set, not sent").length === 1, "the alert without an address", {
-          details: flow.said,
+          details: flow.details,
         });
         expect(alerts).toEqual([]);
       }
       const env = version === 5 ? {} : { ALERT_URL: alertUrl() };
       const { flow, site: farm, first } = await run("alert-by-http", site, { shortened, env });
-      await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.said });
+      await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.details });
       first.switchOff();
-      await until(() => flow.messages("sent").length === 1, "the alert to be sent", { details: flow.said });
+      await until(() => flow.messages("sent").length === 1, "the alert to be sent", { details: flow.details });
       expect(alerts).toEqual([
         { title: expect.anything(), message: expect.any(String), miner: first.name, time: expect.any(String) },
       ]);
@@ -264,15 +266,15 @@ export function describeExamples(version: Version): void {
       const { flow, first, second: stopped } = await run("pause-while-something-runs", site);
       stopped.stop();
       const isKnown = () => flow.known().some(({ name, mining }) => name === stopped.name && mining === false);
-      await until(isKnown, "the service to show the second rig as stopped", { details: flow.said });
-      const said = async (runs: number, isMining: boolean) => {
+      await until(isKnown, "the service to show the second rig as stopped", { details: flow.details });
+      const send = async (runs: number, isMining: boolean) => {
         expect((await flow.post("/dishwasher", runs)).status).toBe(202);
         await until(() => first.model.mining === isMining, `the rig to ${isMining ? "start again" : "stop"}`, {
-          details: flow.said,
+          details: flow.details,
         });
       };
-      await said(1, false);
-      await said(0, true);
+      await send(1, false);
+      await send(0, true);
       expect(stopped.model.mining).toBe(false);
       expect(flow.troubles()).toEqual([]);
     });

@@ -32,9 +32,9 @@ async function open(service: OpenedForNodes, fields: Fields): Promise<BenchFlow>
   const bench = await openFlow([registerService, registerGet], flow, { credentials, userDir });
   closers.push(() => bench.close());
   await until(
-    () => /^(green|red)/.test(bench.heard("get").statuses.at(-1) ?? ""),
+    () => /^(green|red)/.test(bench.recorded("get").statuses.at(-1) ?? ""),
     "the miner get node to connect or fail",
-    { details: said(bench) },
+    { details: detailsOf(bench) },
   );
   return bench;
 }
@@ -45,16 +45,17 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
   return service;
 };
 
-const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("get"), bench.heard("out")]).slice(0, 5000);
+const detailsOf = (bench: BenchFlow) => () =>
+  JSON.stringify([bench.recorded("get"), bench.recorded("out")]).slice(0, 5000);
 
 /** What came of one message: all that was sent, and the error. */
 async function ask(bench: BenchFlow, msg: Fields = {}) {
-  const { length } = bench.heard("out").messages;
-  const ended = () => bench.heard("get").completed + bench.heard("get").errors.length;
+  const { length } = bench.recorded("out").messages;
+  const ended = () => bench.recorded("get").completed + bench.recorded("get").errors.length;
   const before = ended();
   bench.send("get", { ...msg });
-  await until(() => ended() > before, "the miner get node to finish the message", { details: said(bench) });
-  return { sent: bench.heard("out").messages.slice(length), error: bench.heard("get").errors.at(-1) };
+  await until(() => ended() > before, "the miner get node to finish the message", { details: detailsOf(bench) });
+  return { sent: bench.recorded("out").messages.slice(length), error: bench.recorded("get").errors.at(-1) };
 }
 
 const namesIn = (payload: unknown): unknown[] =>
@@ -72,7 +73,7 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
       miner: { name: service.steered },
       kept: 7,
     });
-    expect(bench.heard("get").statuses.at(-1)).toMatch(/^green dot .* · \d\d:\d\d$/);
+    expect(bench.recorded("get").statuses.at(-1)).toMatch(/^green dot .* · \d\d:\d\d$/);
   });
 
   test("sends the miners of a group", async () => {
@@ -127,7 +128,7 @@ describe("a miner get", () => {
     const bench = await open(service, { scope: "miners", miners: "Rig A", what: "history" });
     const points = async (msg: Fields) => (await ask(bench, msg)).sent[0]?.payload;
     await until(async () => pointsIn(await points({ step: 0 })).length > 0, "the first points of the history", {
-      details: said(bench),
+      details: detailsOf(bench),
     });
     expect(pointsIn(await points({ step: 0 }))[0]).toEqual({
       time: expect.any(Number),
@@ -165,21 +166,21 @@ describe("a miner get", () => {
     const bench = await open(service, { scope: "miners", miners: "Rig A", queue: "latest", queueAge: 600 });
     await service.away();
     await until(
-      () => bench.heard("get").statuses.at(-1)?.startsWith("red ring") === true,
+      () => bench.recorded("get").statuses.at(-1)?.startsWith("red ring") === true,
       "the node to show that the service is away",
-      { details: said(bench) },
+      { details: detailsOf(bench) },
     );
     bench.send("get", { n: 1 });
     await until(
-      () => bench.heard("get").statuses.at(-1)?.endsWith("1 waiting") === true,
+      () => bench.recorded("get").statuses.at(-1)?.endsWith("1 waiting") === true,
       "the node to show the waiting message",
-      { details: said(bench) },
+      { details: detailsOf(bench) },
     );
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1, "the answer to the message that waited", {
-      details: said(bench),
+    await until(() => bench.recorded("out").messages.length === 1, "the answer to the message that waited", {
+      details: detailsOf(bench),
     });
-    expect(bench.heard("out").messages[0]).toMatchObject({ n: 1, payload: { name: "Rig A" } });
+    expect(bench.recorded("out").messages[0]).toMatchObject({ n: 1, payload: { name: "Rig A" } });
   });
 
   test.each<[Fields, Fields, string, string | RegExp]>([

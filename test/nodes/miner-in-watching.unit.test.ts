@@ -112,66 +112,66 @@ describe("a limit", () => {
       crossed: (crossing) => crossings.push(crossing),
       counted: (tally) => tallies.push(tally),
     });
-    const told = () => crossings.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
-    return { clock, limits, told, tally: () => tallies.at(-1) };
+    const reported = () => crossings.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
+    return { clock, limits, reported, tally: () => tallies.at(-1) };
   }
 
   test("is reported once after the hold time, even if the value stays the same, and once when it is over", () => {
-    const { clock, limits, told } = open();
+    const { clock, limits, reported } = open();
     limits.miner(hashing(1, 5e11));
     clock.pass(599);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     clock.pass(1);
-    expect(told()).toEqual([[1, "begun", 50, 600]]);
+    expect(reported()).toEqual([[1, "begun", 50, 600]]);
     clock.pass(6000);
     limits.miner(hashing(1, 4e11));
     limits.miner(hashing(1, 8.2e11));
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     limits.miner(hashing(1, 9e11));
-    expect(told().slice(1)).toEqual([[1, "over", 90, 6600]]);
+    expect(reported().slice(1)).toEqual([[1, "over", 90, 6600]]);
   });
 
   test("is not reported if the rig recovers in between, and each rig counts separately", () => {
-    const { clock, limits, told, tally } = open();
+    const { clock, limits, reported, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
     clock.pass(300);
     limits.miner(hashing(1, 8e11));
     limits.miner(hashing(1, 5e11));
     clock.pass(300);
-    expect(told()).toEqual([[2, "begun", 50, 600]]);
+    expect(reported()).toEqual([[2, "begun", 50, 600]]);
     expect(tally()).toEqual({ total: 2, begun: 1, unknown: 0 });
   });
 
   test("restarts its hold time after an unknown value, and stays begun", () => {
-    const { clock, limits, told, tally } = open();
+    const { clock, limits, reported, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
     clock.pass(300);
     limits.miner(gone(1));
     clock.pass(300);
-    expect(told()).toEqual([[2, "begun", 50, 600]]);
+    expect(reported()).toEqual([[2, "begun", 50, 600]]);
     limits.lost();
     clock.pass(6000);
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     expect(tally()).toEqual({ total: 2, begun: 1, unknown: 2 });
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
     clock.pass(599);
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     clock.pass(1);
-    expect(told().slice(1)).toEqual([[1, "begun", 50, 600]]);
+    expect(reported().slice(1)).toEqual([[1, "begun", 50, 600]]);
   });
 
   test("waits for the next successful read after a failed one", () => {
-    const { clock, limits, told } = open();
+    const { clock, limits, reported } = open();
     limits.miner(hashing(1, 5e11));
     clock.pass(590);
     limits.miner(hashing(1, 5e11, { stale: true }));
     clock.pass(20);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     limits.miner(hashing(1, 5e11));
-    expect(told()).toEqual([[1, "begun", 50, 610]]);
+    expect(reported()).toEqual([[1, "begun", 50, 610]]);
   });
 
   test("leaves no timers when a miner is removed, or the node closes", () => {
@@ -260,9 +260,9 @@ describe("an interval", () => {
 
 describe("a status change", () => {
   test("is reported with the status before, except the first known one", () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const statuses = new StatusReporter(({ id, statusInfo }, before) =>
-      told.push([id, before, statusInfo.statusDisplay]),
+      reported.push([id, before, statusInfo.statusDisplay]),
     );
     statuses.miner(unread(1));
     statuses.miner(inStatus(1, "Mining"));
@@ -272,7 +272,7 @@ describe("a status change", () => {
     statuses.miner(inStatus(1, "Mining"));
     statuses.forget(1);
     statuses.miner(inStatus(1, "Stopped"));
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [1, "Mining", "Disconnected"],
       [1, "Disconnected", "Mining"],
     ]);
@@ -292,16 +292,16 @@ describe("the watched miners", () => {
   });
 
   function open(choice: ConstructorParameters<typeof WatchedMiners>[0]) {
-    const told: string[] = [];
+    const reported: string[] = [];
     const faults: (Fault | null)[] = [];
     const errors: string[] = [];
     const watcher = {
       miner: ({ id, name }: Miner) => {
         if (name === "Failing") throw new TypeError("an invented fault");
-        told.push(`${id}`);
+        reported.push(`${id}`);
       },
-      forget: (id: number) => told.push(`-${id}`),
-      lost: () => told.push("lost"),
+      forget: (id: number) => reported.push(`-${id}`),
+      lost: () => reported.push("lost"),
       close: () => undefined,
     };
     const farm = farmOf();
@@ -311,11 +311,11 @@ describe("the watched miners", () => {
       onFault: (fault) => faults.push(fault),
       faults: new RigFaults({ error: (_, text) => errors.push(text) }),
     });
-    return { watched: watched.member, told, faults, errors, farm };
+    return { watched: watched.member, reported, faults, errors, farm };
   }
 
   test("change as miners move into and out of a group", () => {
-    const { watched, told } = open({ scope: "group", group: "hall" });
+    const { watched, reported } = open({ scope: "group", group: "hall" });
     const farm = farmOf(miner({ id: 1, groupId: 3 }), miner({ id: 2 }));
     watched.read?.(farm);
     const moved = miner({ id: 2, groupId: 3 });
@@ -327,16 +327,16 @@ describe("the watched miners", () => {
     watched.miner?.(moved);
     farm.miners.delete(2);
     watched.removed?.(2);
-    expect(told).toEqual(["1", "2", "-1", "2", "-2"]);
+    expect(reported).toEqual(["1", "2", "-1", "2", "-2"]);
   });
 
   test("are watched on if one causes an internal error; that one is forgotten and logged once until it works again", () => {
-    const { watched, told, errors } = open({ scope: "all" });
+    const { watched, reported, errors } = open({ scope: "all" });
     const failing = miner({ id: 1, name: "Failing" });
     watched.read?.(farmOf(failing, miner({ id: 2 })));
     watched.miner?.(failing);
     watched.miner?.(miner({ id: 2 }));
-    expect([told, errors]).toEqual([["-1", "2", "-1", "2"], ["miner 1 cannot be shown"]]);
+    expect([reported, errors]).toEqual([["-1", "2", "-1", "2"], ["miner 1 cannot be shown"]]);
     watched.read?.(farmOf(miner({ id: 1 })));
     watched.miner?.(failing);
     expect(errors).toHaveLength(2);
@@ -346,17 +346,17 @@ describe("the watched miners", () => {
     const farm = farmOf(miner({ id: 1 }));
     const { miners, fault } = selectMiners(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
     expect([miners.map(({ id }) => id), fault?.placeholders.name]).toEqual([[1], "Rig 2"]);
-    const { watched, told, faults } = open({ scope: "miners", miners: ["Rig 1", "Rig 2"] });
+    const { watched, reported, faults } = open({ scope: "miners", miners: ["Rig 1", "Rig 2"] });
     watched.read?.(farm);
     const found = miner({ id: 2 });
     farm.miners.set(2, found);
     watched.miner?.(found);
-    expect(told).toEqual(["1", "2"]);
+    expect(reported).toEqual(["1", "2"]);
     expect(faults.map((each) => each?.code ?? null)).toEqual(["not.found", null]);
   });
 
   test("are reported once more after the service was lost, without the guesses in between", () => {
-    const { watched, told, farm } = open({ scope: "all" });
+    const { watched, reported, farm } = open({ scope: "all" });
     watched.phase?.({ kind: "connecting" });
     farm.miners.set(1, miner({ id: 1 }));
     watched.phase?.({ kind: "connected" });
@@ -365,9 +365,9 @@ describe("the watched miners", () => {
     watched.phase?.({ kind: "idle" });
     watched.miner?.(gone(1));
     watched.removed?.(1);
-    expect(told).toEqual(["1", "lost"]);
+    expect(reported).toEqual(["1", "lost"]);
     watched.phase?.({ kind: "connected" });
     watched.miner?.(miner({ id: 1 }));
-    expect(told).toEqual(["1", "lost", "1", "1"]);
+    expect(reported).toEqual(["1", "lost", "1", "1"]);
   });
 });

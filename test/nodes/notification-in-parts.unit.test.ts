@@ -39,9 +39,9 @@ describe("the changes of notifications", () => {
 
   test("include a notification that came and went between two polls, once", () => {
     const list = [notification(3), notification(2)];
-    const heard = [notification(4), notification(4)];
-    expect(words(changesSince(before, list, heard))).toEqual(["new 4 Message 4", "closed 4 Message 4"]);
-    expect(changesSince(seenWith(before, list, heard), list, heard)).toEqual([]);
+    const recorded = [notification(4), notification(4)];
+    expect(words(changesSince(before, list, recorded))).toEqual(["new 4 Message 4", "closed 4 Message 4"]);
+    expect(changesSince(seenWith(before, list, recorded), list, recorded)).toEqual([]);
   });
 
   test("do not repeat a notification whose event arrives late", () => {
@@ -92,19 +92,19 @@ describe("the messages over the limit", () => {
     const shown: string[] = [];
     const warned: string[] = [];
     const status = { done: (text: string) => shown.push(text), failed: (text: string) => shown.push(`! ${text}`) };
-    const telling = new MessageSender({
+    const sender = new MessageSender({
       ...{ limit: 2, clock, translate: english, status },
       send: (msg) => sent.push(msg),
       warn: (text) => warned.push(text),
     });
-    return { clock, sent, shown, warned, telling };
+    return { clock, sent, shown, warned, sender };
   }
 
   test("are counted in one message as soon as the limit allows, and never sent", () => {
-    const { clock, sent, shown, telling } = open();
-    expect(words(telling.send(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
+    const { clock, sent, shown, sender } = open();
+    expect(words(sender.send(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
     clock.pass(30);
-    telling.send([{ event: "closed", notification: notification(1) }], farm);
+    sender.send([{ event: "closed", notification: notification(1) }], farm);
     expect(sent).toHaveLength(2);
     clock.pass(30);
     const message = "3 more notifications, over the limit of 2 per minute";
@@ -113,14 +113,14 @@ describe("the messages over the limit", () => {
     ]);
     expect(shown.slice(-2)).toEqual([`! ${message}`, message]);
     expect(clock.waiting).toBe(0);
-    telling.send(changes(1), farm);
+    sender.send(changes(1), farm);
     expect(sent).toHaveLength(4);
   });
 
   test("are logged if the node closes before", () => {
-    const { clock, warned, telling } = open();
-    telling.send(changes(3), farm);
-    telling.close();
+    const { clock, warned, sender } = open();
+    sender.send(changes(3), farm);
+    sender.close();
     expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 per minute"]]);
   });
 });
@@ -128,38 +128,38 @@ describe("the messages over the limit", () => {
 describe("a poller", () => {
   test("polls on request with a minimum interval, one poll at a time, and automatically at its interval", async () => {
     const clock = new HeldClock();
-    const looks: PromiseWithResolvers<void>[] = [];
+    const polls: PromiseWithResolvers<void>[] = [];
     const poll = (): Promise<void> => {
       const next = Promise.withResolvers<void>();
-      looks.push(next);
+      polls.push(next);
       return next.promise;
     };
-    const looking = new Poller({ poll, clock, intervalMs: 30_000, minIntervalMs: 500 });
+    const poller = new Poller({ poll, clock, intervalMs: 30_000, minIntervalMs: 500 });
     const end = async (): Promise<void> => {
-      looks.at(-1)?.resolve();
+      polls.at(-1)?.resolve();
       await new Promise(setImmediate);
     };
-    looking.soon();
-    looking.soon();
+    poller.soon();
+    poller.soon();
     clock.pass(0);
-    expect(looks).toHaveLength(1);
-    looking.soon();
+    expect(polls).toHaveLength(1);
+    poller.soon();
     clock.pass(60);
-    expect(looks).toHaveLength(1);
+    expect(polls).toHaveLength(1);
     await end();
     clock.pass(0.5);
-    expect(looks).toHaveLength(2);
+    expect(polls).toHaveLength(2);
     await end();
     clock.pass(29);
-    expect(looks).toHaveLength(2);
+    expect(polls).toHaveLength(2);
     clock.pass(1);
-    expect(looks).toHaveLength(3);
+    expect(polls).toHaveLength(3);
     await end();
-    looking.pause();
+    poller.pause();
     clock.pass(60);
-    expect([looks.length, clock.waiting]).toEqual([3, 0]);
-    looking.soon();
+    expect([polls.length, clock.waiting]).toEqual([3, 0]);
+    poller.soon();
     clock.pass(0);
-    expect(looks).toHaveLength(4);
+    expect(polls).toHaveLength(4);
   });
 });

@@ -40,7 +40,7 @@ async function open(
   return bench;
 }
 
-const shown = (bench: BenchFlow) => bench.heard("action").statuses;
+const shown = (bench: BenchFlow) => bench.recorded("action").statuses;
 const connected = (bench: BenchFlow) =>
   until(() => shown(bench).at(-1) === "green dot connected", "the miner action node to connect", {
     details: () => shown(bench),
@@ -55,8 +55,8 @@ describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
     const bench = await open(await openService(kind));
     await connected(bench);
     expect(shown(bench)).toEqual(["grey ring not connected", "yellow ring connecting", "green dot connected"]);
-    expect(bench.heard("service").statuses.at(-1)).toBe("green dot connected");
-    expect(bench.heard("service").warnings).toEqual([]);
+    expect(bench.recorded("service").statuses.at(-1)).toBe("green dot connected");
+    expect(bench.recorded("service").warnings).toEqual([]);
   });
 
   test("gives the editor the service's lists", async () => {
@@ -97,14 +97,16 @@ describe("a rigbridge-service", () => {
   test("reports a wrong configuration, naming the field", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: "nowhere at all" });
     await until(() => shown(bench).at(-1)?.startsWith("red ring") === true, "the node to show the connection problem");
-    expect(bench.heard("service").warnings).toEqual(["Address: must be an address like http://192.168.1.5:17790"]);
+    expect(bench.recorded("service").warnings).toEqual(["Address: must be an address like http://192.168.1.5:17790"]);
     expect(shown(bench).at(-1)).toMatch(/^red ring not connected: Address: must be an address like/);
   });
 
   test("names an environment variable that is not set", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: `\${${"NO_SUCH_VARIABLE"}}` });
-    await until(() => bench.heard("service").warnings.length > 0, "the warning about the environment variable");
-    expect(bench.heard("service").warnings).toEqual(["Address: the environment variable NO_SUCH_VARIABLE is not set"]);
+    await until(() => bench.recorded("service").warnings.length > 0, "the warning about the environment variable");
+    expect(bench.recorded("service").warnings).toEqual([
+      "Address: the environment variable NO_SUCH_VARIABLE is not set",
+    ]);
   });
 
   test("reports that the key is refused, and never reveals it", async () => {
@@ -114,7 +116,7 @@ describe("a rigbridge-service", () => {
       () => shown(bench).at(-1) === "red ring not connected: API key refused",
       "the node to show that its key was refused",
     );
-    expect(JSON.stringify([bench.heard("service"), bench.heard("action")])).not.toContain("another-key");
+    expect(JSON.stringify([bench.recorded("service"), bench.recorded("action")])).not.toContain("another-key");
   });
 
   test("acts as the configured user", async () => {
@@ -127,8 +129,8 @@ describe("a rigbridge-service", () => {
 
   test("refuses a configuration of a newer version", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { version: 99 });
-    await until(() => bench.heard("service").warnings.length > 0, "the warning about the newer version");
-    expect(bench.heard("service").warnings[0]).toMatch(/newer version/);
+    await until(() => bench.recorded("service").warnings.length > 0, "the warning about the newer version");
+    expect(bench.recorded("service").warnings[0]).toMatch(/newer version/);
   });
 
   test("inside Node-RED keeps its data under the user folder, and needs a newer Node", async () => {

@@ -178,10 +178,10 @@ describe("the status of a node", () => {
 });
 
 test("a warning is logged once per interval, with the number of suppressed repeats", () => {
-  const said: string[] = [];
+  const logged: string[] = [];
   let now = 0;
   const warn = throttledLog(
-    (text) => said.push(text),
+    (text) => logged.push(text),
     60,
     () => now,
   );
@@ -190,21 +190,21 @@ test("a warning is logged once per interval, with the number of suppressed repea
     warn("busy");
     if (at === 10) warn("other");
   }
-  expect(said).toEqual(["busy", "other", "busy (+2)"]);
+  expect(logged).toEqual(["busy", "other", "busy (+2)"]);
 });
 
 describe("a keyed mutex and a semaphore", () => {
   test("run work of one key one after the other, even after a failure", async () => {
-    const turns = new KeyedMutex<string>();
+    const mutex = new KeyedMutex<string>();
     const log: string[] = [];
     const first = Promise.withResolvers<void>();
-    const a = turns.run("rig", async () => {
+    const a = mutex.run("rig", async () => {
       await first.promise;
       log.push("a");
       throw new Error("a failed");
     });
-    const b = turns.run("rig", async () => log.push("b"));
-    await turns.run("other", async () => log.push("other"));
+    const b = mutex.run("rig", async () => log.push("b"));
+    await mutex.run("other", async () => log.push("other"));
     first.resolve();
     await expect(a).rejects.toThrow("a failed");
     await b;
@@ -212,17 +212,17 @@ describe("a keyed mutex and a semaphore", () => {
   });
 
   test("refuse work that waited for more than a minute", async () => {
-    const turns = new KeyedMutex<string>();
+    const mutex = new KeyedMutex<string>();
     const first = Promise.withResolvers<void>();
     const now = vi.spyOn(Date, "now");
     try {
       const begun = Promise.withResolvers<void>();
-      const a = turns.run("rig", () => {
+      const a = mutex.run("rig", () => {
         begun.resolve();
         return first.promise;
       });
       await within(begun.promise, "the first work to begin");
-      const late = expect(turns.run("rig", async () => "done")).rejects.toMatchObject({
+      const late = expect(mutex.run("rig", async () => "done")).rejects.toMatchObject({
         code: "rig.busy",
         key: "waited",
       });

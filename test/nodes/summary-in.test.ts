@@ -32,16 +32,16 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
   return service;
 };
 
-const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("in"), bench.heard("out")]).slice(0, 5000);
+const said = (bench: BenchFlow) => () => JSON.stringify([bench.recorded("in"), bench.recorded("out")]).slice(0, 5000);
 
 describe.each(serviceKinds)("a summary in on $name", (kind) => {
   test("sends the totals as numbers, and the service's own summary", async () => {
     const service = await openService(kind);
     const bench = await open(service, {});
-    await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
+    await until(() => bench.recorded("out").messages.length > 0, "the first summary of the farm", {
       details: said(bench),
     });
-    expect(bench.heard("out").messages[0]).toMatchObject({
+    expect(bench.recorded("out").messages[0]).toMatchObject({
       payload: {
         miners: service.miners.length,
         miners_mining: expect.any(Number),
@@ -51,7 +51,7 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
       topic: "summary",
       summary: { totalCount: service.miners.length },
     });
-    expect(bench.heard("in").statuses.at(-1)).toMatch(
+    expect(bench.recorded("in").statuses.at(-1)).toMatch(
       new RegExp(`^green dot \\d+ of ${service.miners.length} mining ·`),
     );
   });
@@ -59,10 +59,10 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
   test("reports a removed miner", async () => {
     const service = await openService(kind);
     const bench = await open(service, { pace: 1 });
-    await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
+    await until(() => bench.recorded("out").messages.length > 0, "the first summary of the farm", {
       details: said(bench),
     });
-    const offline = (): unknown => payloadIn(bench.heard("out").messages.at(-1)).miners_offline;
+    const offline = (): unknown => payloadIn(bench.recorded("out").messages.at(-1)).miners_offline;
     const before = Number(offline());
     service.switchOff(service.steered);
     await until(() => offline() === before + 1, "the summary to count the offline miner", { details: said(bench) });
@@ -83,7 +83,7 @@ describe("a summary in", () => {
   ])("with %j stands still and gives the reason", async (fields, words) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
-    expect(bench.heard("in").warnings[0]).toContain(words);
+    expect(bench.recorded("in").warnings[0]).toContain(words);
   });
 });
 
