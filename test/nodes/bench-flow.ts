@@ -11,30 +11,30 @@ type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
 export interface BenchFlow {
   /** Sends a message into a node, as a wire does. */
   send(id: string, msg: NodeMessage): void;
-  /** What came of a node so far; of a node of type `helper` the messages that it was sent. */
-  recorded(id: string): Readonly<Heard>;
+  /** What a node has output so far; for a node of type `helper`, the messages it received. */
+  recorded(id: string): Readonly<Recorded>;
   /** The admin API. */
   readonly request: (typeof helper)["request"];
   close(): Promise<void>;
 }
 
-/** Each the first one first. */
-export interface Heard {
+/** Each list in order of time. */
+export interface Recorded {
   messages: NodeMessage[];
-  /** What Catch nodes are sent. */
+  /** Errors sent to Catch nodes. */
   errors: { readonly message: string; readonly code: unknown; readonly cause: unknown }[];
-  /** As shown: `red dot text`. */
+  /** Like `red dot text`. */
   statuses: string[];
   warnings: string[];
-  /** Messages that the node was done with, without an error. */
+  /** Messages completed without an error. */
   completed: number;
 }
 
 const require = createRequire(import.meta.url);
 
 /**
- * A flow in the runtime of Node-RED in this process, with the sources of our nodes, saying its texts in English. One at
- * a time. Configuration nodes belong into `flow`.
+ * A flow in the runtime of Node-RED in this process, with the sources of the nodes and English texts. One at a time.
+ * `flow` includes the configuration nodes.
  */
 export async function openFlow(
   registers: readonly Register[],
@@ -44,14 +44,14 @@ export async function openFlow(
   helper.init(require.resolve("node-red"));
   await helper.startServer();
   helper.settings({ userDir: options.userDir, logging: { console: { level: "off" } } });
-  const all = new Map<string, Heard>();
-  const recorded = (id: string): Heard => {
+  const all = new Map<string, Recorded>();
+  const recorded = (id: string): Recorded => {
     const known = all.get(id) ?? { messages: [], errors: [], statuses: [], warnings: [], completed: 0 };
     all.set(id, known);
     return known;
   };
-  const overheard = registers.map((register) => (RED: NodeAPI) => register(overhearing(RED, recorded)));
-  await helper.load(overheard, flow, options.credentials ?? {});
+  const recording = registers.map((register) => (RED: NodeAPI) => register(withRecording(RED, recorded)));
+  await helper.load(recording, flow, options.credentials ?? {});
   for (const { id, type } of flow)
     if (type === "helper") helper.getNode(id).on("input", (msg) => recorded(id).messages.push(msg));
   return {
@@ -65,20 +65,20 @@ export async function openFlow(
   };
 }
 
-/** The same Node-RED, but what its nodes say is written down, and texts are not just their keys. */
-const overhearing = (RED: NodeAPI, recorded: (id: string) => Heard): NodeAPI => ({
+/** The same Node-RED, which records the output of its nodes and has English texts. */
+const withRecording = (RED: NodeAPI, recorded: (id: string) => Recorded): NodeAPI => ({
   ...RED,
   _: english,
   nodes: {
     ...RED.nodes,
     createNode: (node, definition) => {
       RED.nodes.createNode(node, definition);
-      overhear(node, recorded(node.id));
+      record(node, recorded(node.id));
     },
   },
 });
 
-function overhear(node: Node, recorded: Heard): void {
+function record(node: Node, recorded: Recorded): void {
   const { error, warn, status } = node;
   node.error = (failure, msg) => {
     const known = failure instanceof Error ? failure : new Error(String(failure));

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 interface Opened extends BenchFlow {
-  /** Sends a message into the node, and gives what comes of it: a message, or an error. */
+  /** Sends a message into the node, and returns the resulting message or error. */
   ask(msg: NodeMessage): Promise<NodeMessage | { readonly message: string; readonly code: unknown }>;
 }
 
@@ -55,7 +55,7 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 
 const Refusal = z.object({ message: z.string(), code: z.string() });
 
-/** All of it in `msg.payload`. */
+/** The whole request in `msg.payload`. */
 const byMessage = { action: "payload", actionType: "msg" };
 
 const done = (shortName: string) => ({
@@ -123,7 +123,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     const service = await openService(kind);
     const bench = await open(service, byMessage);
     const { body: coins } = await bench.request().get("/rigbridge/services/service/coins");
-    // The service inside Node-RED is given no pools here, and its rigs mine at some that it does not know.
+    // The service inside Node-RED has no pool definitions here, and its rigs mine at unknown pools.
     const known = kind.name.includes("inside") ? [] : [expect.objectContaining({ value: "BTC" })];
     expect(coins).toEqual(expect.arrayContaining(known));
     const { body: algorithms } = await bench.request().get("/rigbridge/services/service/algorithms");

@@ -27,7 +27,7 @@ interface Watched {
   readonly counts: { opened: number; closed: number };
 }
 
-/** A connection to a service that stays open itself. */
+/** A connection that does not close the service itself. */
 function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}): Watched {
   const logged: string[] = [];
   const counts = { opened: 0, closed: 0 };

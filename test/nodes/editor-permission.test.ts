@@ -46,7 +46,7 @@ interface Endpoint {
   readonly permission: string;
 }
 
-/** Every endpoint that the sources serve, asked about the service of the flow. */
+/** Every endpoint in the sources, for the service of the flow. */
 async function endpoints(): Promise<readonly Endpoint[]> {
   const home = join(root, "nodes");
   const files = (await readdir(home, { recursive: true })).filter(
@@ -77,7 +77,7 @@ describe("The editor's endpoints", () => {
 
   test("allow read permission everything but the test of a service", async () => {
     for (const { method, path, permission } of await endpoints()) {
-      // It would look around in the networks of this machine.
+      // It would search the networks of this machine.
       if (path === "/rigbridge/found") continue;
       const { status } = await ask("read", path, method);
       const mayRead = permission.endsWith(".read");

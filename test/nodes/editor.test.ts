@@ -17,7 +17,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** The nodes with a dialog of their own, and their names in the palette. */
+/** The nodes in the palette, and their names there. */
 const nodes = [
   { type: "rigbridge-miner-action", called: { "en-US": "miner action", de: "Miner-Aktion" } },
   { type: "rigbridge-miner-in", called: { "en-US": "miner in", de: "Miner-Eingang" } },
@@ -181,7 +181,7 @@ describe("Node-RED's editor", () => {
 
 const headings = { "en-US": /Inputs|Outputs|Elsewhere/, de: /Eingänge|Ausgänge|Anderswo/ } as const;
 
-/** Every field has a label in words, nothing is cut off, and the help is that of the node. */
+/** Every field has a label, nothing is cut off, and the help is the node's. */
 async function checkDialog(editor: Editor, type: string, language: (typeof languages)[number]): Promise<void> {
   const dialog = editor.dialog();
   const labels = await dialog.locator(".form-row label:visible").allInnerTexts();

@@ -8,7 +8,7 @@ import { type NodeRed, startNodeRed, type Version } from "./real-node-red.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 
-/** Where alerts go; shared, for its address is in the environment of Node-RED. */
+/** Receives alerts; shared, since its address is in the environment of Node-RED. */
 const alerts: Record<string, unknown>[] = [];
 const endpoint = createServer((request, response) => {
   let body = "";
@@ -40,12 +40,12 @@ const inside = { kind: "a service inside Node-RED", site: insideSite };
 const elsewhere = { kind: "a Rigbridge elsewhere", site: elsewhereSite };
 const reference = { kind: "the reference product", site: referenceSite };
 
-/** No pool answers, so it hashes nothing, which a restart does not mend. */
+/** No pool answers, so the rig does not hash, which a restart does not fix. */
 const losePools = ({ model }: SiteRig, isLost: boolean): void => {
   for (const index of model.pools.keys()) model.setPoolAlive(index, !isLost);
 };
 
-/** Each flow in this Node-RED: in 5 on these kinds of service, in 4.1 on a Rigbridge elsewhere. */
+/** Each flow in this Node-RED: in 5 on these kinds of service, in 4.1 on Rigbridge elsewhere. */
 export function describeExamples(version: Version): void {
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -239,7 +239,7 @@ export function describeExamples(version: Version): void {
       // Notifications at the first poll are not new; the client and the node must have polled.
       const hasPolled = ({ polls }: Site) => polls() > 2;
       const shortened = { "new warnings": { interval: 1 } };
-      // The environment of this one has no address; later the flow's own has.
+      // This environment has no address; later the flow has one.
       if (version === 4) {
         const { flow, site: farm, first } = await run("alert-by-http", site, { shortened });
         await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.details });

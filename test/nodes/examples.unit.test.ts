@@ -10,9 +10,9 @@ const folder = new URL("../../nodes/", import.meta.url);
 const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), "utf8"));
 const flows = examples.map((name) => ({ name, flow: Flow.parse(read(`examples/${name}.json`)) }));
 const Package = z.object({ "node-red": z.object({ nodes: z.record(z.string(), z.string()) }) });
-const ours = Object.keys(Package.parse(read("package.json"))["node-red"].nodes);
+const own = Object.keys(Package.parse(read("package.json"))["node-red"].nodes);
 
-/** Of Node-RED itself, without what reaches files and programs. */
+/** Nodes of Node-RED itself, without access to files and programs. */
 const core = [
   ...["tab", "comment", "inject", "debug", "catch", "function", "switch", "change", "trigger"],
   ...["http in", "http response", "http request"],
@@ -33,7 +33,7 @@ describe("the examples of the Import dialog", () => {
     const files = readdirSync(new URL("examples", folder));
     expect(files.toSorted()).toEqual(examples.map((name) => `${name}.json`).toSorted());
     expect([...new Set(flows.flatMap(({ flow }) => flow.map(({ type }) => type)))]).toEqual(
-      expect.arrayContaining(ours),
+      expect.arrayContaining(own),
     );
   });
 
@@ -47,7 +47,7 @@ describe("the examples of the Import dialog", () => {
 
 describe.each(flows)("the example $name", ({ flow }) => {
   test("has only nodes of this package and of Node-RED itself, each with its own id and in its flow", () => {
-    for (const { type } of flow) expect([...core, ...ours]).toContain(type);
+    for (const { type } of flow) expect([...core, ...own]).toContain(type);
     const ids = flow.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const [tab, ...others] = flow.filter(({ type }) => type === "tab");

@@ -11,7 +11,7 @@ import { failing, failOver } from "../failing-rig.ts";
 import { until } from "../until.ts";
 import { openFlow } from "./bench-flow.ts";
 
-// An exception that nobody catches fails this file, as it would end Node-RED.
+// An uncaught exception fails this file, as it would end Node-RED.
 
 test("an internal error over one rig does not stop the nodes from reporting the other", async () => {
   onTestFinished(failOver(drivers, "readings.shares"));

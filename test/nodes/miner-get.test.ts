@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the editor gives a new node. */
+/** The defaults of a new node. */
 const times = { from: "from", fromType: "msg", to: "to", toType: "msg", step: "step", stepType: "msg" };
 
 /** A miner get with these fields, once the service answers; what it sends is at "out". */
@@ -48,7 +48,7 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 const detailsOf = (bench: BenchFlow) => () =>
   JSON.stringify([bench.recorded("get"), bench.recorded("out")]).slice(0, 5000);
 
-/** What came of one message: all that was sent, and the error. */
+/** The result of one message: everything sent, and the error. */
 async function ask(bench: BenchFlow, msg: Fields = {}) {
   const { length } = bench.recorded("out").messages;
   const ended = () => bench.recorded("get").completed + bench.recorded("get").errors.length;

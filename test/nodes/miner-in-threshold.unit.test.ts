@@ -19,7 +19,7 @@ describe("a threshold", () => {
     ["of `above` too", above, holding, 90, 1600, begun, "begun"],
     ["a value within the hysteresis ends the hold time", below, holding, 82, 1600, clear, null],
     ["without a hold time it begins at once", { ...below, hold: 0 }, clear, 1, 5, { kind: "begun", since: 5 }, "begun"],
-    ["what has begun is told once", below, begun, 10, 9000, begun, null],
+    ["a begun condition is reported once", below, begun, 10, 9000, begun, null],
     ["within the hysteresis it is not over", below, begun, 84.9, 9000, begun, null],
     ["beyond the hysteresis it is over", below, begun, 85, 9000, clear, "over"],
     ["of `above` the hysteresis lies below", above, begun, 75.1, 9000, begun, null],
@@ -57,15 +57,15 @@ interface Seen {
   readonly event: "begun" | "over" | null;
 }
 
-/** All that is judged, one after the other. */
+/** All evaluations, in order. */
 function run(threshold: Threshold, samples: readonly { readonly wait: number; readonly value: Value }[]): Seen[] {
   let condition = clear;
   let at = 0;
   return samples.map(({ wait, value }) => {
     at += wait;
-    const judged = evaluate(threshold, condition, value, at);
-    condition = judged.condition;
-    return { at, value, event: judged.event };
+    const evaluation = evaluate(threshold, condition, value, at);
+    condition = evaluation.condition;
+    return { at, value, event: evaluation.event };
   });
 }
 

@@ -22,7 +22,7 @@ const hashing = (id: number, hashrate: number | null, changes: Partial<Miner["re
 const inStatus = (id: number, statusDisplay: MinerStatus, changes: Partial<Miner> = {}): Miner =>
   miner({ id, statusInfo: { statusDisplay, statusLine3: null, secondsSinceStart: 0 }, ...changes });
 const gone = (id: number): Miner => off({ id, readings: readings({ stale: true }) });
-/** A rig that nobody has asked yet. */
+/** A rig that was not read yet. */
 const unread = (id: number): Miner => notAsked({ id });
 
 describe("the state of a miner", () => {

@@ -198,7 +198,7 @@ describe("a miner in", () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { when: "event" });
-    // Of one that has only just begun nearly every second brings a better one.
+    // A rig that has just started finds a better share nearly every second.
     const farm = await startFarm({ rigs: [{ kind: "cgminer" }] });
     closers.push(() => farm.close());
     await service.service.addMiner({ address: farm.rigs[0]?.address ?? "", name: "Fresh" }, { actor: "test" });

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A debug node that shows whole messages. */
+/** A debug node that shows complete messages. */
 const shown = (id: string): FlowNode => ({
   ...{ id, type: "debug", z: "tab", active: true, tosidebar: true, complete: "true", targetType: "full", wires: [] },
 });
@@ -38,7 +38,7 @@ async function start(version: (typeof versions)[number], settings = ""): Promise
 
 const others = { actor: "somebody else" };
 
-/** Resolves when the nodes of a flow that was just deployed stand as they should. */
+/** Resolves when the nodes of a newly deployed flow have the expected status. */
 const ready = (red: NodeRed) =>
   until(() => ["notices", "coin"].every((id) => red.status(id)?.text === "connected"), "both nodes to connect", {
     details: red.log,

@@ -21,11 +21,11 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Opened extends BenchFlow {
   /** The service, as the nodes reach it. */
   connected(): ConnectedService;
-  /** What came out of a node, as event and message of each notification. */
+  /** The output of a node, as event and message of each notification. */
   reported(id: string): string[];
 }
 
-/** Nodes with these fields, by what we call them: their ids are "<name> in", and what they send is at "<name> out". */
+/** Nodes with these fields, by name: their ids are "<name> in", and their output is at "<name> out". */
 async function open(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const flow = Object.entries(nodes).flatMap(([id, fields]): FlowNode[] => [
     {
@@ -68,7 +68,7 @@ const hasLooked = (id: string): boolean => helper.getNode(id).context().get("rig
 /** Of the first notification. */
 const idOf = ([message]: readonly NodeMessage[]): number => Notification.parse(message?.payload).id;
 
-/** The same once every node has looked at the list. */
+/** The same once every node has read the list. */
 async function openLooked(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const bench = await open(service, nodes);
   const remembered = (id: string) => hasLooked(`${id} in`);

@@ -32,14 +32,15 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
   return service;
 };
 
-const said = (bench: BenchFlow) => () => JSON.stringify([bench.recorded("in"), bench.recorded("out")]).slice(0, 5000);
+const detailsOf = (bench: BenchFlow) => () =>
+  JSON.stringify([bench.recorded("in"), bench.recorded("out")]).slice(0, 5000);
 
 describe.each(serviceKinds)("a summary in on $name", (kind) => {
   test("sends the totals as numbers, and the service's own summary", async () => {
     const service = await openService(kind);
     const bench = await open(service, {});
     await until(() => bench.recorded("out").messages.length > 0, "the first summary of the farm", {
-      details: said(bench),
+      details: detailsOf(bench),
     });
     expect(bench.recorded("out").messages[0]).toMatchObject({
       payload: {
@@ -60,12 +61,14 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
     const service = await openService(kind);
     const bench = await open(service, { pace: 1 });
     await until(() => bench.recorded("out").messages.length > 0, "the first summary of the farm", {
-      details: said(bench),
+      details: detailsOf(bench),
     });
     const offline = (): unknown => payloadIn(bench.recorded("out").messages.at(-1)).miners_offline;
     const before = Number(offline());
     service.switchOff(service.steered);
-    await until(() => offline() === before + 1, "the summary to count the offline miner", { details: said(bench) });
+    await until(() => offline() === before + 1, "the summary to count the offline miner", {
+      details: detailsOf(bench),
+    });
   });
 });
 
