@@ -5,8 +5,6 @@ import { type Miner, RigbridgeError } from "../../src/index.ts";
 import { miner } from "../homebridge/miners.ts";
 import { labelled } from "./english.ts";
 
-// depends on: nodes/service/locales/**
-
 test("every command and every reason against one has a label, and none is to spare", () => {
   const names = offers([], new Set()).map(({ value }) => value);
   expect(labelled("command")).toEqual([...names, "board"].toSorted());
