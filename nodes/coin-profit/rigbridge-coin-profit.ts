@@ -1,12 +1,10 @@
 import type { NodeAPI, NodeMessage } from "node-red";
 import { z } from "zod";
-import { optional, required, ValueType } from "../shared/config.ts";
+import { Semaphore } from "../shared/concurrency.ts";
+import { optional, required, type TypedField, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
-import { queueFields } from "../shared/offline-queue.ts";
-import { Slots } from "../shared/turns.ts";
-import type { TypedField } from "../shared/typed-value.ts";
-import { type CoinFields, coinWish } from "./coin-wish.ts";
-import { checkedCoin, tellCoin } from "./messages.ts";
+import { queueFields } from "../shared/message-queue.ts";
+import { type CoinParameter, coinRequest, sendCoin, validated } from "./coin-request.ts";
 
 const valueType = ValueType.default("str");
 
@@ -23,7 +21,7 @@ const CoinProfitConfig = z.object({
   coinNameType: valueType,
   algorithm: optional,
   algorithmType: valueType,
-  /** What its worth is said by. */
+  /** Which fields give the profit. */
   worth: z.enum(["profit", "market"]).default("profit"),
   profit: optional,
   profitType: valueType,
@@ -47,40 +45,39 @@ export const coinProfit: NodeKind<CoinProfitConfig> = {
   start,
 };
 
-/** Sets what a coin earns, adds a coin, removes one. */
+/** Sets the profit of a coin, adds a coin, or deletes one. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, coinProfit);
 }
 
 function start(work: Work<CoinProfitConfig>): Running {
-  const { config, connection, signal, status } = work;
-  const queue = work.queue(config);
-  // Messages are understood, and told the service, in the order in which they came.
-  const understanding = new Slots(1);
-  const telling = new Slots(1);
+  const { connection, signal, status } = work;
+  const queue = work.queue(work.config);
+  // One request at a time keeps the messages' order at the service.
+  const oneAtATime = new Semaphore(1);
   return {
     input: async (msg, send) => {
-      const checked = checkedCoin(await understanding.run(() => wishOf(work, msg)));
-      await queue.pass();
+      const request = await queue.pass(evaluate(work, msg).then(validated));
       await status.during(async () => {
-        const reply = await telling.run(() => tellCoin(connection, checked, signal));
-        send({ ...msg, payload: reply, topic: checked.shortName });
+        const reply = await oneAtATime.run(() => sendCoin(connection, request, signal));
+        send({ ...msg, payload: reply, topic: request.shortName });
         status.done(reply.message);
       });
     },
   };
 }
 
-async function wishOf({ config, value }: Work<CoinProfitConfig>, msg: NodeMessage) {
+async function evaluate({ config, value }: Work<CoinProfitConfig>, msg: NodeMessage) {
   const fields = fieldsOf(config);
-  return coinWish(await value({ name: "action", value: config.action, type: config.actionType }, msg), async (name) => {
+  const action = await value({ name: "action", value: config.action, type: config.actionType }, msg);
+  return coinRequest(action, async (name) => {
     const field = fields[name];
     return field === null ? undefined : value(field, msg);
   });
 }
 
-/** The field of the editor behind each parameter of the API; null where what is chosen has none. */
-function fieldsOf(config: CoinProfitConfig): Record<keyof CoinFields, TypedField | null> {
+/** The editor's field for each API parameter; null if the configuration does not use it. */
+function fieldsOf(config: CoinProfitConfig): Record<CoinParameter, TypedField | null> {
   const { worth, currency } = config;
   const price: TypedField = { name: "price", value: config.price, type: config.priceType };
   const isMarket = worth === "market";

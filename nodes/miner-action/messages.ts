@@ -1,68 +1,56 @@
 import { type Miner, type ProblemCode, RigbridgeError } from "rigbridge";
-import { execute, type ServiceCall } from "rigbridge/farm";
-import type { Asked } from "../shared/farm-connection.ts";
+import type { ServiceCall } from "rigbridge/farm";
+import type { ConnectedService } from "../shared/farm-connection.ts";
+import { topicOf } from "../shared/miner-state.ts";
 
-/** What came of a command for one miner. */
+/** The result of a command for one miner. */
 export type Outcome =
-  | { readonly miner: Miner; readonly answer: Answer }
+  | { readonly miner: Miner; readonly reply: Reply }
   | { readonly miner: Miner; readonly error: RigbridgeError };
 
-/** The rig's answer, as `msg.payload`. */
-export interface Answer {
+/** The rig's reply, as `msg.payload`. */
+export interface Reply {
   readonly success: true;
-  /** The rig's words; of a dry run, what it would be told. */
+  /** The rig's message; for a dry run, the command. */
   readonly message: string;
-  /** `sent` or `queued` where the rig has not answered yet; `possible`: nothing was done, it was a dry run. */
+  /** `sent` or `queued` while the rig has not answered; `possible` after a dry run. */
   readonly state: "queued" | "sent" | "done" | "possible";
-  /** With `sent`: the rig has taken a restart, and has not shown it yet. */
+  /** With `sent`: the rig has accepted a restart but has not restarted yet. */
   readonly taken?: true;
 }
 
-/** One miner's line of a report on several. */
-export interface Line {
+/** One miner in the report on several. */
+export interface ResultRow {
   readonly topic: string;
   readonly name: string;
   readonly success: boolean;
   readonly message: string;
-  readonly state: Answer["state"] | "failed";
+  readonly state: Reply["state"] | "failed";
   readonly code?: ProblemCode;
 }
 
-/** Tells a miner. Rejects with the RigbridgeError of who refuses. */
-export async function told({ service, caller }: Asked, miner: Miner, call: ServiceCall): Promise<Answer> {
-  return { success: true, ...(await execute(service, caller, miner.id, [call])) };
-}
-
-/** What telling a miner would come to; the service judges it where it can. Rejects with why it would be refused. */
-export async function rehearsed(asked: Asked, miner: Miner, call: ServiceCall): Promise<Answer> {
-  const { service, caller, farm } = asked;
-  const answer = { success: true, state: "possible", message: wordsOf(call) } as const;
-  if (call.operation !== "minerAction" || !farm.features.has("startBulkAction")) return answer;
+/** A dry run, checked by the service if it can. Rejects with the reason why the call would be refused. */
+export async function rehearse(
+  { service, caller, farm }: ConnectedService,
+  miner: Miner,
+  call: ServiceCall,
+): Promise<Reply> {
+  const reply = { success: true, state: "possible", message: describe(call) } as const;
+  if (call.operation !== "minerAction" || !farm.features.has("startBulkAction")) return reply;
   const { action, ...parameters } = call.action;
   const given = Object.fromEntries(
     Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  const { id } = await service.startBulkAction(
-    {
-      action,
-      parameters: given,
-      miners: [miner.id],
-      parallel: 1,
-      delay: 0,
-      dryRun: true,
-      all: undefined,
-      groups: undefined,
-    },
-    caller,
-  );
+  const others = { parallel: 1, delay: 0, dryRun: true, all: undefined, groups: undefined };
+  const { id } = await service.startBulkAction({ action, parameters: given, miners: [miner.id], ...others }, caller);
   const { results } = await service.getBulkAction({ id }, caller);
-  const [judged] = results;
-  if (judged?.state === "failed") throw new RigbridgeError("not.possible", judged.message);
-  return { ...answer, message: judged?.message || answer.message };
+  const [result] = results;
+  if (result?.state === "failed") throw new RigbridgeError("not.possible", result.message);
+  return { ...reply, message: result?.message || reply.message };
 }
 
 /** Like `reboot`, or `set property=power_limit value=900`. */
-function wordsOf(call: ServiceCall): string {
+function describe(call: ServiceCall): string {
   if (call.operation === null) return call.message;
   if (call.operation === "minerPoolAction") return `${call.action} pool ${call.poolId}`;
   const { action, ...parameters } = call.action;
@@ -70,12 +58,10 @@ function wordsOf(call: ServiceCall): string {
   return [action, ...given.map(([name, value]) => `${name}=${value}`)].join(" ");
 }
 
-export const topicOf = ({ uid, id }: Miner): string => uid ?? String(id);
-
-export function lineOf(outcome: Outcome): Line {
+export function toRow(outcome: Outcome): ResultRow {
   const { miner } = outcome;
-  const who = { topic: topicOf(miner), name: miner.name };
-  if ("answer" in outcome) return { ...who, ...outcome.answer };
+  const which = { topic: topicOf(miner), name: miner.name };
+  if ("reply" in outcome) return { ...which, ...outcome.reply };
   const { code, message } = outcome.error;
-  return { ...who, success: false, message, state: "failed", code };
+  return { ...which, success: false, message, state: "failed", code };
 }

@@ -1,17 +1,19 @@
 import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
+import { execute } from "rigbridge/farm";
 import { z } from "zod";
+import { Semaphore } from "../shared/concurrency.ts";
 import { count, optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
-import { askedAt, serve } from "../shared/endpoints.ts";
-import type { Asked } from "../shared/farm-connection.ts";
-import { Fault, spoken } from "../shared/faults.ts";
+import { serve, serviceAt } from "../shared/endpoints.ts";
+import type { ConnectedService } from "../shared/farm-connection.ts";
+import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { queueFields } from "../shared/message-queue.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
-import { queueFields } from "../shared/offline-queue.ts";
-import { Slots, Turns } from "../shared/turns.ts";
-import { offered } from "./commands.ts";
-import { type Line, lineOf, type Outcome, rehearsed, told, topicOf } from "./messages.ts";
-import { doingOf, namesFor, type Wish, wishFor } from "./to-service-call.ts";
+import { topicOf } from "../shared/miner-state.ts";
+import { offers } from "./commands.ts";
+import { type Outcome, type Reply, type ResultRow, rehearse, toRow } from "./messages.ts";
+import { type CommandRequest, callFor, readNames, toRequest } from "./to-service-call.ts";
 
 const MinerActionConfig = z.object({
   service: required,
@@ -20,20 +22,20 @@ const MinerActionConfig = z.object({
   actionType: ValueType.default("str"),
   value: optional,
   valueType: ValueType.default("str"),
-  /** Says what would be done, and does nothing. */
+  /** Reports what would be done, and changes nothing. */
   dryRun: z.boolean().default(false),
-  /** Miners that are told at once. */
+  /** Commands that run at the same time. */
   parallel: count(1, 256, 8),
-  /** Of several miners: a message each, or one for all of them. */
+  /** Of several miners: one message per miner, or one for all of them. */
   output: z.enum(["each", "together"]).default("each"),
   ...queueFields,
 });
 type MinerActionConfig = z.infer<typeof MinerActionConfig>;
 
-/** What one message wants, evaluated when it came. */
-interface Wanted {
+/** One message, evaluated. */
+interface Request {
   readonly choice: Choice;
-  readonly wish: Wish;
+  readonly command: CommandRequest;
   readonly dryRun: boolean;
 }
 
@@ -45,18 +47,18 @@ export const minerAction: NodeKind<MinerActionConfig> = {
   start,
 };
 
-/** Tells miners to do something. */
+/** Sends commands to miners. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, minerAction);
   serve(RED, "get", "/rigbridge/actions/:id", "rigbridge-service.read", async ({ params, query }) => {
-    const { farm } = await askedAt(RED, params.id);
-    return offered(minersAsked(farm, query), farm.features);
+    const { farm } = await serviceAt(RED, params.id);
+    return offers(minersNamed(farm, query), farm.features);
   });
 }
 
-/** The miners that the editor's fields name now; all where they name none that are there. */
-function minersAsked(
-  farm: Asked["farm"],
+/** The miners that the editor's fields select now; all miners if the fields select none. */
+function minersNamed(
+  farm: ConnectedService["farm"],
   { scope, miners, group }: Readonly<Record<string, unknown>>,
 ): readonly Miner[] {
   const all = [...farm.miners.values()];
@@ -72,17 +74,12 @@ function minersAsked(
 function start(work: Work<MinerActionConfig>): Running {
   const { config, status } = work;
   const queue = work.queue(config);
-  const slots = new Slots(config.parallel);
-  // Messages are understood, and handed to the miners, in the order in which they came.
-  const steps = new Turns<"understand" | "hand over">();
+  const parallel = new Semaphore(config.parallel);
   return {
     input: async (msg, send) => {
-      const wanted = await steps.run("understand", () => wantedBy(work, msg));
-      await queue.pass();
+      const request = await queue.pass(evaluate(work, msg));
       await status.during(async () => {
-        const toSend = config.output === "each" ? send : () => undefined;
-        const { ended } = await steps.run("hand over", () => handOver(work, slots, wanted, msg, toSend));
-        const outcomes = await ended;
+        const outcomes = await run(work, parallel, request, msg, config.output === "each" ? send : () => undefined);
         if (config.output === "together") send({ ...msg, payload: reportOn(outcomes) });
         conclude(work, outcomes);
       });
@@ -90,71 +87,79 @@ function start(work: Work<MinerActionConfig>): Running {
   };
 }
 
-async function wantedBy({ config, value }: Work<MinerActionConfig>, msg: NodeMessage): Promise<Wanted> {
+async function evaluate({ config, value }: Work<MinerActionConfig>, msg: NodeMessage): Promise<Request> {
   const { action, actionType, dryRun } = config;
-  const wish = wishFor(
+  const command = toRequest(
     await value({ name: "action", value: action, type: actionType }, msg),
     await value({ name: "value", value: config.value, type: config.valueType }, msg),
   );
-  return { wish, choice: await choiceOf(config, (field) => value(field, msg)), dryRun: dryRun || msg.dryRun === true };
+  const choice = await choiceOf(config, (field) => value(field, msg));
+  return { command, choice, dryRun: dryRun || msg.dryRun === true };
 }
 
-/** Gives each miner its command, in its turn; `ended` resolves with what came of all of them. */
-async function handOver(
-  { connection, RED, signal, say }: Work<MinerActionConfig>,
-  slots: Slots,
-  { choice, wish, dryRun }: Wanted,
+/** Queues the command at each miner before the first `await`, so that a miner's commands keep the messages' order. */
+async function run(
+  { connection, RED, signal, translate }: Work<MinerActionConfig>,
+  parallel: Semaphore,
+  { choice, command, dryRun }: Request,
   msg: NodeMessage,
   send: Send,
-): Promise<{ readonly ended: Promise<Outcome[]> }> {
-  const asked = connection.asked();
-  const names = await namesFor(wish, asked);
-  const miners = chosenMiners(asked.farm, choice);
-  const tell = async (miner: Miner): Promise<Outcome> => {
+): Promise<Outcome[]> {
+  const connected = connection.connected();
+  const { service, caller, farm } = connected;
+  const miners = chosenMiners(farm, choice);
+  const names = readNames(command, connected);
+  const runOne = async (miner: Miner): Promise<Outcome> => {
     try {
-      const call = doingOf(miner, wish, names, asked.farm.features);
-      const answer = await connection.turns.run(miner.id, () =>
-        slots.run(() => {
+      const call = names.then((known) => callFor(miner, command, known, farm.features));
+      const turn = connection.minerMutex.run(miner.id, async () => {
+        const ready = await call;
+        return parallel.run(async (): Promise<Reply> => {
           if (signal.aborted) throw new Fault("service.not-ready", "closed");
-          return dryRun ? rehearsed(asked, miner, call) : told(asked, miner, call);
-        }),
-      );
-      const now = await presentState(asked, miner);
+          if (dryRun) return rehearse(connected, miner, ready);
+          return { success: true, ...(await execute(service, caller, miner.id, [ready])) };
+        });
+      });
+      // A command that this miner cannot execute fails immediately, not in its turn.
+      const [reply] = await Promise.all([turn, call]);
       send({
         ...(miners.length > 1 ? RED.util.cloneMessage(msg) : msg),
-        payload: answer,
+        payload: reply,
         topic: topicOf(miner),
-        miner: now,
+        miner: await stateAfter(connected, miner),
       });
-      return { miner, answer };
+      return { miner, reply };
     } catch (error) {
-      return { miner, error: spoken(error, say) };
+      return { miner, error: toRigbridgeError(error, translate) };
     }
   };
-  return { ended: Promise.all(miners.map(tell)) };
+  const outcomes = Promise.all(miners.map(runOne));
+  // Names that cannot be read are an error of the message, not of each miner.
+  await names;
+  return outcomes;
 }
 
-/** As the service reports it after the command; as it was last told where it does not say. */
-const presentState = ({ service, caller, farm }: Asked, { id, ...miner }: Miner): Promise<Miner> =>
-  service.getMiner({ id }, caller).then(
+/** As the service reports it after the command; if that fails, as last reported. */
+const stateAfter = ({ service, caller, farm }: ConnectedService, miner: Miner): Promise<Miner> =>
+  service.getMiner({ id: miner.id }, caller).then(
     ({ metaData: _, ...now }) => now,
-    () => farm.miners.get(id) ?? { id, ...miner },
+    () => farm.miners.get(miner.id) ?? miner,
   );
 
 interface Report {
   readonly done: number;
   readonly failed: number;
-  readonly results: readonly Line[];
+  readonly results: readonly ResultRow[];
 }
 
 const reportOn = (outcomes: readonly Outcome[]): Report => {
-  const results = outcomes.map(lineOf);
+  const results = outcomes.map(toRow);
   const done = results.filter(({ success }) => success).length;
   return { done, failed: results.length - done, results };
 };
 
-/** Shows how it went. Throws when a miner did not do it: one alone says why itself, of several all are named. */
-function conclude({ status, say }: Work<MinerActionConfig>, outcomes: readonly Outcome[]): void {
+/** Shows the result. Throws if a miner failed: for one miner its own error, for several one that lists them. */
+function conclude({ status, translate }: Work<MinerActionConfig>, outcomes: readonly Outcome[]): void {
   const failed = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
   const [only] = outcomes;
   const [first] = failed;
@@ -165,10 +170,10 @@ function conclude({ status, say }: Work<MinerActionConfig>, outcomes: readonly O
       isOneKind ? first.error.code : "rig.refused",
       "some-failed",
       { failed: failed.length, total: outcomes.length, first: `${first.miner.name}: ${first.error.message}` },
-      { cause: failed.map(lineOf) },
+      { cause: failed.map(toRow) },
     );
   }
-  if (only !== undefined && outcomes.length === 1 && "answer" in only)
-    status.done(`${only.miner.name}: ${only.answer.message}`);
-  else status.done(say("status.told", { n: outcomes.length }));
+  if (only !== undefined && outcomes.length === 1 && "reply" in only)
+    status.done(`${only.miner.name}: ${only.reply.message}`);
+  else status.done(translate("status.told", { n: outcomes.length }));
 }

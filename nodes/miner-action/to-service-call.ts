@@ -1,17 +1,17 @@
-import type { Miner, MinerAction, MiningService, OperationName } from "rigbridge";
+import type { Miner, MinerAction, OperationName } from "rigbridge";
 import { actionIntents, listedPools, type ServiceCall, settingIntents, toServiceCall } from "rigbridge/farm";
-import type { Asked } from "../shared/farm-connection.ts";
+import type { ConnectedService } from "../shared/farm-connection.ts";
 import { Fault, fieldFault } from "../shared/faults.ts";
 import { shortened } from "../shared/miner-choice.ts";
-import { commandNamed, hindrance, isPoolCommand, poolActions } from "./commands.ts";
+import { commandNamed, hindrance, hindranceCodes, isPoolCommand, type PoolCommand, poolActions } from "./commands.ts";
 
-/** What is wanted of miners: a command by its name with a value, or an action of the service with all its parameters. */
-export type Wish =
+/** A command by its name with a value, or an action of the service with all its parameters. */
+export type CommandRequest =
   | { readonly kind: "command"; readonly command: string; readonly value: unknown }
   | { readonly kind: "action"; readonly action: MinerAction; readonly parameters: Readonly<Record<string, unknown>> };
 
-/** The wish of a message. Throws a Fault that names the field. */
-export function wishFor(action: unknown, value: unknown): Wish {
+/** From the evaluated fields. Throws a Fault that names the field. */
+export function toRequest(action: unknown, value: unknown): CommandRequest {
   if (typeof action === "object" && action !== null && !Array.isArray(action)) {
     const [intent] = actionIntents(action);
     if (intent?.kind !== "action") throw fieldFault("action", "empty");
@@ -20,14 +20,14 @@ export function wishFor(action: unknown, value: unknown): Wish {
   }
   const command = typeof action === "string" ? action.trim() : "";
   if (command === "") throw fieldFault("action", "empty");
-  const known = commandNamed(command);
-  if (known === null) throw fieldFault("action", "unknown-command", { name: shortened(command) });
+  const found = commandNamed(command);
+  if (found === null) throw fieldFault("action", "unknown-command", { name: shortened(command) });
   const isMissing = value === undefined || value === null || value === "";
-  if (known.takes !== "nothing" && isMissing) throw fieldFault("value", "no-value-for", { command });
+  if (found.takes !== "nothing" && isMissing) throw fieldFault("value", "no-value-for", { command });
   return { kind: "command", command, value };
 }
 
-/** Names that people gave to what the service knows by ids. */
+/** The ids of what users name; undefined for an unknown name. */
 export interface Names {
   pool(name: string): number | undefined;
   poolGroup(name: string): number | undefined;
@@ -35,61 +35,61 @@ export interface Names {
   rule(name: string): number | undefined;
 }
 
-/** What the service is asked to do to this miner. Throws why this miner cannot be told it. */
-export function doingOf(miner: Miner, wish: Wish, names: Names, features: ReadonlySet<OperationName>): ServiceCall {
-  const command = wish.kind === "command" ? wish.command : wish.action;
+/** The call for this miner. Throws why this miner cannot execute it. */
+export function callFor(
+  miner: Miner,
+  request: CommandRequest,
+  names: Names,
+  features: ReadonlySet<OperationName>,
+): ServiceCall {
+  const command = request.kind === "command" ? request.command : request.action;
   const found = commandNamed(command) === null ? null : hindrance(command, miner, features);
   if (found !== null) {
-    const code =
-      found.key === "unsupported"
-        ? "service.unsupported"
-        : found.key === "offline"
-          ? "rig.unreachable"
-          : "control.absent";
-    throw new Fault(code, "cannot", { miner: miner.name, command, why: `=hindrance.${found.key}` });
+    const why = `=hindrance.${found.key}`;
+    throw new Fault(hindranceCodes[found.key], "cannot", { miner: miner.name, command, why });
   }
-  if (wish.kind === "action") return actionDoing({ ...wish.parameters, action: wish.action }, miner);
-  const { value } = wish;
-  if (isPoolCommand(command)) return poolDoing(miner, command, String(value));
+  if (request.kind === "action") return actionCall({ ...request.parameters, action: request.action }, miner);
+  const { value } = request;
+  if (isPoolCommand(command)) return listedPoolCall(miner, command, String(value));
   switch (command) {
     case "change_pool":
     case "add_pool":
-      return poolChange(miner, command, String(value), names);
+      return poolCall(miner, command, String(value), names);
     case "apply_template":
-      return actionDoing({ action: command, template_id: idOf(value, names.template, "template") }, miner);
+      return actionCall({ action: command, template_id: idOf(value, names.template, "template") }, miner);
     case "rule":
-      return actionDoing({ action: command, rule_id: idOf(value, names.rule, "rule") }, miner);
+      return actionCall({ action: command, rule_id: idOf(value, names.rule, "rule") }, miner);
     case "set_target_temperature":
     case "set_room_temperature":
-      return actionDoing({ action: command, temperature: value }, miner);
+      return actionCall({ action: command, temperature: value }, miner);
     case "set_surplus":
-      return actionDoing({ action: command, surplus: value }, miner);
+      return actionCall({ action: command, surplus: value }, miner);
   }
-  if (commandNamed(command)?.takes === "nothing") return actionDoing({ action: command }, miner);
-  return one(settingIntents(command, value).map((intent) => toServiceCall(miner, intent, names.pool)));
+  if (commandNamed(command)?.takes === "nothing") return actionCall({ action: command }, miner);
+  return first(settingIntents(command, value).map((intent) => toServiceCall(miner, intent, names.pool)));
 }
 
-const actionDoing = (action: object, miner: Miner): ServiceCall =>
-  one(actionIntents(action).map((intent) => toServiceCall(miner, intent, () => undefined)));
+const actionCall = (action: object, miner: Miner): ServiceCall =>
+  first(actionIntents(action).map((intent) => toServiceCall(miner, intent, () => undefined)));
 
-function one(calls: readonly ServiceCall[]): ServiceCall {
+function first(calls: readonly ServiceCall[]): ServiceCall {
   const [call] = calls;
   if (call === undefined) throw fieldFault("action", "empty");
   return call;
 }
 
-/** To a definition or a group of them, or, when it is to mine there, to a pool that it lists. */
-function poolChange(miner: Miner, action: "change_pool" | "add_pool", name: string, names: Names): ServiceCall {
+/** To a pool definition or a group of them; `change_pool` also to a pool that the miner lists. */
+function poolCall(miner: Miner, action: "change_pool" | "add_pool", name: string, names: Names): ServiceCall {
   const group = names.poolGroup(name);
   const single = names.pool(name);
   if (action === "change_pool" && group === undefined)
-    return one(settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, names.pool)));
+    return first(settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, names.pool)));
   const id = single ?? group;
   if (id === undefined) throw fieldFault("value", "unknown-pool", { name: shortened(name) });
-  return actionDoing({ action, pool_id: id, pool_type: single === undefined ? "group" : "single" }, miner);
+  return actionCall({ action, pool_id: id, pool_type: single === undefined ? "group" : "single" }, miner);
 }
 
-function poolDoing(miner: Miner, command: keyof typeof poolActions, name: string): ServiceCall {
+function listedPoolCall(miner: Miner, command: PoolCommand, name: string): ServiceCall {
   const listed = listedPools(miner).find((each) => each.name === name || String(each.pool.id) === name);
   if (listed === undefined) throw fieldFault("value", "not-listed", { name: shortened(name), miner: miner.name });
   return { operation: "minerPoolAction", poolId: listed.pool.id, action: poolActions[command] };
@@ -102,34 +102,30 @@ function idOf(value: unknown, named: (name: string) => number | undefined, what:
   return id;
 }
 
-/** Reads the names that this wish may need, and no others. */
-export async function namesFor(wish: Wish, { service, caller }: Pick<Asked, "service" | "caller">): Promise<Names> {
-  const takes = wish.kind === "command" ? commandNamed(wish.command)?.takes : "nothing";
+/** Reads only the names that this request may need. */
+export async function readNames(
+  request: CommandRequest,
+  { service, caller }: Pick<ConnectedService, "service" | "caller">,
+): Promise<Names> {
+  const takes = request.kind === "command" ? commandNamed(request.command)?.takes : "nothing";
   const [pools, groups] =
     takes === "pool"
-      ? await Promise.all([definitions(service, caller), poolGroups(service, caller)])
-      : [noNames, noNames];
-  const templates =
-    takes === "template" ? byName((await service.listManagedTemplates({}, caller)).managedTemplateList) : noNames;
-  const rules = takes === "rule" ? byName((await service.listMiners({}, caller)).manualActionList) : noNames;
+      ? await Promise.all([service.listPools({}, caller), service.listPoolGroups({}, caller)])
+      : [{ list: [] }, []];
+  const poolIds = byName(pools.list.map(({ id, description }) => ({ id, name: description })));
+  const groupIds = byName(groups.map(({ id, name }) => ({ id: Number(id), name })));
+  const templates = byName(
+    takes === "template" ? (await service.listManagedTemplates({}, caller)).managedTemplateList : [],
+  );
+  const rules = byName(takes === "rule" ? (await service.listMiners({}, caller)).manualActionList : []);
   return {
-    pool: (name) => pools.get(name),
-    poolGroup: (name) => groups.get(name),
+    pool: (name) => poolIds.get(name),
+    poolGroup: (name) => groupIds.get(name),
     template: (name) => templates.get(name),
     rule: (name) => rules.get(name),
   };
 }
 
-type NameMap = ReadonlyMap<string, number>;
-
-const noNames: NameMap = new Map();
-
-/** Of two of one name the first has it. */
-const byName = (list: readonly { readonly id: number; readonly name: string }[]): NameMap =>
+/** The first of several with the same name. */
+const byName = (list: readonly { readonly id: number; readonly name: string }[]): ReadonlyMap<string, number> =>
   new Map(list.toReversed().map(({ id, name }) => [name, id]));
-
-const definitions = async (service: MiningService, caller: Asked["caller"]): Promise<NameMap> =>
-  byName((await service.listPools({}, caller)).list.map(({ id, description }) => ({ id, name: description })));
-
-const poolGroups = async (service: MiningService, caller: Asked["caller"]): Promise<NameMap> =>
-  byName((await service.listPoolGroups({}, caller)).map(({ id, name }) => ({ id: Number(id), name })));

@@ -1,21 +1,22 @@
 import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
 import { z } from "zod";
+import { Semaphore } from "../shared/concurrency.ts";
 import { optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
-import { Fault, spoken } from "../shared/faults.ts";
+import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { queueFields } from "../shared/message-queue.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
-import { queueFields } from "../shared/offline-queue.ts";
-import { Slots, Turns } from "../shared/turns.ts";
-import { checkOffered, type Found, look, type Question } from "./looking.ts";
+import { topicOf } from "../shared/miner-state.ts";
+import { checkOffered, type Query, type Result, runQuery } from "./queries.ts";
 import { instantOf, stepOf } from "./time.ts";
 
 const MinerGetConfig = z.object({
   service: required,
   ...minerFields,
-  /** As the service told it last; read from the rig now; or over time. */
+  /** As last reported by the service; read from the rig now; or over time. */
   what: z.enum(["state", "poll", "history"]).default("state"),
-  /** Of several miners: a message each, or one with a list of them. */
+  /** Of several miners: one message per miner, or one with a list of them. */
   output: z.enum(["each", "together"]).default("each"),
   from: optional,
   fromType: ValueType.default("str"),
@@ -35,35 +36,35 @@ export const minerGet: NodeKind<MinerGetConfig> = {
   start,
 };
 
-/** Asks for the state or the history of miners. */
+/** Gets the state or the history of miners. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, minerGet);
 }
 
-/** Miners that are asked at once. */
-const atOnce = 8;
+/** One message, evaluated. */
+interface Request {
+  readonly choice: Choice;
+  readonly query: Query;
+}
+
+/** Miners that are queried at the same time. */
+const maxParallel = 8;
 
 function start(work: Work<MinerGetConfig>): Running {
-  const { config, status } = work;
-  const queue = work.queue(config);
-  const slots = new Slots(atOnce);
-  // Messages are understood in the order in which they came.
-  const steps = new Turns<"understand">();
+  const queue = work.queue(work.config);
+  const parallel = new Semaphore(maxParallel);
   return {
     input: async (msg, send) => {
-      const wanted = await steps.run("understand", async () => ({
-        choice: await choiceOf(config, (field) => work.value(field, msg)),
-        question: await questionOf(work, msg),
-      }));
-      await queue.pass();
-      await status.during(() => answer(work, slots, wanted, msg, send));
+      const request = await queue.pass(evaluate(work, msg));
+      await work.status.during(() => answer(work, parallel, request, msg, send));
     },
   };
 }
 
-async function questionOf({ config, value }: Work<MinerGetConfig>, msg: NodeMessage): Promise<Question> {
+async function evaluate({ config, value }: Work<MinerGetConfig>, msg: NodeMessage): Promise<Request> {
+  const choice = await choiceOf(config, (field) => value(field, msg));
   const { what } = config;
-  if (what !== "history") return { kind: what };
+  if (what !== "history") return { choice, query: { kind: what } };
   const given = (name: "from" | "to" | "step"): Promise<unknown> =>
     config[name] === ""
       ? Promise.resolve(undefined)
@@ -72,61 +73,62 @@ async function questionOf({ config, value }: Work<MinerGetConfig>, msg: NodeMess
   const to = instantOf("to", await given("to"), now);
   const from = instantOf("from", await given("from"), to ?? now);
   const step = stepOf(await given("step"));
-  return {
+  const query: Query = {
     kind: what,
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
     ...(step === undefined ? {} : { step }),
   };
+  return { choice, query };
 }
 
-/** Sends what there is; throws what could not be had, after the rest was sent. */
+/** Sends every result, then throws if some miners failed. */
 async function answer(
-  { connection, config, RED, status, say, signal }: Work<MinerGetConfig>,
-  slots: Slots,
-  { choice, question }: { readonly choice: Choice; readonly question: Question },
+  { connection, config, RED, status, translate, signal }: Work<MinerGetConfig>,
+  parallel: Semaphore,
+  { choice, query }: Request,
   msg: NodeMessage,
   send: Send,
 ): Promise<void> {
-  const asked = connection.asked();
-  checkOffered(question, asked.farm);
-  const miners = chosenMiners(asked.farm, choice);
+  const connected = connection.connected();
+  checkOffered(query, connected.farm);
+  const miners = chosenMiners(connected.farm, choice);
   const failed: { readonly miner: Miner; readonly error: unknown }[] = [];
-  const ask = async (miner: Miner): Promise<readonly Found[]> => {
+  const queryOne = async (miner: Miner): Promise<readonly Result[]> => {
     try {
-      const found = await slots.run(() => {
+      const result = await parallel.run(() => {
         if (signal.aborted) throw new Fault("service.not-ready", "closed");
-        return look(asked, miner, question);
+        return runQuery(connected, miner, query);
       });
-      if (config.output === "each") send({ ...(miners.length > 1 ? RED.util.cloneMessage(msg) : msg), ...found });
-      return [found];
+      if (config.output === "each") send({ ...(miners.length > 1 ? RED.util.cloneMessage(msg) : msg), ...result });
+      return [result];
     } catch (error) {
       failed.push({ miner, error });
       return [];
     }
   };
-  const found = (await Promise.all(miners.map(ask))).flat();
-  if (config.output === "together" && found.length > 0) send({ ...msg, ...listOf(found, question) });
+  const results = (await Promise.all(miners.map(queryOne))).flat();
+  if (config.output === "together" && results.length > 0) send({ ...msg, ...listOf(results, query) });
   const [first] = failed;
   const [only] = miners;
   if (first !== undefined && miners.length === 1) throw first.error;
   if (first !== undefined) {
-    const { code, message } = spoken(first.error, say);
-    const words = { failed: failed.length, total: miners.length, first: `${first.miner.name}: ${message}` };
-    throw new Fault(code, "some-unread", words, { cause: failed.map((each) => lineOf(each.miner, each.error)) });
+    const { code, message } = toRigbridgeError(first.error, translate);
+    const numbers = { failed: failed.length, total: miners.length, first: `${first.miner.name}: ${message}` };
+    throw new Fault(code, "some-unread", numbers, { cause: failed.map(({ miner, error }) => rowOf(miner, error)) });
   }
-  status.done(only !== undefined && miners.length === 1 ? only.name : say("status.miners", { n: miners.length }));
+  status.done(only !== undefined && miners.length === 1 ? only.name : translate("status.miners", { n: miners.length }));
 
-  function lineOf({ uid, id, name }: Miner, error: unknown) {
-    const { code, message } = spoken(error, say);
-    return { topic: uid ?? String(id), name, code, message };
+  function rowOf(miner: Miner, error: unknown) {
+    const { code, message } = toRigbridgeError(error, translate);
+    return { topic: topicOf(miner), name: miner.name, code, message };
   }
 }
 
-/** In the order of the miners; histories with whose they are. */
-const listOf = (found: readonly Found[], { kind }: Question): NodeMessage & { readonly miners: readonly Miner[] } => ({
-  payload: found.map(({ payload, topic, miner: { name }, step }) =>
+/** In the order of the miners; histories with their miner's name. */
+const listOf = (results: readonly Result[], { kind }: Query): NodeMessage & { readonly miners: readonly Miner[] } => ({
+  payload: results.map(({ payload, topic, miner: { name }, step }) =>
     kind === "history" ? { topic, name, step, points: payload } : payload,
   ),
-  miners: found.map(({ miner }) => miner),
+  miners: results.map(({ miner }) => miner),
 });

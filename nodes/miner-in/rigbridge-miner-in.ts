@@ -1,21 +1,69 @@
-import type { NodeAPI, NodeMessage } from "node-red";
+import type { Node, NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
+import { z } from "zod";
+import { figure, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { serve } from "../shared/endpoints.ts";
-import { fieldFault, type Say } from "../shared/faults.ts";
-import { type Choice, choiceOf } from "../shared/miner-choice.ts";
+import { fieldFault, type Translate, toRigbridgeError } from "../shared/faults.ts";
+import { type Choice, choiceOf, minerFields } from "../shared/miner-choice.ts";
 import { type MinerMessage, minerMessage } from "../shared/miner-state.ts";
-import { Every } from "./every.ts";
-import { Limits, type Tally, type Turn } from "./limits.ts";
-import { type MinerInConfig, minerInConfig } from "./settings.ts";
-import { Shown } from "./shown.ts";
-import { Statuses } from "./statuses.ts";
-import { measured, thresholdProperties } from "./threshold-properties.ts";
-import { Watched, type Watcher } from "./watched.ts";
+import type { NodeStatus } from "../shared/node-status.ts";
+import { type Crossing, LimitWatcher, type Tally } from "./limit-watcher.ts";
+import { IntervalReporter, StatusReporter } from "./reporters.ts";
+import { bases, measure, thresholdProperties, thresholdPropertyNamed } from "./threshold-properties.ts";
+import { WatchedMiners, type Watcher } from "./watched-miners.ts";
 
-export const minerIn: NodeKind<MinerInConfig> = { ...minerInConfig, type: "rigbridge-miner-in", start };
+const MinerInConfig = z
+  .object({
+    service: required,
+    ...minerFields,
+    when: z.enum(["every", "threshold", "status", "event"]).default("every"),
+    /** s */
+    interval: figure(1, 86_400, 30),
+    /** At the interval: sends unchanged miners too. */
+    repeat: z.boolean().default(false),
+    /** At the interval: one message per miner, or one with a list of them. */
+    output: z.enum(["each", "together"]).default("each"),
+    property: z.string().default("hashrate"),
+    is: z.enum(["below", "above"]).default("below"),
+    threshold: figure(-1e15, 1e15, 80),
+    basis: z.enum(bases).default("expected"),
+    /** Of the property; empty for its default. */
+    unit: z.string().default(""),
+    /** In the threshold's unit. */
+    hysteresis: figure(0, 1e15, 0),
+    /** s */
+    hold: figure(0, 7 * 86_400, 600),
+  })
+  .superRefine(({ when, property, basis, unit }, context) => {
+    if (when !== "threshold") return;
+    const found = thresholdPropertyNamed(property);
+    const hasBasis = found?.bases.includes(basis) ?? true;
+    const hasUnit = unit === "" || basis !== "value" || found?.units.includes(unit) === true;
+    if (found === undefined) context.addIssue({ code: "custom", path: ["property"], message: "property" });
+    else if (!hasBasis) context.addIssue({ code: "custom", path: ["basis"], message: "basis" });
+    else if (!hasUnit) context.addIssue({ code: "custom", path: ["unit"], message: "wrong" });
+  })
+  .transform((config) => {
+    const { property, basis, unit } = config;
+    const found = thresholdPropertyNamed(property);
+    return {
+      ...config,
+      key: found?.key ?? "hashrate",
+      unit: basis === "value" ? unit || (found?.units[0] ?? "") : "%",
+    };
+  });
+type MinerInConfig = z.infer<typeof MinerInConfig>;
 
-/** Sends the state of miners: in an interval, when it goes beyond a limit, when the status changes, or at an event. */
+export const minerIn: NodeKind<MinerInConfig> = {
+  type: "rigbridge-miner-in",
+  version: 1,
+  migrations: [],
+  schema: MinerInConfig,
+  start,
+};
+
+/** Sends the state of miners: at an interval, when a limit is crossed, when the status changes, or at an event. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, minerIn);
   serve(RED, "get", "/rigbridge/judged", "rigbridge-service.read", async () => thresholdProperties);
@@ -23,25 +71,25 @@ export default function register(RED: NodeAPI): void {
 
 function start(work: Work<MinerInConfig>): Running {
   const { config, connection, signal, faults } = work;
-  // There is no message that a field could come from.
+  // The node has no input, so there is no message to take a field from.
   if (config.scope === "miners" && config.minersType === "msg") throw fieldFault("miners", "no-message");
   if (config.scope === "group" && config.groupType === "msg") throw fieldFault("group", "no-message");
-  const shown = new Shown(work);
-  let watched: Watched | null = null;
+  const status = new ChoiceStatus(work);
+  let watched: WatchedMiners | null = null;
   const message = (miner: Miner): MinerMessage => minerMessage(miner, watched?.groups ?? []);
-  const watcher = watchers[config.when](work, shown, message);
+  const watcher = watchers[config.when](work, status, message);
   const begin = (choice: Choice): void => {
     if (signal.aborted) return;
-    watched = new Watched(choice, watcher, {
+    watched = new WatchedMiners(choice, watcher, {
       faults,
       present: () => connection.farm,
-      mistaken: (fault) => shown.mistake(fault),
+      onFault: (fault) => status.fault(fault),
     });
     if (connection.farm !== null && connection.phase.kind === "connected") watched.member.read?.(connection.farm);
   };
   choiceOf(config, (field) => work.value(field, {}))
     .then(begin)
-    .catch((error: unknown) => shown.mistake(error));
+    .catch((error: unknown) => status.fault(error));
   return {
     member: {
       read: (farm) => watched?.member.read?.(farm),
@@ -54,49 +102,89 @@ function start(work: Work<MinerInConfig>): Running {
   };
 }
 
-type Watching = (work: Work<MinerInConfig>, shown: Shown, message: (miner: Miner) => MinerMessage) => Watcher;
+/** Shows the fault in the node's choice of miners while there is one, else the last result. */
+class ChoiceStatus {
+  readonly #node: Node;
+  readonly #status: NodeStatus;
+  readonly #translate: Translate;
+  #result: string | null = null;
+  #fault: string | null = null;
 
-const watchers: Readonly<Record<MinerInConfig["when"], Watching>> = {
-  every: ({ config, node, say, clock }, shown, message) => {
+  constructor({ node, status, translate }: Work<MinerInConfig>) {
+    this.#node = node;
+    this.#status = status;
+    this.#translate = translate;
+  }
+
+  result(text: string): void {
+    this.#result = text;
+    if (this.#fault === null) this.#status.done(text);
+  }
+
+  /** null if there is none. A fault reaches Catch nodes once, until it changes. */
+  fault(error: unknown): void {
+    const before = this.#fault;
+    if (error === null) {
+      this.#fault = null;
+      if (before !== null) this.#status.done(this.#result ?? this.#translate("status.connected"));
+      return;
+    }
+    const failure = toRigbridgeError(error, this.#translate);
+    this.#fault = failure.message;
+    if (failure.message === before) return;
+    this.#status.failed(failure.message);
+    this.#node.error(failure, {});
+  }
+}
+
+type MakeWatcher = (
+  work: Work<MinerInConfig>,
+  status: ChoiceStatus,
+  message: (miner: Miner) => MinerMessage,
+) => Watcher;
+
+const watchers: Readonly<Record<MinerInConfig["when"], MakeWatcher>> = {
+  every: ({ config, node, translate, clock }, status, message) => {
     const { interval, repeat, output } = config;
     const together = output === "together";
-    return new Every({
-      ...{ interval: interval * 1000, repeat, together, clock, message },
+    return new IntervalReporter({
+      ...{ intervalMs: interval * 1000, repeat, together, clock, message },
       send: (messages) => {
         if (together) node.send(listOf(messages));
         else for (const each of messages) node.send(each);
         const [first] = messages;
         const isOne = first !== undefined && messages.length === 1;
-        shown.words(isOne ? stateOf(first.miner) : say("status.miners", { n: messages.length }));
+        status.result(isOne ? statusOf(first.miner) : translate("status.miners", { n: messages.length }));
       },
     });
   },
-  status: ({ node }, shown, message) =>
-    new Statuses((miner, before) => {
+  status: ({ node }, status, message) =>
+    new StatusReporter((miner, before) => {
       node.send({ ...message(miner), previous: before.toLowerCase() });
-      shown.words(stateOf(miner));
+      status.result(statusOf(miner));
     }),
-  event: ({ node }, shown, message) => ({
+  event: ({ node }, status, message) => ({
     miner: () => undefined,
     happened: (miner, { event, value, before }) => {
       node.send({ ...message(miner), event, value, previous: before });
-      shown.words(`${miner.name}: ${event.replace("_", " ")}`);
+      status.result(`${miner.name}: ${event.replace("_", " ")}`);
     },
     forget: () => undefined,
     lost: () => undefined,
     close: () => undefined,
   }),
-  threshold: ({ config, node, say, clock }, shown, message) => {
-    const { is, threshold: limit, hysteresis, hold, key, basis, unit } = config;
-    return new Limits({
+  threshold: ({ config, node, translate, clock }, status, message) => {
+    const { is, threshold: limit, hysteresis, hold, key: property, basis, unit } = config;
+    return new LimitWatcher({
       threshold: { is, limit, hysteresis, hold: hold * 1000 },
       clock,
-      measure: (miner) => measured(miner, { key, basis, unit }, is),
-      turned: (turn) => {
-        const sent = { ...message(turn.miner), condition: conditionOf(config, turn) };
-        node.send(turn.event === "begun" ? [sent, null] : [null, sent]);
+      measure: (miner) => measure(miner, { key: property, basis, unit }, is),
+      crossed: ({ miner, event, value, seconds }: Crossing) => {
+        const condition = { state: event, property, is, limit, basis, unit, value, seconds };
+        const sent = { ...message(miner), condition };
+        node.send(event === "begun" ? [sent, null] : [null, sent]);
       },
-      counted: counting(is, say, shown),
+      counted: showTally(is, translate, status),
     });
   },
 };
@@ -106,23 +194,18 @@ const listOf = (messages: readonly MinerMessage[]): NodeMessage & { readonly min
   miners: messages.map(({ miner }) => miner),
 });
 
-const stateOf = ({ name, statusInfo }: Miner): string => `${name}: ${statusInfo.statusDisplay}`;
+const statusOf = ({ name, statusInfo }: Miner): string => `${name}: ${statusInfo.statusDisplay}`;
 
-/** What has begun or is over, as `msg.condition`. */
-const conditionOf = ({ key, is, threshold: limit, basis, unit }: MinerInConfig, { event, value, seconds }: Turn) => ({
-  ...{ state: event, property: key, is, limit, basis, unit, value, seconds },
-});
-
-/** Shows how many miners are beyond the limit, when that has changed; of many changes at once the last. */
-function counting(is: MinerInConfig["is"], say: Say, shown: Shown): (tally: Tally) => void {
+/** Shows how many miners are beyond the limit when that changes; of many changes at once, the last. */
+function showTally(is: MinerInConfig["is"], translate: Translate, status: ChoiceStatus): (tally: Tally) => void {
   let last: string | null = null;
   let next: Tally | null = null;
   const show = (): void => {
     const { total, begun, unknown } = next ?? { total: 0, begun: 0, unknown: 0 };
     next = null;
-    const words = say(`status.${is}`, { n: begun, total });
-    const text = unknown === 0 ? words : `${words} · ${say("status.unknown", { n: unknown })}`;
-    if (text !== last) shown.words(text);
+    const beyond = translate(`status.${is}`, { n: begun, total });
+    const text = unknown === 0 ? beyond : `${beyond} · ${translate("status.unknown", { n: unknown })}`;
+    if (text !== last) status.result(text);
     last = text;
   };
   return (tally) => {

@@ -1,26 +1,23 @@
-/** When something is beyond a limit, and when it is back. */
+/** When a value is beyond a limit, and when it is back. */
 export interface Threshold {
   readonly is: "below" | "above";
   readonly limit: number;
-  /** How far on the other side of the limit a value has to be until it is over. */
+  /** How far past the limit a value must return. */
   readonly hysteresis: number;
-  /** ms that it has to last until it counts. */
+  /** ms that values must stay beyond the limit. */
   readonly hold: number;
 }
 
-/**
- * What there is to judge at a moment. `stale`: the last reading was missed, and what was read before may still hold.
- * `unknown`: nobody knows.
- */
+/** A value; `stale` if the last read failed, so the one before may still hold; `unknown` if there is none. */
 export type Value = number | "stale" | "unknown";
 
-/** How a miner stands to the threshold, with the ms since when. */
+/** Where a miner stands, and since when in ms. */
 export type Condition =
   | { readonly kind: "clear" }
   | { readonly kind: "holding"; readonly since: number }
   | { readonly kind: "begun"; readonly since: number };
 
-export interface Judgement {
+export interface Evaluation {
   readonly condition: Condition;
   readonly event: "begun" | "over" | null;
 }
@@ -28,12 +25,12 @@ export interface Judgement {
 export const clear: Condition = { kind: "clear" };
 
 /**
- * It begins once every value that was read in the hold time was beyond the limit, and is over with the first value that
- * is back. What is stale changes nothing. What is unknown neither begins nor ends anything, and the hold time begins
- * anew after it.
+ * A condition begins once every value read during the hold time was beyond the limit, and is over with the first value
+ * that is back. A stale value changes nothing. An unknown one neither begins nor ends a condition, and restarts the hold
+ * time.
  */
-export function judge(threshold: Threshold, condition: Condition, value: Value, at: number): Judgement {
-  const still = (next: Condition): Judgement => ({ condition: next, event: null });
+export function evaluate(threshold: Threshold, condition: Condition, value: Value, at: number): Evaluation {
+  const still = (next: Condition): Evaluation => ({ condition: next, event: null });
   if (value === "stale") return still(condition);
   if (value === "unknown") return still(condition.kind === "holding" ? clear : condition);
   if (condition.kind === "begun")
@@ -45,7 +42,7 @@ export function judge(threshold: Threshold, condition: Condition, value: Value, 
     : still({ kind: "holding", since });
 }
 
-/** ms at which to judge again though nothing has changed; null where there is no need. */
+/** ms at which to evaluate again even without a change; null if not needed. */
 export const dueAt = ({ hold }: Threshold, condition: Condition): number | null =>
   condition.kind === "holding" ? condition.since + hold : null;
 

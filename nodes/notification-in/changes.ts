@@ -1,14 +1,16 @@
-import type { Notification } from "rigbridge";
+import type { Node } from "node-red";
+import { Notification } from "rigbridge";
+import { z } from "zod";
 
 export type EventName = "new" | "changed" | "closed";
 
 export interface Change {
   readonly event: EventName;
-  /** As it is now; of a closed one, as it was last. */
+  /** As it is now; a closed one as it was last. */
   readonly notification: Notification;
 }
 
-/** All notifications that there were at the last look. */
+/** The notifications at the last poll. */
 export interface Seen {
   readonly notifications: readonly Notification[];
   /** The highest id ever seen; 0 before the first. */
@@ -16,17 +18,17 @@ export interface Seen {
 }
 
 /**
- * What became of notifications since the last look, the oldest first. `heard`: what the service's events told before
- * this look, which may be gone again by now.
+ * The changes since the last poll, oldest first. `received`: notifications from the service's events before this poll,
+ * which may already be gone from the list.
  */
 export function changesSince(
   { notifications, lastId }: Seen,
   list: readonly Notification[],
-  heard: readonly Notification[],
+  received: readonly Notification[],
 ): Change[] {
   const before = byId(notifications);
   const now = byId(list);
-  const brief = [...byId(heard).values()].filter(({ id }) => id > lastId && !now.has(id));
+  const brief = [...byId(received).values()].filter(({ id }) => id > lastId && !now.has(id));
   const changes = [
     ...notifications.filter((each) => isGone(each, now)).map((notification) => change("closed", notification)),
     ...list.flatMap((notification): Change[] => {
@@ -41,14 +43,14 @@ export function changesSince(
   );
 }
 
-/** What was seen, with what this look found. */
+/** The state after this poll. */
 export const seenWith = (
   before: Seen | null,
   list: readonly Notification[],
-  heard: readonly Notification[] = [],
+  received: readonly Notification[] = [],
 ): Seen => ({
   notifications: list,
-  lastId: [...list, ...heard].reduce((highest, { id }) => Math.max(highest, id), before?.lastId ?? 0),
+  lastId: [...list, ...received].reduce((highest, { id }) => Math.max(highest, id), before?.lastId ?? 0),
 });
 
 const change = (event: EventName, notification: Notification): Change => ({ event, notification });
@@ -60,12 +62,45 @@ const isGone = (before: Notification, now: ReadonlyMap<number, Notification>): b
   return found === undefined || isOther(before, found);
 };
 
-/** A server that lost its store counts from the beginning again. */
+/** A server that lost its store reuses ids. */
 const isOther = (a: Notification, b: Notification): boolean => a.message !== b.message && a.time !== b.time;
 
-/** Times are left out: a foreign server may write them in another way tomorrow. */
+/** Times do not count: a foreign server may change their format. */
 const isChanged = (a: Notification, b: Notification): boolean =>
   a.isAcknowledged !== b.isAcknowledged ||
   a.isWarning !== b.isWarning ||
   a.title !== b.title ||
   a.message !== b.message;
+
+/** Kept across deploys, and across restarts if the node's context is stored on disk. */
+export interface Memory extends Seen {
+  /** The id of the `rigbridge-service`; memory of another service does not apply. */
+  readonly service: string;
+  /** Ids that were sent and must still be acknowledged. */
+  readonly owed: readonly number[];
+}
+
+const StoredMemory = z.object({
+  service: z.string(),
+  notifications: z.array(Notification),
+  lastId: z.int(),
+  owed: z.array(z.int()),
+});
+
+const contextKey = "rigbridge-notifications";
+
+/** null if nothing is stored for this service. Rejects if the context cannot be read. */
+export async function readMemory(node: Node, service: string): Promise<Memory | null> {
+  const stored = await new Promise<unknown>((resolve, reject) => {
+    node.context().get(contextKey, (error: unknown, value) => (error ? reject(error) : resolve(value)));
+  });
+  const { data } = StoredMemory.safeParse(stored);
+  return data?.service === service ? data : null;
+}
+
+/** Rejects if the context cannot be written. */
+export async function storeMemory(node: Node, memory: Memory): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    node.context().set(contextKey, memory, (error: unknown) => (error ? reject(error) : resolve()));
+  });
+}

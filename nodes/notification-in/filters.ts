@@ -2,21 +2,21 @@ import { createContext, Script } from "node:vm";
 import type { Miner, Notification } from "rigbridge";
 import type { Farm } from "../shared/farm-connection.ts";
 import { fieldFault } from "../shared/faults.ts";
-import { type Choice, chosenMiners, groupNamed, shortened, withInner } from "../shared/miner-choice.ts";
+import { type Choice, chosenMiners, groupNamed, shortened, withSubgroups } from "../shared/miner-choice.ts";
 
 export type Filter = (notification: Notification) => boolean;
 
-/** ms that an expression may take for one text; a pattern like `(a+)+$` can take for ever. */
-const longest = 100;
+/** ms for one text; a pattern like `(a+)+$` can take forever. */
+const timeoutMs = 100;
 
 /**
- * Whether title or message have this text, or fit this regular expression; without regard to case. Throws a Fault for a
- * text that is no expression, and when called for one that takes too long.
+ * Whether title or message contain the text or match the regular expression, ignoring case. Throws a Fault if the text
+ * is not an expression; the filter throws one if the expression takes too long.
  */
 export function textFilter(kind: "contains" | "regex", text: string): Filter {
   if (text === "") return () => true;
-  const fits = kind === "regex" ? regexTest(text) : containsTest(text);
-  return ({ title, message }) => [title ?? "", message].some(fits);
+  const matches = kind === "regex" ? regexTest(text) : containsTest(text);
+  return ({ title, message }) => [title ?? "", message].some(matches);
 }
 
 const containsTest = (part: string) => (text: string) => text.toLowerCase().includes(part.toLowerCase());
@@ -29,9 +29,9 @@ function regexTest(source: string): (text: string) => boolean {
   return (text) => {
     place.text = text;
     try {
-      return script.runInContext(context, { timeout: longest }) === true;
+      return script.runInContext(context, { timeout: timeoutMs }) === true;
     } catch {
-      throw fieldFault("text", "slow-regex", { ms: longest, text: shortened(text) });
+      throw fieldFault("text", "slow-regex", { ms: timeoutMs, text: shortened(text) });
     }
   };
 }
@@ -44,7 +44,7 @@ function compiled(source: string): RegExp {
   }
 }
 
-/** Whether a notification is about the miners that are meant. Throws a Fault that names the field. */
+/** Whether a notification is about one of the selected miners. Throws a Fault that names the field. */
 export function minerFilter(farm: Farm, choice: Choice): Filter {
   if (choice.scope === "all") return () => true;
   const miners = choice.scope === "group" ? inGroup(farm, choice.group) : chosenMiners(farm, choice);
@@ -53,13 +53,13 @@ export function minerFilter(farm: Farm, choice: Choice): Filter {
   return ({ minerId, minerName }) => (minerId === null ? names.has(minerName) : ids.has(minerId));
 }
 
-/** A group without miners is no mistake here: some may come. */
-function inGroup({ miners, groups }: Farm, named: unknown): readonly Miner[] {
-  const ids = withInner(groups, groupNamed(groups, named).id);
+/** An empty group is not an error here, since miners may be added. */
+function inGroup({ miners, groups }: Farm, group: unknown): readonly Miner[] {
+  const ids = withSubgroups(groups, groupNamed(groups, group).id);
   return [...miners.values()].filter(({ groupId }) => ids.has(groupId));
 }
 
-/** The miner that a notification is about; null where it is about none, or the name that stands for it is of several. */
+/** The miner that a notification is about; null if there is none, or if it is given by a name that several share. */
 export function minerOf({ miners }: Pick<Farm, "miners">, { minerId, minerName }: Notification): Miner | null {
   if (minerId !== null) return miners.get(minerId) ?? null;
   const [only, another] = [...miners.values()].filter(({ name }) => name === minerName);

@@ -3,54 +3,54 @@ import type { Clock } from "../shared/clock.ts";
 export interface PollerOptions {
   /** Never rejects. */
   readonly poll: () => Promise<void>;
-  /** ms after which it is looked without being asked for. */
-  readonly interval: number;
-  /** ms between two looks at least. */
-  readonly pace: number;
+  /** ms between polls without a request. */
+  readonly intervalMs: number;
+  /** ms between polls at least. */
+  readonly minIntervalMs: number;
   readonly clock: Clock;
 }
 
-/** Looks again and again, one look after the other: soon after it is asked for, and after a while anyhow. */
+/** Polls at an interval, and soon after a request; one poll at a time. */
 export class Poller {
   readonly #options: PollerOptions;
-  #callOff: () => void = () => undefined;
-  #isLooking = false;
-  #isWanted = false;
+  #cancel: () => void = () => undefined;
+  #isPolling = false;
+  #isRequested = false;
   #isPaused = true;
   /** ms */
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #polledAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PollerOptions) {
     this.#options = options;
   }
 
-  /** Also what begins it, and what goes on after `pause`. */
+  /** Requests a poll; also starts the poller, and resumes it after `pause`. */
   soon(): void {
     this.#isPaused = false;
-    this.#isWanted = true;
-    if (!this.#isLooking) this.#schedule();
+    this.#isRequested = true;
+    if (!this.#isPolling) this.#schedule();
   }
 
-  /** No look until `soon`. */
+  /** Stops polling until `soon`. */
   pause(): void {
     this.#isPaused = true;
-    this.#callOff();
+    this.#cancel();
   }
 
   #schedule(): void {
     if (this.#isPaused) return;
-    const { interval, pace, clock } = this.#options;
-    const at = this.#lookedAt + (this.#isWanted ? pace : interval);
-    this.#callOff();
-    this.#callOff = clock.after(Math.max(0, at - clock.now()), () => void this.#look());
+    const { intervalMs, minIntervalMs, clock } = this.#options;
+    const at = this.#polledAt + (this.#isRequested ? minIntervalMs : intervalMs);
+    this.#cancel();
+    this.#cancel = clock.after(Math.max(0, at - clock.now()), () => void this.#poll());
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
-    this.#isWanted = false;
+  async #poll(): Promise<void> {
+    this.#isPolling = true;
+    this.#isRequested = false;
     await this.#options.poll();
-    this.#lookedAt = this.#options.clock.now();
-    this.#isLooking = false;
+    this.#polledAt = this.#options.clock.now();
+    this.#isPolling = false;
     this.#schedule();
   }
 }

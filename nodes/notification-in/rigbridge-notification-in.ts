@@ -3,8 +3,8 @@ import { z } from "zod";
 import { count, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { minerFields } from "../shared/miner-choice.ts";
-import { Notices } from "./notices.ts";
 import { Poller } from "./poller.ts";
+import { NotificationReporter } from "./reporter.ts";
 
 const NotificationInConfig = z.object({
   service: required,
@@ -16,13 +16,13 @@ const NotificationInConfig = z.object({
   tellNew: z.boolean().default(true),
   tellChanged: z.boolean().default(true),
   tellClosed: z.boolean().default(true),
-  /** Tells those that nobody has acknowledged when it begins, with nothing remembered. */
+  /** Without memory, sends the notifications that are not acknowledged yet. */
   openAtFirst: z.boolean().default(false),
   /** Acknowledges what it has sent. */
   acknowledge: z.boolean().default(false),
-  /** Messages in a minute. */
+  /** Messages per minute. */
   limit: count(1, 6000, 30),
-  /** s after which the list is read without an event. */
+  /** s between reads of the list without an event. */
   interval: count(1, 3600, 30),
 });
 export type NotificationInConfig = z.infer<typeof NotificationInConfig>;
@@ -35,34 +35,34 @@ export const notificationIn: NodeKind<NotificationInConfig> = {
   start,
 };
 
-/** ms between two looks at the list, so that many events are one. */
-const pace = 500;
+/** Many events within this time cause one read of the list. */
+const minIntervalMs = 500;
 
-/** Tells what becomes of notifications. */
+/** Sends new, changed and closed notifications. */
 export default function register(RED: NodeAPI): void {
   defineNode(RED, notificationIn);
 }
 
 function start(work: Work<NotificationInConfig>): Running {
-  const notices = new Notices(work);
-  const { config, clock } = work;
-  const looks = new Poller({ poll: () => notices.look(), interval: config.interval * 1000, pace, clock });
+  const reporter = new NotificationReporter(work);
+  const intervalMs = work.config.interval * 1000;
+  const poller = new Poller({ poll: () => reporter.poll(), intervalMs, minIntervalMs, clock: work.clock });
   return {
     member: {
       notification: (notification) => {
-        notices.heard(notification);
-        looks.soon();
+        reporter.receive(notification);
+        poller.soon();
       },
-      // Where the lists were read anew, without the service having been lost, events may have been missed.
-      read: () => looks.soon(),
+      // If the lists were read again without `lost`, events may have been missed.
+      read: () => poller.soon(),
       phase: ({ kind }) => {
-        if (kind === "connected") looks.soon();
-        else looks.pause();
+        if (kind === "connected") poller.soon();
+        else poller.pause();
       },
     },
     close: () => {
-      looks.pause();
-      notices.close();
+      poller.pause();
+      reporter.close();
     },
   };
 }

@@ -2,34 +2,32 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type MiningService, sentence } from "rigbridge";
-import { readLists } from "rigbridge/farm";
+import { type Logger, readLists } from "rigbridge/farm";
 import { Config, openStore, startService } from "rigbridge/service";
-import { caller } from "../shared/caller.ts";
 import type { OpenedService } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
-import { logTo } from "./host-log.ts";
-import type { HostLog } from "./node-log.ts";
+import { caller } from "../shared/services.ts";
 import type { InsideSettings, Secrets } from "./settings.ts";
 
 export interface InsideOptions {
   readonly settings: InsideSettings;
   readonly secrets: Secrets;
-  /** Where the service keeps what it knows; ":memory:" keeps nothing. */
+  /** The store's file; ":memory:" stores nothing. */
   readonly file: string;
-  readonly log: HostLog;
+  readonly log: Logger;
 }
 
-/** Stores that are being closed: a deploy may open one again before that is over. */
+/** Stores that are closing: a deploy may reopen one before that is done. */
 const closing = new Map<string, Promise<void>>();
 
-/** The service in this process, over a store of its own. Throws a RigbridgeError or a Fault. */
+/** Starts a service in this process with its own store. Throws a RigbridgeError or a Fault. */
 export async function openInside({ settings, secrets, file, log }: InsideOptions): Promise<OpenedService> {
   const config = insideConfig(settings, secrets, file);
   await closing.get(file);
   if (file !== ":memory:") await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const store = await openStore({ file, now: Date.now });
   try {
-    const service = await startService({ config, store, log: logTo(log), eventsKept: 1_000 });
+    const service = await startService({ config, store, log, eventsKept: 1_000 });
     await firstReads(service);
     const close = async (): Promise<void> => {
       const closed = service.close().finally(() => store.close());
@@ -46,17 +44,17 @@ export async function openInside({ settings, secrets, file, log }: InsideOptions
   }
 }
 
-/** ms for rigs to be read once before the service is said to answer; who is slower is shown as not reachable till then. */
-const patience = 3_000;
+/** ms for the first reads before the service counts as connected; slower rigs show as offline until then. */
+const firstReadsMs = 3_000;
 
 async function firstReads(service: MiningService): Promise<void> {
   const { miners } = await readLists(service, caller);
   const reads = miners.map(({ id }) => service.pollMiner({ id }, caller).catch(() => undefined));
-  await Promise.race([Promise.all(reads), pause(patience, undefined, { ref: false })]);
+  await Promise.race([Promise.all(reads), pause(firstReadsMs, undefined, { ref: false })]);
 }
 
-/** What the service is told of the settings. Throws a Fault that names the field. */
-export function insideConfig(settings: InsideSettings, secrets: Secrets, file: string): Config {
+/** The service's configuration. Throws a Fault that names the field. */
+function insideConfig(settings: InsideSettings, secrets: Secrets, file: string): Config {
   const { rigs, scan, networks, locale, interval } = settings;
   const login = Object.fromEntries(
     Object.entries({ username: secrets.username, password: secrets.password, token: secrets.token }).filter(
@@ -84,6 +82,6 @@ export function insideConfig(settings: InsideSettings, secrets: Secrets, file: s
   if (data !== undefined) return data;
   const [where, row] = issue?.path ?? [];
   const field = where === "miners" || where === "groups" ? "rigs" : where === "scan" ? "networks" : String(where);
-  const words = { field: `=field.${field}`, row: typeof row === "number" ? ` ${row + 1}` : "" };
-  throw new Fault("config.invalid", "config", { ...words, problem: issue?.message ?? "" });
+  const place = { field: `=field.${field}`, row: typeof row === "number" ? ` ${row + 1}` : "" };
+  throw new Fault("config.invalid", "config", { ...place, problem: issue?.message ?? "" });
 }

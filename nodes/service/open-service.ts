@@ -1,6 +1,6 @@
-import { caller } from "../shared/caller.ts";
 import type { OpenedService, Reach } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
+import { caller } from "../shared/services.ts";
 import type { InsideOptions } from "./inside.ts";
 import type { Secrets, ServiceSettings } from "./settings.ts";
 
@@ -10,12 +10,12 @@ export interface OpenOptions extends Pick<InsideOptions, "file" | "log"> {
   readonly reach?: Reach;
 }
 
-/** Opens the service that the settings name. Throws a RigbridgeError or a Fault. */
+/** Opens the service of the settings. Throws a RigbridgeError or a Fault. */
 export async function openService({ settings, secrets, file, log, reach }: OpenOptions): Promise<OpenedService> {
   if (settings.mode === "inside") {
     if (!hasSqlite(process.versions.node))
       throw new Fault("not.possible", "old-node", { version: process.versions.node });
-    // Loaded where it is wanted, for it needs the newer Node.
+    // Loaded only here, since it needs the newer Node.js.
     const { openInside } = await import("./inside.ts");
     return openInside({ settings, secrets, file, log });
   }
@@ -39,7 +39,7 @@ export async function openService({ settings, secrets, file, log, reach }: OpenO
   }
 }
 
-/** The store needs the SQLite of Node.js 22.13 and newer. */
+/** The store needs the SQLite of Node.js 22.13 or newer. */
 export function hasSqlite(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 22 || (major === 22 && minor >= 13);

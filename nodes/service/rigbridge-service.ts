@@ -1,23 +1,25 @@
 import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { logTo } from "rigbridge/farm";
+import { z } from "zod";
 import { readConfig } from "../shared/config.ts";
+import { serve, serviceAt } from "../shared/endpoints.ts";
 import { FarmConnection, type OpenedService, type Reach } from "../shared/farm-connection.ts";
-import { Fault, spoken } from "../shared/faults.ts";
+import { Fault, toRigbridgeError, translator } from "../shared/faults.ts";
 import { NodeStatus } from "../shared/node-status.ts";
-import { offerConnection } from "../shared/services.ts";
-import { wordsOf } from "../shared/words.ts";
-import { serveEditor } from "./editor-endpoints.ts";
-import { nodeLog } from "./node-log.ts";
+import { registerConnection } from "../shared/services.ts";
+import { editorLists, isListName } from "./editor-lists.ts";
 import { openService } from "./open-service.ts";
-import { readSecrets, serviceConfig } from "./settings.ts";
+import { readSecrets, type Secrets, serviceConfig } from "./settings.ts";
+import { testService } from "./test-service.ts";
 
-/** The configuration node: a service, and the one connection that all nodes share which use it. */
+/** The configuration node: a service, and the connection that all nodes using it share. */
 export default function register(RED: NodeAPI): void {
   RED.nodes.registerType(
     "rigbridge-service",
     function (this: Node<object>, raw: NodeDef) {
       RED.nodes.createNode(this, raw);
-      offer(RED, this, raw);
+      start(RED, this, raw);
     },
     {
       credentials: {
@@ -31,9 +33,11 @@ export default function register(RED: NodeAPI): void {
   serveEditor(RED);
 }
 
-function offer(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
-  const say = wordsOf(RED);
-  const log = nodeLog(node);
+function start(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
+  const translate = translator(RED);
+  const warn = (text: string): void => node.warn(text);
+  // Errors of the service are warnings here, since no message of a flow caused them.
+  const log = logTo({ info: (text) => node.log(text), warn, error: warn });
   const open = async (reach: Reach): Promise<OpenedService> => {
     try {
       const settings = readConfig(serviceConfig, { ...raw });
@@ -41,18 +45,52 @@ function offer(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
       const file = settings.mode === "inside" ? storeFile(RED, node.id) : "";
       return await openService({ settings, secrets, file, log, reach });
     } catch (error) {
-      throw spoken(error, say);
+      throw toRigbridgeError(error, translate);
     }
   };
-  const status = new NodeStatus({ show: (shown) => node.status(shown), say, now: Date.now });
-  const connection = new FarmConnection({ open, log, turned: (phase) => status.phase(phase) });
-  offerConnection(node, connection);
+  const status = new NodeStatus({ show: (shown) => node.status(shown), translate, now: Date.now });
+  const connection = new FarmConnection({ open, log, onPhase: (phase) => status.phase(phase) });
+  registerConnection(node, connection);
   node.on("close", (done: () => void) => void connection.close().finally(done));
 }
 
-/** In Node-RED's own folder, one for each service. */
-export function storeFile(RED: NodeAPI, id: string): string {
+/** In Node-RED's user folder, one per service. */
+function storeFile(RED: NodeAPI, id: string): string {
   const { userDir } = RED.settings;
   if (userDir === undefined) throw new Fault("store.refused", "no-folder");
   return join(userDir, "rigbridge", `${id}.db`);
+}
+
+/** What the editor shows for a stored secret, and sends back if the user typed no other. */
+const unchangedSecret = "__PWRD__";
+
+const TestRequest = z.object({
+  id: z.string(),
+  config: z.record(z.string(), z.unknown()),
+  secrets: z.record(z.string(), z.string()),
+});
+
+/** For the editor: the services on the network, a test of the settings, and the lists of a service. */
+function serveEditor(RED: NodeAPI): void {
+  serve(RED, "get", "/rigbridge/found", "rigbridge-service.read", async () => {
+    const { findServices } = await import("rigbridge/discovery");
+    return findServices({ signal: AbortSignal.timeout(10_000), patience: 2_000 });
+  });
+  serve(RED, "post", "/rigbridge/test", "rigbridge-service.write", async ({ body }) => {
+    const { data } = TestRequest.safeParse(body);
+    if (data === undefined) throw new Fault("input.invalid", "internal", { why: "POST {id, config, secrets}" });
+    const settings = readConfig(serviceConfig, data.config);
+    return testService(settings, secretsOf(RED, data.id, data.secrets), translator(RED));
+  });
+  serve(RED, "get", "/rigbridge/services/:id/:list", "rigbridge-service.read", async ({ params: { id, list } }) => {
+    if (typeof list !== "string" || !isListName(list)) throw new Fault("not.found", "no-list");
+    return editorLists[list](await serviceAt(RED, id));
+  });
+}
+
+/** As typed; the stored ones where the user typed nothing. */
+function secretsOf(RED: NodeAPI, id: string, typed: Readonly<Record<string, string>>): Secrets {
+  const stored: unknown = RED.nodes.getCredentials(id);
+  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== unchangedSecret));
+  return readSecrets({ ...z.record(z.string(), z.unknown()).safeParse(stored).data, ...given });
 }

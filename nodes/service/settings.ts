@@ -22,7 +22,7 @@ const Elsewhere = z.object({
   url,
   user: optional,
   locale,
-  /** s between two looks at a server that does not tell by itself what changes. */
+  /** s between polls of a server that does not push changes. */
   poll: count(1, 3600, 15),
 });
 
@@ -30,11 +30,11 @@ const Inside = z.object({
   mode: z.literal("inside"),
   locale,
   rigs: z.array(Rig).max(1000, "too-many").default([]),
-  /** s between two reads of a rig. */
+  /** s between reads of a rig. */
   interval: count(1, 3600, 10),
-  /** Looks for rigs in the network, and adds what it finds. */
+  /** Searches the network for rigs and adds them. */
   scan: z.boolean().default(false),
-  /** Like 192.168.1.0/24, several with commas; empty = the machine's own. */
+  /** Like 192.168.1.0/24, several with commas; empty = the machine's networks. */
   networks: optional,
 });
 export type InsideSettings = z.infer<typeof Inside>;
@@ -42,21 +42,21 @@ export type InsideSettings = z.infer<typeof Inside>;
 export const ServiceSettings = z.discriminatedUnion("mode", [Elsewhere, Inside]);
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
-/** Node-RED puts in place of a variable what it is, where it is set. */
+/** Node-RED replaces a variable only if it is set. */
 const secret = optional.refine((text) => !/^\$\{\S+\}$/.test(text), "required");
 
-/** Kept where Node-RED keeps secrets, never in the flow. */
+/** Stored with Node-RED's credentials, never in the flow. */
 export const Secrets = z.object({
   /** The service's API key. */
   key: secret,
-  /** What rigs inside Node-RED are logged in to with. */
+  /** The login at the rigs of a service inside Node-RED. */
   username: secret,
   password: secret,
   token: secret,
 });
 export type Secrets = z.infer<typeof Secrets>;
 
-/** Throws a Fault that names the field, and a variable that is not set. */
+/** Throws a Fault that names the field, and the variable if it is not set. */
 export const readSecrets = (raw: Raw): Secrets => readConfig({ version: 1, migrations: [], schema: Secrets }, raw);
 
 export const serviceConfig: ConfigKind<ServiceSettings> = { version: 1, migrations: [], schema: ServiceSettings };

@@ -1,19 +1,19 @@
-/** Time as nodes use it; a test holds its own. */
+/** Time as nodes use it; tests bring their own. */
 export interface Clock {
-  /** ms, never set back. */
+  /** Monotonic ms. */
   now(): number;
-  /** Does it once, after so many ms. Returns what calls it off. */
+  /** Runs the work once after `ms`. Returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
 }
 
-/** The longest that a timer of Node.js waits; beyond that it would go off at once. */
-const longest = 2 ** 31 - 1;
+/** The longest delay of a Node.js timer; a longer one would fire at once. */
+const longestMs = 2 ** 31 - 1;
 
-/** Work that fails later fails where nobody would catch it, and Node-RED would end: `attempt` runs it. */
+/** Nothing catches an error thrown in a timer, so it would end Node-RED: `attempt` runs the work. */
 export const clockFor = (attempt: (work: () => void) => void): Clock => ({
   now: () => performance.now(),
   after: (ms, work) => {
-    const timer = setTimeout(() => attempt(work), Math.min(ms, longest));
+    const timer = setTimeout(() => attempt(work), Math.min(ms, longestMs));
     return () => clearTimeout(timer);
   },
 });

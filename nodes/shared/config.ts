@@ -1,20 +1,21 @@
+import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { z } from "zod";
-import { Fault } from "./faults.ts";
+import { Fault, fieldFault } from "./faults.ts";
 
-/** A node's configuration as a flow file holds it. */
+/** A node's configuration as stored in a flow file. */
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** What a node's configuration looks like now, and how older ones become like that. */
+/** The current shape of a node's configuration, and the migrations of older ones. */
 export interface ConfigKind<C> {
   /** As in `defaults.version` of the editor. */
   readonly version: number;
-  /** The first makes version 2 of version 1, and so on. */
+  /** The first migrates version 1 to 2, and so on. */
   readonly migrations: readonly ((raw: Raw) => Raw)[];
   /** Messages are keys under `problem` in the catalogue of `rigbridge-service`. */
   readonly schema: z.ZodType<C>;
 }
 
-/** Throws a Fault `config.invalid` that names the field, also for a configuration that a newer version has made. */
+/** Throws a Fault `config.invalid` that names the field, or that the configuration is of a newer version. */
 export function readConfig<C>({ version, migrations, schema }: ConfigKind<C>, raw: Raw): C {
   const made = typeof raw.version === "number" ? raw.version : 1;
   if (made > version) throw new Fault("config.invalid", "newer", { made, version });
@@ -26,27 +27,27 @@ export function readConfig<C>({ version, migrations, schema }: ConfigKind<C>, ra
   return data;
 }
 
-/** Names the field, and an environment variable that stands there and is not set. */
+/** Names the field, and the environment variable in it if that is not set. */
 function configFault(path: readonly PropertyKey[], raw: Raw, problem: string): Fault {
   const [field = "", row] = path.map(String);
   const value = z.string().safeParse(valueAt(raw, path)).data ?? "";
   const [, variable] = /^\$\{(\S+)\}$/.exec(value) ?? [];
-  const words = { field: `=field.${field}`, row: row === undefined ? "" : ` ${Number(row) + 1}` };
+  const where = { field: `=field.${field}`, row: row === undefined ? "" : ` ${Number(row) + 1}` };
   return variable === undefined
-    ? new Fault("config.invalid", "config", { ...words, problem: `=problem.${problem}` })
-    : new Fault("config.invalid", "environment", { ...words, variable });
+    ? new Fault("config.invalid", "config", { ...where, problem: `=problem.${problem}` })
+    : new Fault("config.invalid", "environment", { ...where, variable });
 }
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined), value);
 
-/** A text that must be there. */
+/** A text that must not be empty. */
 export const required = z.string().trim().min(1, "required");
 
-/** A text that may be left empty. */
+/** A text that may be empty. */
 export const optional = z.string().trim().default("");
 
-/** A number as the editor's fields hold it: a text, which may be left empty for `usual`. */
+/** A number as the editor stores it: a text; empty means `usual`. */
 export const figure = (least: number, most: number, usual: number) =>
   z
     .union([z.number(), z.string()])
@@ -54,10 +55,32 @@ export const figure = (least: number, most: number, usual: number) =>
     .transform((value) => (value === "" ? usual : Number(value)))
     .pipe(z.number("number").min(least, "number").max(most, "number"));
 
-/** A whole number likewise. */
+/** An integer as the editor stores it. */
 export const count = (least: number, most: number, usual: number) => figure(least, most, usual).pipe(z.int("number"));
 
-/** Kinds of value that a typed field may have. */
-export const valueTypes = ["str", "num", "bool", "json", "msg", "flow", "global", "env", "jsonata"] as const;
-export const ValueType = z.enum(valueTypes);
+/** The types of a typed field. */
+export const ValueType = z.enum(["str", "num", "bool", "json", "msg", "flow", "global", "env", "jsonata"]);
 export type ValueType = z.infer<typeof ValueType>;
+
+/** A field of the editor that holds a text, or the source of its value. */
+export interface TypedField {
+  /** As in the configuration, and under `field` in the catalogue. */
+  readonly name: string;
+  readonly value: string;
+  readonly type: ValueType;
+}
+
+/** Evaluates a field for a message; undefined if its source has no value. Throws a Fault that names the field. */
+export async function fieldValue(RED: NodeAPI, node: Node, field: TypedField, msg: NodeMessage): Promise<unknown> {
+  const { value, type, name } = field;
+  if (type !== "str" && value === "" && type !== "bool") throw fieldFault(name, "empty");
+  try {
+    return await new Promise((resolve, reject) => {
+      RED.util.evaluateNodeProperty(value, type, node, msg, (error, result) =>
+        error ? reject(error) : resolve(result),
+      );
+    });
+  } catch (error) {
+    throw fieldFault(name, "no-value", { why: error instanceof Error ? error.message : String(error), type });
+  }
+}

@@ -1,28 +1,26 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage } from "node-red";
 import { RigFaults } from "rigbridge/farm";
 import { type Clock, clockFor } from "./clock.ts";
-import { type ConfigKind, readConfig } from "./config.ts";
+import { type ConfigKind, fieldValue, readConfig, type TypedField } from "./config.ts";
 import type { FarmConnection, Member } from "./farm-connection.ts";
-import { type Say, spoken } from "./faults.ts";
+import { type Translate, toRigbridgeError, translator } from "./faults.ts";
+import { MessageQueue, type MessageQueueOptions } from "./message-queue.ts";
 import { NodeStatus } from "./node-status.ts";
-import { OfflineQueue, type OfflineQueueOptions } from "./offline-queue.ts";
 import { connectionFor } from "./services.ts";
-import { seldom } from "./throttled-log.ts";
-import { fieldValue, type TypedField } from "./typed-value.ts";
-import { wordsOf } from "./words.ts";
+import { throttledLog } from "./throttled-log.ts";
 
-/** A kind of node over a service. */
+/** A kind of node that uses a service. */
 export interface NodeKind<C extends { readonly service: string }> extends ConfigKind<C> {
   readonly type: string;
-  /** Throws a Fault where the configuration is a mistake. */
+  /** Throws a Fault if the configuration is wrong. */
   start(work: Work<C>): Running;
 }
 
-/** What a node does once it is deployed. */
+/** What a deployed node does. */
 export interface Running {
-  /** Of the service, from now until the node closes. */
+  /** Joins the service's connection until the node closes. */
   readonly member?: Member;
-  /** One message. What it throws reaches Catch, with its code; what it sends is sent as long as the node lives. */
+  /** Handles a message. Errors reach Catch nodes with their code; after the node closes nothing is sent. */
   input?(msg: NodeMessage, send: Send): Promise<void>;
   close?(): void;
 }
@@ -36,35 +34,33 @@ export interface Work<C> {
   readonly config: C;
   readonly connection: FarmConnection;
   readonly status: NodeStatus;
-  readonly say: Say;
+  readonly translate: Translate;
   /** Aborted when the node closes. */
   readonly signal: AbortSignal;
-  /** What fails in its time is shown at the node, and ends nothing. */
+  /** Errors in its timers show in the node's status and stop nothing. */
   readonly clock: Clock;
-  /** For what is done for one rig alone. */
+  /** Isolates errors that concern one rig. */
   readonly faults: RigFaults;
-  /** The same text once in a minute. */
-  warn(text: string): void;
-  /** What a typed field comes to for a message. */
+  /** Evaluates a typed field for a message. */
   value(field: TypedField, msg: NodeMessage): Promise<unknown>;
-  /** Where messages wait while the service is away; passed on and closed with the node. */
-  queue(options: OfflineQueueOptions): OfflineQueue;
+  /** Closed with the node. */
+  queue(options: MessageQueueOptions): MessageQueue;
 }
 
 /** Registers a kind of node with Node-RED. */
 export function defineNode<C extends { readonly service: string }>(RED: NodeAPI, kind: NodeKind<C>): void {
   RED.nodes.registerType(kind.type, function (this: Node, raw: NodeDef) {
     RED.nodes.createNode(this, raw);
-    const say = wordsOf(RED);
+    const translate = translator(RED);
     try {
-      run(RED, this, kind, readConfig(kind, { ...raw }), say);
+      run(RED, this, kind, readConfig(kind, { ...raw }), translate);
     } catch (error) {
-      standStill(this, spoken(error, say));
+      standStill(this, toRigbridgeError(error, translate));
     }
   });
 }
 
-/** A node whose configuration is a mistake says so to every message; the flow goes on. */
+/** A node with a wrong configuration answers every message with the error; the rest of the flow runs. */
 function standStill(node: Node, failure: Error): void {
   node.status({ fill: "red", shape: "dot", text: failure.message.slice(0, 80) });
   node.warn(failure.message);
@@ -76,33 +72,32 @@ function run<C extends { readonly service: string }>(
   node: Node,
   kind: NodeKind<C>,
   config: C,
-  say: Say,
+  translate: Translate,
 ): void {
   const connection = connectionFor(RED, config.service);
   const closing = new AbortController();
   const { signal } = closing;
-  const status = new NodeStatus({ show: (shown) => node.status(shown), say, now: Date.now });
-  const report = seldom((text) => node.error(text), 60_000, Date.now);
-  // There is no message whose Catch nodes could hear of it; thrown further, it would end Node-RED or keep other nodes
-  // from what they are told.
+  const status = new NodeStatus({ show: (shown) => node.status(shown), translate, now: Date.now });
+  const logError = throttledLog((text) => node.error(text), 60_000, Date.now);
+  // There is no message whose Catch nodes could get the error. If it were thrown, it would end Node-RED or keep events
+  // from the other nodes.
   const attempt = (work: () => void): void => {
     try {
       work();
     } catch (error) {
-      const { message } = spoken(error, say);
+      const { message } = toRigbridgeError(error, translate);
       status.failed(message);
-      report(message);
+      logError(message);
     }
   };
-  const queues: OfflineQueue[] = [];
+  const queues: MessageQueue[] = [];
   const running = kind.start({
-    ...{ RED, node, config, connection, status, say, signal },
+    ...{ RED, node, config, connection, status, translate, signal },
     clock: clockFor(attempt),
     faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${String(err)}`) }),
-    warn: seldom((text) => node.warn(text), 60_000, Date.now),
     value: (field, msg) => fieldValue(RED, node, field, msg),
     queue: (options) => {
-      const queue = new OfflineQueue(options, connection, (waiting) => status.waiting(waiting));
+      const queue = new MessageQueue(options, connection, (waiting) => status.waiting(waiting));
       queues.push(queue);
       return queue;
     },
@@ -131,7 +126,7 @@ function run<C extends { readonly service: string }>(
       },
       (error: unknown) => {
         if (signal.aborted) return;
-        const failure = spoken(error, say);
+        const failure = toRigbridgeError(error, translate);
         status.failed(failure.message);
         done(failure);
       },
@@ -142,7 +137,7 @@ function run<C extends { readonly service: string }>(
     leave();
     running.close?.();
     const dropped = queues.reduce((sum, queue) => sum + queue.close(), 0);
-    if (dropped > 0) node.warn(say("status.dropped", { n: dropped }));
+    if (dropped > 0) node.warn(translate("status.dropped", { n: dropped }));
     done();
   });
 }

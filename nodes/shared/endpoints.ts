@@ -1,11 +1,10 @@
 import type { NodeAPI } from "node-red";
-import type { Asked, FarmConnection } from "./farm-connection.ts";
-import { Fault, spoken } from "./faults.ts";
+import type { ConnectedService, FarmConnection } from "./farm-connection.ts";
+import { Fault, toRigbridgeError, translator } from "./faults.ts";
 import { connectionAt } from "./services.ts";
-import { wordsOf } from "./words.ts";
 
-/** What the editor asks. */
-export interface Asking {
+/** A request of the editor. */
+export interface EditorRequest {
   /** `:name` of the path. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -13,40 +12,39 @@ export interface Asking {
 }
 
 /**
- * Answers the editor at `/rigbridge/...` with JSON, where who asks has the permission; what is thrown is answered with
- * its status as `{code, message}`.
+ * Serves JSON to the editor at `/rigbridge/...`, for users with the permission. An error is sent with its HTTP status as
+ * `{code, message}`.
  */
 export function serve(
   RED: NodeAPI,
   method: "get" | "post",
   path: `/rigbridge/${string}`,
   permission: string,
-  work: (asking: Asking) => Promise<unknown>,
+  handle: (request: EditorRequest) => Promise<unknown>,
 ): void {
-  const say = wordsOf(RED);
   RED.httpAdmin[method](path, RED.auth.needsPermission(permission), ({ params, query, body }, reply) => {
-    work({ params, query, body }).then(
+    handle({ params, query, body }).then(
       (answer) => reply.json(answer),
       (error: unknown) => {
-        const { status, code, message } = spoken(error, say);
+        const { status, code, message } = toRigbridgeError(error, translator(RED));
         reply.status(status).json({ code, message });
       },
     );
   });
 }
 
-/** ms that the editor waits for a service that nobody has used before. */
-const patience = 5_000;
+/** ms that the editor waits for a service that no node has used before. */
+const timeoutMs = 5_000;
 
-/** The service of a `rigbridge-service`, opened if need be. Throws `not.found` for what is not deployed. */
-export async function askedAt(RED: NodeAPI, id: unknown): Promise<Asked> {
+/** The service of a `rigbridge-service`, opened if necessary. Throws `not.found` if it is not deployed. */
+export async function serviceAt(RED: NodeAPI, id: unknown): Promise<ConnectedService> {
   const connection = typeof id === "string" ? connectionAt(RED, id) : null;
   if (connection === null) throw new Fault("not.found", "not-deployed");
   await settled(connection);
-  return connection.asked();
+  return connection.connected();
 }
 
-/** Resolves when the service answers, or it is known that it does not; and after a while anyhow. */
+/** Resolves when the service is connected or lost, or after the timeout. */
 function settled(connection: FarmConnection): Promise<void> {
   return new Promise((resolve) => {
     let leave = (): void => undefined;
@@ -55,7 +53,7 @@ function settled(connection: FarmConnection): Promise<void> {
       queueMicrotask(() => leave());
       resolve();
     };
-    const timer = setTimeout(end, patience);
+    const timer = setTimeout(end, timeoutMs);
     leave = connection.join({
       phase: ({ kind }) => {
         if (kind === "connected" || kind === "lost") end();

@@ -9,16 +9,16 @@ import {
   type Summary,
 } from "rigbridge";
 import { type FarmListener, watchFarm } from "rigbridge/farm";
-import { Turns } from "./turns.ts";
+import { KeyedMutex } from "./concurrency.ts";
 
-/** A service that may be asked, and in whose name. */
+/** An open service, and the caller to use it as. */
 export interface OpenedService {
   readonly service: MiningService;
   readonly caller: Caller;
   close(): Promise<void>;
 }
 
-/** All that the service has told, as it is now. */
+/** The current state, as the service reports it. */
 export interface Farm {
   readonly miners: ReadonlyMap<number, Miner>;
   readonly groups: readonly Group[];
@@ -26,52 +26,53 @@ export interface Farm {
   readonly features: ReadonlySet<OperationName>;
 }
 
-/** A service that answers, with all that it has told. */
-export interface Asked {
+/** A service that answers, with its current state. */
+export interface ConnectedService {
   readonly service: MiningService;
   readonly caller: Caller;
   readonly farm: Farm;
 }
 
-/** How things stand with the service. `idle`: nobody uses it. `lost`: nobody knows how the rigs are. */
+/** State of the connection. `idle`: no node uses it. `lost`: the state of the rigs is unknown. */
 export type Phase =
   | { readonly kind: "idle" }
   | { readonly kind: "connecting" }
   | { readonly kind: "connected" }
   | { readonly kind: "lost"; readonly error: RigbridgeError };
 
-/** Who is told what changes; `read` comes after each time that the lists were read, also after `lost`. */
+/** Receives changes. `read` follows every read of the lists, including the one after `lost`. */
 export interface Member extends Partial<Omit<FarmListener, "read" | "lost">> {
   read?(farm: Farm): void;
   phase?(phase: Phase): void;
 }
 
+/** Called with the error when the service becomes unreachable, and with null when it is back. */
 export type Reach = (error: RigbridgeError | null) => void;
 
 export interface ConnectionOptions {
-  /** Throws a RigbridgeError; is tried again. `reach` is to be told when the service is away, and with null when it is back. */
+  /** A RigbridgeError is retried. */
   readonly open: (reach: Reach) => Promise<OpenedService>;
   readonly log: { readonly info: (text: string) => void; readonly warn: (text: string) => void };
-  /** Told each phase, though it makes nobody connect. */
-  readonly turned?: (phase: Phase) => void;
-  /** ms for which a service stays open that nobody uses, so that a deploy in between does not close it; 5,000 unless said. */
-  readonly linger?: number;
+  /** Unlike a member's `phase`, it does not open the connection. */
+  readonly onPhase?: (phase: Phase) => void;
+  /** ms that an unused service stays open, so that a deploy does not close it; 5,000 by default. */
+  readonly lingerMs?: number;
 }
 
-/** ms between two tries to open a service. */
-const waits = { first: 1_000, longest: 60_000 };
-/** ms that closing may take; what is not over by then ends by itself. */
-const closingTime = 800;
+/** ms between attempts to open a service. */
+const retryMs = { first: 1_000, longest: 60_000 };
+/** ms to wait for the service to close; then it goes on in the background. */
+const closeTimeoutMs = 800;
 
 interface Watch {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
 
-/** One connection for all nodes that use a service: opened for the first, closed after the last, kept up between. */
+/** The connection shared by all nodes that use a service: opened for the first, closed after the last. */
 export class FarmConnection {
-  /** What nodes tell a miner, by its id, comes one after the other. */
-  readonly turns = new Turns<number>();
+  /** Each miner gets one command at a time, by its id. */
+  readonly minerMutex = new KeyedMutex<number>();
   readonly #options: ConnectionOptions;
   readonly #members = new Set<Member>();
   #watch: Watch | null = null;
@@ -89,12 +90,12 @@ export class FarmConnection {
     return this.#phase;
   }
 
-  /** As last told, also while the service is lost; null before the first time. */
+  /** As last reported, also while the service is lost; null before the first read. */
   get farm(): Farm | null {
     return this.#farm;
   }
 
-  /** The member is told the present state at once. Returns what ends it. */
+  /** The member gets the current state immediately. Returns a function that leaves. */
   join(member: Member): () => void {
     this.#members.add(member);
     clearTimeout(this.#lingering);
@@ -104,8 +105,8 @@ export class FarmConnection {
     return () => this.#leave(member);
   }
 
-  /** Throws `service.not-ready` before the service has answered, and why it cannot be asked while it is lost. */
-  asked(): Asked {
+  /** Throws `service.not-ready` before the first answer, and the connection's error while it is lost. */
+  connected(): ConnectedService {
     const phase = this.#phase;
     if (phase.kind === "lost") throw phase.error;
     if (this.#opened === null || this.#farm === null || phase.kind !== "connected")
@@ -114,7 +115,7 @@ export class FarmConnection {
     return { service, caller, farm: this.#farm };
   }
 
-  /** Within a second. */
+  /** Takes less than a second. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#members.clear();
@@ -123,12 +124,12 @@ export class FarmConnection {
 
   #leave(member: Member): void {
     if (!this.#members.delete(member) || this.#members.size > 0) return;
-    this.#lingering = setTimeout(() => void this.#stop(), this.#options.linger ?? 5_000).unref();
+    this.#lingering = setTimeout(() => void this.#stop(), this.#options.lingerMs ?? 5_000).unref();
   }
 
   #start(): void {
     const stop = new AbortController();
-    this.#turnTo({ kind: "connecting" });
+    this.#setPhase({ kind: "connecting" });
     this.#watch = { stop, ended: this.#run(stop.signal) };
   }
 
@@ -140,8 +141,8 @@ export class FarmConnection {
     this.#opened = null;
     this.#farm = null;
     watch.stop.abort();
-    this.#turnTo({ kind: "idle" });
-    await Promise.race([watch.ended, pause(closingTime, undefined, { ref: false })]);
+    this.#setPhase({ kind: "idle" });
+    await Promise.race([watch.ended, pause(closeTimeoutMs, undefined, { ref: false })]);
   }
 
   /** Never rejects. */
@@ -156,70 +157,70 @@ export class FarmConnection {
     } finally {
       await opened
         .close()
-        .catch((error: unknown) => this.#options.log.warn(`The service was not closed: ${String(error)}`));
+        .catch((error: unknown) => this.#options.log.warn(`The service cannot be closed: ${String(error)}`));
     }
   }
 
-  /** Tries until it is open; null when it is not wanted any more. */
+  /** Retries until it is open; null once aborted. */
   async #open(signal: AbortSignal): Promise<OpenedService | null> {
-    let said: string | null = null;
-    for (let wait = waits.first; !signal.aborted; wait = Math.min(waits.longest, wait * 2)) {
+    let logged: string | null = null;
+    for (let wait = retryMs.first; !signal.aborted; wait = Math.min(retryMs.longest, wait * 2)) {
       try {
-        return await this.#options.open((error) => this.#reached(error, signal));
+        return await this.#options.open((error) => this.#onReach(error, signal));
       } catch (error) {
         const failure =
           error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error), { cause: error });
         if (signal.aborted) return null;
-        if (failure.message !== said) this.#options.log.warn(failure.message);
-        said = failure.message;
-        this.#turnTo({ kind: "lost", error: failure });
+        if (failure.message !== logged) this.#options.log.warn(failure.message);
+        logged = failure.message;
+        this.#setPhase({ kind: "lost", error: failure });
       }
       await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
     return null;
   }
 
-  #reached(error: RigbridgeError | null, signal: AbortSignal): void {
+  #onReach(error: RigbridgeError | null, signal: AbortSignal): void {
     if (signal.aborted || this.#farm === null) return;
-    this.#turnTo(error === null ? { kind: "connected" } : { kind: "lost", error });
+    this.#setPhase(error === null ? { kind: "connected" } : { kind: "lost", error });
   }
 
-  /** Keeps the farm and tells the members; what comes after the end is not heard. */
+  /** Keeps the farm current and notifies the members, until aborted. */
   #listener(signal: AbortSignal): FarmListener {
-    const tell = (what: (member: Member) => void): void => {
-      if (!signal.aborted) for (const member of [...this.#members]) what(member);
+    const notify = (call: (member: Member) => void): void => {
+      if (!signal.aborted) for (const member of [...this.#members]) call(member);
     };
     return {
       read: ({ miners, groups, summary, features }) => {
         if (signal.aborted) return;
         const farm = { miners: new Map(miners.map((miner) => [miner.id, miner])), groups, summary, features };
         this.#farm = farm;
-        this.#turnTo({ kind: "connected" });
-        tell((member) => member.read?.(farm));
+        this.#setPhase({ kind: "connected" });
+        notify((member) => member.read?.(farm));
       },
       lost: (error) => {
-        if (!signal.aborted) this.#turnTo({ kind: "lost", error });
+        if (!signal.aborted) this.#setPhase({ kind: "lost", error });
       },
       miner: (miner) => {
         this.#farm?.miners.set(miner.id, miner);
-        tell((member) => member.miner?.(miner));
+        notify((member) => member.miner?.(miner));
       },
       removed: (id) => {
         this.#farm?.miners.delete(id);
-        tell((member) => member.removed?.(id));
+        notify((member) => member.removed?.(id));
       },
-      happened: (event) => tell((member) => member.happened?.(event)),
+      happened: (event) => notify((member) => member.happened?.(event)),
       summary: (summary) => {
         if (this.#farm !== null) this.#farm.summary = summary;
-        tell((member) => member.summary?.(summary));
+        notify((member) => member.summary?.(summary));
       },
-      notification: (notification) => tell((member) => member.notification?.(notification)),
+      notification: (notification) => notify((member) => member.notification?.(notification)),
     };
   }
 
-  #turnTo(phase: Phase): void {
+  #setPhase(phase: Phase): void {
     this.#phase = phase;
-    this.#options.turned?.(phase);
+    this.#options.onPhase?.(phase);
     for (const member of [...this.#members]) member.phase?.(phase);
   }
 }

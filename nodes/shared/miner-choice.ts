@@ -1,11 +1,10 @@
 import type { Group, Miner } from "rigbridge";
 import { z } from "zod";
-import { optional, ValueType } from "./config.ts";
+import { optional, type TypedField, ValueType } from "./config.ts";
 import type { Farm } from "./farm-connection.ts";
 import { Fault, fieldFault } from "./faults.ts";
-import type { TypedField } from "./typed-value.ts";
 
-/** Fields of a node that is for miners; the editor shows them with `rigbridge.minerFields`. */
+/** Fields of a node that select miners; the editor shows them with `rigbridge.minerFields`. */
 export const minerFields = {
   scope: z.enum(["miners", "group", "all"], "required"),
   miners: optional,
@@ -16,13 +15,13 @@ export const minerFields = {
 
 type MinerFields = z.infer<z.ZodObject<typeof minerFields>>;
 
-/** Which miners are meant, with what the fields came to for one message. */
+/** Which miners are selected, with the fields evaluated for one message. */
 export type Choice =
   | { readonly scope: "all" }
   | { readonly scope: "group"; readonly group: unknown }
   | { readonly scope: "miners"; readonly miners: unknown };
 
-/** What the fields come to; `value` evaluates one of them, as `Work.value` does for a message. */
+/** Evaluates the fields; `value` evaluates one of them. */
 export async function choiceOf(fields: MinerFields, value: (field: TypedField) => Promise<unknown>): Promise<Choice> {
   const { scope, miners, minersType, group, groupType } = fields;
   if (scope === "all") return { scope };
@@ -31,27 +30,27 @@ export async function choiceOf(fields: MinerFields, value: (field: TypedField) =
 }
 
 /**
- * The miners that are meant, each once. A miner is named by its id, uid, name or address, in that order; several by a
- * list, or a text with commas; a miner as nodes send it (`msg.miner`) names itself. Throws a Fault that names the field:
- * `not.found` for what is not there, `input.invalid` for what could be several, or is nothing.
+ * The selected miners, each once. A miner is matched by id, uid, name or address, in that order; several come as a list
+ * or a text with commas; a miner as nodes send it (`msg.miner`) stands for itself. Throws a Fault that names the field:
+ * `not.found` if nothing matches, `input.invalid` if a name is ambiguous or missing.
  */
 export function chosenMiners(farm: Pick<Farm, "miners" | "groups">, choice: Choice): readonly Miner[] {
   const miners = [...farm.miners.values()];
-  if (choice.scope === "all") return someOf(miners, new Fault("not.found", "no-miners"));
+  if (choice.scope === "all") return nonEmpty(miners, new Fault("not.found", "no-miners"));
   if (choice.scope === "group") {
     const group = groupNamed(farm.groups, choice.group);
-    const ids = withInner(farm.groups, group.id);
-    return someOf(
+    const ids = withSubgroups(farm.groups, group.id);
+    return nonEmpty(
       miners.filter(({ groupId }) => ids.has(groupId)),
       new Fault("not.found", "empty-group", { group: group.name }),
     );
   }
   const named = namesIn(miners, choice.miners).map((name) => minerNamed(miners, name));
-  return someOf([...new Set(named)], fieldFault("miners", "empty"));
+  return nonEmpty([...new Set(named)], fieldFault("miners", "empty"));
 }
 
-const someOf = (miners: readonly Miner[], otherwise: Fault): readonly Miner[] => {
-  if (miners.length === 0) throw otherwise;
+const nonEmpty = (miners: readonly Miner[], fault: Fault): readonly Miner[] => {
+  if (miners.length === 0) throw fault;
   return miners;
 };
 
@@ -59,17 +58,17 @@ const named = z.union([z.string(), z.number()]).transform((name) => String(name)
 const minerLike = z.object({ id: z.int(), uid: z.string().nullable() }).transform(({ id, uid }) => uid ?? String(id));
 const oneMiner = z.union([named, minerLike]);
 
-/** The whole text is tried first, for names may have commas. */
+/** The whole text is tried first, since names may contain commas. */
 function namesIn(miners: readonly Miner[], given: unknown): readonly string[] {
   const list = z.array(oneMiner).safeParse(Array.isArray(given) ? given : [given]).data;
   if (list === undefined) throw fieldFault("miners", "no-name");
   return list
-    .flatMap((name) => (meant(miners, name).length > 0 ? [name] : name.split(",").map((part) => part.trim())))
+    .flatMap((name) => (matching(miners, name).length > 0 ? [name] : name.split(",").map((part) => part.trim())))
     .filter((name) => name !== "");
 }
 
 function minerNamed(miners: readonly Miner[], name: string): Miner {
-  const [only, ...others] = meant(miners, name);
+  const [only, ...others] = matching(miners, name);
   if (only === undefined)
     throw new Fault("not.found", "unknown-miner", { field: "=field.miners", name: shortened(name) });
   if (others.length > 0)
@@ -84,8 +83,8 @@ function minerNamed(miners: readonly Miner[], name: string): Miner {
   return only;
 }
 
-/** All that a name could mean: the closest kind of match that there is. */
-export function meant(miners: readonly Miner[], name: string): readonly Miner[] {
+/** All matches of the closest kind that has any. */
+export function matching(miners: readonly Miner[], name: string): readonly Miner[] {
   const folded = name.toLowerCase();
   const kinds: readonly ((miner: Miner) => boolean)[] = [
     ({ id }) => String(id) === name,
@@ -102,7 +101,7 @@ export function meant(miners: readonly Miner[], name: string): readonly Miner[] 
   return [];
 }
 
-/** By id or name; names inside one another may be given as `Site / Hall`. */
+/** By id, name, or a path like `Site / Hall`. */
 export function groupNamed(groups: readonly Group[], given: unknown): Group {
   const name = named.safeParse(given).data ?? "";
   if (name === "") throw fieldFault("group", "empty");
@@ -120,7 +119,7 @@ export function groupNamed(groups: readonly Group[], given: unknown): Group {
   return only;
 }
 
-/** From the top down: `Site / Hall`. */
+/** Like `Site / Hall`, from the top down. */
 export function groupPath(groups: readonly Group[], group: Group): string {
   const path = [group.name];
   const seen = new Set([group.id]);
@@ -134,8 +133,8 @@ export function groupPath(groups: readonly Group[], group: Group): string {
 const parentOf = (groups: readonly Group[], { parentId }: Group): Group | undefined =>
   groups.find(({ id }) => id === parentId);
 
-/** The ids of a group and of those inside it. */
-export function withInner(groups: readonly Group[], top: number): ReadonlySet<number> {
+/** The ids of a group and the groups inside it. */
+export function withSubgroups(groups: readonly Group[], top: number): ReadonlySet<number> {
   const ids = new Set([top]);
   for (const id of ids) for (const group of groups) if (group.parentId === id) ids.add(group.id);
   return ids;

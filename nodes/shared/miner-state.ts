@@ -1,14 +1,15 @@
 import type { NodeMessage } from "node-red";
-import { type Group, type Miner, type Property, type PropertyValue, properties } from "rigbridge";
+import type { Group, Miner, PropertyValue } from "rigbridge";
 import { groupPath } from "./miner-choice.ts";
+import { stateProperties } from "./node-properties.ts";
 
 /**
- * A miner as one flat object, in SI units, null for what nobody knows: what it is, and each property of the neutral
- * table that is of the miner itself. `online`: it answers; `stale`: the last read was missed, and these are older.
+ * A miner as one flat object in SI units, null for unknown values: its identity, and its properties. `online`: it
+ * answers; `stale`: the last read failed, so the values are older.
  */
 export type MinerState = Readonly<Record<string, PropertyValue>>;
 
-/** What nodes send of a miner: `payload` is its state, `topic` its uid, `miner` all that the service tells of it. */
+/** A message about a miner: `payload` is its state, `topic` its uid, `miner` the complete miner. */
 export interface MinerMessage extends NodeMessage {
   readonly payload: MinerState;
   readonly topic: string;
@@ -17,9 +18,12 @@ export interface MinerMessage extends NodeMessage {
 
 export const minerMessage = (miner: Miner, groups: readonly Group[]): MinerMessage => ({
   payload: minerState(miner, groups),
-  topic: miner.uid ?? String(miner.id),
+  topic: topicOf(miner),
   miner,
 });
+
+/** The uid; the id if the service gives no uid. */
+export const topicOf = ({ uid, id }: Miner): string => uid ?? String(id);
 
 export function minerState(miner: Miner, groups: readonly Group[]): MinerState {
   const { id, uid, name, hardware, hostDescription, groupId, isOffline, readings } = miner;
@@ -30,15 +34,10 @@ export function minerState(miner: Miner, groups: readonly Group[]): MinerState {
     online: !isOffline,
     stale: readings.stale,
     at: readings.at,
-    ...Object.fromEntries(shown.map(([key, { read }]) => [key, read(miner, 0)])),
+    ...Object.fromEntries(stateProperties.map(([key, { read }]) => [key, read(miner, 0)])),
   };
 }
 
-const all: readonly (readonly [string, Property])[] = Object.entries(properties);
-
-/** Those of boards and fans stand in `miner.readings`. */
-const shown = all.filter(([, { of, kind }]) => of === "miner" && kind !== "trigger");
-
-/** Nobody has asked it yet, so nobody knows what it does; it is not said to be off either. */
+/** Not read yet, so its state is unknown; it does not count as offline either. */
 export const isUnread = ({ hasValidStatus, readings, statusInfo }: Miner): boolean =>
   !hasValidStatus && readings.at === null && statusInfo.statusDisplay === "Starting";

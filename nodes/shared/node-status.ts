@@ -1,24 +1,21 @@
-import type { NodeStatus as Shown } from "node-red";
+import type { NodeStatus as NodeRedStatus } from "node-red";
 import type { Phase } from "./farm-connection.ts";
-import type { Say } from "./faults.ts";
+import type { Translate } from "./faults.ts";
 
 export interface NodeStatusOptions {
-  readonly show: (status: Shown) => void;
-  readonly say: Say;
+  readonly show: (status: NodeRedStatus) => void;
+  readonly translate: Translate;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
 type Outcome = { readonly kind: "done" | "failed"; readonly text: string; readonly at: number };
 
-/**
- * What stands under a node: the trouble with the service first, then what is under way, then what came last and when.
- * Nothing is shown twice.
- */
+/** The text under a node: connection problems first, then running work, then the last result and its time. */
 export class NodeStatus {
   readonly #options: NodeStatusOptions;
   #phase: Phase = { kind: "idle" };
-  #underWay = 0;
+  #running = 0;
   #waiting = 0;
   #last: Outcome | null = null;
   #shown = "";
@@ -32,20 +29,20 @@ export class NodeStatus {
     this.#show();
   }
 
-  /** Messages that wait for the service. */
+  /** The number of messages that wait for the service. */
   waiting(count: number): void {
     this.#waiting = count;
     this.#show();
   }
 
-  /** Shows that something is under way until the work ends. */
+  /** Shows "working" until the work ends. */
   async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#underWay += 1;
+    this.#running += 1;
     this.#show();
     try {
       return await work();
     } finally {
-      this.#underWay -= 1;
+      this.#running -= 1;
       this.#show();
     }
   }
@@ -62,52 +59,53 @@ export class NodeStatus {
   }
 
   #show(): void {
-    const status = this.#present();
+    const status = this.#current();
     const key = JSON.stringify(status);
     if (key === this.#shown) return;
     this.#shown = key;
     this.#options.show(status);
   }
 
-  #present(): Shown {
-    const { say } = this.#options;
-    const waiting = this.#waiting > 0 ? say("status.waiting", { n: this.#waiting }) : "";
+  #current(): NodeRedStatus {
+    const { translate } = this.#options;
+    const waiting = this.#waiting > 0 ? translate("status.waiting", { n: this.#waiting }) : "";
     if (this.#phase.kind === "lost")
       return {
         fill: "red",
         shape: "ring",
-        text: line(say(`status.lost`, { why: lostWord(this.#phase, say) }), waiting),
+        text: line(translate("status.lost", { why: reasonOf(this.#phase, translate) }), waiting),
       };
     if (this.#phase.kind === "connecting")
-      return { fill: "yellow", shape: "ring", text: line(say("status.connecting"), waiting) };
-    if (this.#underWay > 0) return { fill: "blue", shape: "dot", text: say("status.working", { n: this.#underWay }) };
+      return { fill: "yellow", shape: "ring", text: line(translate("status.connecting"), waiting) };
+    if (this.#running > 0)
+      return { fill: "blue", shape: "dot", text: translate("status.working", { n: this.#running }) };
     if (this.#last === null)
       return this.#phase.kind === "idle"
-        ? { fill: "grey", shape: "ring", text: say("status.idle") }
-        : { fill: "green", shape: "dot", text: say("status.connected") };
+        ? { fill: "grey", shape: "ring", text: translate("status.idle") }
+        : { fill: "green", shape: "dot", text: translate("status.connected") };
     const { kind, text, at } = this.#last;
     return { fill: kind === "done" ? "green" : "red", shape: "dot", text: `${line(text)} · ${timeOf(at)}` };
   }
 }
 
-/** The few words that there is room for; the whole of it stands in the log. */
-const lostWord = ({ error }: Extract<Phase, { kind: "lost" }>, say: Say): string => {
-  if (error.code.startsWith("key.")) return say("status.key");
-  if (error.code === "service.unreachable") return say("status.unreachable");
+/** Short, since there is little room; the log has the whole message. */
+const reasonOf = ({ error }: Extract<Phase, { kind: "lost" }>, translate: Translate): string => {
+  if (error.code.startsWith("key.")) return translate("status.key");
+  if (error.code === "service.unreachable") return translate("status.unreachable");
   return error.message;
 };
 
-const longest = 60;
+const maxLength = 60;
 
 const line = (...parts: readonly string[]): string => {
   const [text = ""] = parts
     .filter((part) => part !== "")
     .join(" · ")
     .split("\n");
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 };
 
-/** The time of day at the machine, as 14:05. */
+/** Local time, like 14:05. */
 const timeOf = (at: number): string => {
   const date = new Date(at);
   return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");

@@ -1,14 +1,18 @@
-/** Says the same text once in so many ms; what was held back is counted with the next one. */
-export function seldom(say: (text: string) => void, every: number, now: () => number): (text: string) => void {
-  const said = new Map<string, { at: number; heldBack: number }>();
+/** Logs the same text at most once per interval; the next time with the number of suppressed repeats. */
+export function throttledLog(
+  log: (text: string) => void,
+  intervalMs: number,
+  now: () => number,
+): (text: string) => void {
+  const logged = new Map<string, { at: number; suppressed: number }>();
   return (text) => {
-    const before = said.get(text);
-    if (before !== undefined && now() - before.at < every) {
-      before.heldBack += 1;
+    const before = logged.get(text);
+    if (before !== undefined && now() - before.at < intervalMs) {
+      before.suppressed += 1;
       return;
     }
-    for (const [old, { at }] of said) if (now() - at >= every) said.delete(old);
-    said.set(text, { at: now(), heldBack: 0 });
-    say(before === undefined || before.heldBack === 0 ? text : `${text} (+${before.heldBack})`);
+    for (const [old, { at }] of logged) if (now() - at >= intervalMs) logged.delete(old);
+    logged.set(text, { at: now(), suppressed: 0 });
+    log(before === undefined || before.suppressed === 0 ? text : `${text} (+${before.suppressed})`);
   };
 }

@@ -11,30 +11,30 @@ type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
 export interface BenchFlow {
   /** Sends a message into a node, as a wire does. */
   send(id: string, msg: NodeMessage): void;
-  /** What came of a node so far; of a node of type `helper` the messages that it was sent. */
-  heard(id: string): Readonly<Heard>;
+  /** What a node has output so far; for a node of type `helper`, the messages it received. */
+  recorded(id: string): Readonly<Recorded>;
   /** The admin API. */
   readonly request: (typeof helper)["request"];
   close(): Promise<void>;
 }
 
-/** Each the first one first. */
-export interface Heard {
+/** Each list in order of time. */
+export interface Recorded {
   messages: NodeMessage[];
-  /** What Catch nodes are sent. */
+  /** Errors sent to Catch nodes. */
   errors: { readonly message: string; readonly code: unknown; readonly cause: unknown }[];
-  /** As shown: `red dot text`. */
+  /** Like `red dot text`. */
   statuses: string[];
   warnings: string[];
-  /** Messages that the node was done with, without an error. */
+  /** Messages completed without an error. */
   completed: number;
 }
 
 const require = createRequire(import.meta.url);
 
 /**
- * A flow in the runtime of Node-RED in this process, with the sources of our nodes, saying its texts in English. One at
- * a time. Configuration nodes belong into `flow`.
+ * A flow in the runtime of Node-RED in this process, with the sources of the nodes and English texts. One at a time.
+ * `flow` includes the configuration nodes.
  */
 export async function openFlow(
   registers: readonly Register[],
@@ -44,19 +44,19 @@ export async function openFlow(
   helper.init(require.resolve("node-red"));
   await helper.startServer();
   helper.settings({ userDir: options.userDir, logging: { console: { level: "off" } } });
-  const all = new Map<string, Heard>();
-  const heard = (id: string): Heard => {
+  const all = new Map<string, Recorded>();
+  const recorded = (id: string): Recorded => {
     const known = all.get(id) ?? { messages: [], errors: [], statuses: [], warnings: [], completed: 0 };
     all.set(id, known);
     return known;
   };
-  const overheard = registers.map((register) => (RED: NodeAPI) => register(overhearing(RED, heard)));
-  await helper.load(overheard, flow, options.credentials ?? {});
+  const recording = registers.map((register) => (RED: NodeAPI) => register(withRecording(RED, recorded)));
+  await helper.load(recording, flow, options.credentials ?? {});
   for (const { id, type } of flow)
-    if (type === "helper") helper.getNode(id).on("input", (msg) => heard(id).messages.push(msg));
+    if (type === "helper") helper.getNode(id).on("input", (msg) => recorded(id).messages.push(msg));
   return {
     send: (id, msg) => helper.getNode(id).receive(msg),
-    heard,
+    recorded,
     request: () => helper.request(),
     close: async () => {
       await helper.unload();
@@ -65,39 +65,39 @@ export async function openFlow(
   };
 }
 
-/** The same Node-RED, but what its nodes say is written down, and texts are not just their keys. */
-const overhearing = (RED: NodeAPI, heard: (id: string) => Heard): NodeAPI => ({
+/** The same Node-RED, which records the output of its nodes and has English texts. */
+const withRecording = (RED: NodeAPI, recorded: (id: string) => Recorded): NodeAPI => ({
   ...RED,
   _: english,
   nodes: {
     ...RED.nodes,
     createNode: (node, definition) => {
       RED.nodes.createNode(node, definition);
-      overhear(node, heard(node.id));
+      record(node, recorded(node.id));
     },
   },
 });
 
-function overhear(node: Node, heard: Heard): void {
+function record(node: Node, recorded: Recorded): void {
   const { error, warn, status } = node;
   node.error = (failure, msg) => {
     const known = failure instanceof Error ? failure : new Error(String(failure));
     const code = "code" in known ? known.code : undefined;
-    heard.errors.push({ message: known.message, code, cause: known.cause });
+    recorded.errors.push({ message: known.message, code, cause: known.cause });
     error.call(node, failure, msg);
   };
   node.warn = (text) => {
-    heard.warnings.push(String(text));
+    recorded.warnings.push(String(text));
     warn.call(node, text);
   };
   node.status = (shown) => {
     const { fill = "", shape = "", text = "" } = typeof shown === "string" ? { text: shown } : shown;
-    heard.statuses.push(`${fill} ${shape} ${text}`);
+    recorded.statuses.push(`${fill} ${shape} ${text}`);
     status.call(node, shown);
   };
   const { _complete: complete } = z.object({ _complete: z.function() }).parse(node);
   Reflect.set(node, "_complete", (msg: NodeMessage, failure?: Error) => {
-    if (failure === undefined) heard.completed += 1;
+    if (failure === undefined) recorded.completed += 1;
     Reflect.apply(complete, node, [msg, failure]);
   });
 }

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 interface Opened extends BenchFlow {
-  /** Sends a message into the node, and gives what comes of it: a message, or an error. */
+  /** Sends a message into the node, and returns the resulting message or error. */
   ask(msg: NodeMessage): Promise<NodeMessage | { readonly message: string; readonly code: unknown }>;
 }
 
@@ -25,22 +25,22 @@ async function open(service: OpenedForNodes, fields: Readonly<Record<string, unk
   const { credentials, userDir } = service;
   const bench = await openFlow([registerService, registerCoin], flow, { credentials, userDir });
   closers.push(() => bench.close());
-  const heard = bench.heard("coin");
-  await until(() => heard.statuses.at(-1) === "green dot connected", "the coin profit node to connect", {
-    details: () => JSON.stringify(heard),
+  const recorded = bench.recorded("coin");
+  await until(() => recorded.statuses.at(-1) === "green dot connected", "the coin profit node to connect", {
+    details: () => JSON.stringify(recorded),
   });
-  const { messages } = bench.heard("out");
+  const { messages } = bench.recorded("out");
   return {
     ...bench,
     ask: async (msg) => {
-      const before = { messages: messages.length, errors: heard.errors.length };
+      const before = { messages: messages.length, errors: recorded.errors.length };
       bench.send("coin", msg);
       await until(
-        () => messages.length > before.messages || heard.errors.length > before.errors,
+        () => messages.length > before.messages || recorded.errors.length > before.errors,
         "a message or error of the coin profit node",
-        { details: () => JSON.stringify(heard) },
+        { details: () => JSON.stringify(recorded) },
       );
-      const outcome = messages[before.messages] ?? heard.errors[before.errors];
+      const outcome = messages[before.messages] ?? recorded.errors[before.errors];
       if (outcome === undefined) throw new Error("Nothing came of it");
       return outcome;
     },
@@ -55,7 +55,7 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 
 const Refusal = z.object({ message: z.string(), code: z.string() });
 
-/** All of it in `msg.payload`. */
+/** The whole request in `msg.payload`. */
 const byMessage = { action: "payload", actionType: "msg" };
 
 const done = (shortName: string) => ({
@@ -64,13 +64,13 @@ const done = (shortName: string) => ({
 });
 
 describe.each(serviceKinds)("coin profit on $name", (kind) => {
-  test("sets the profitability of a coin by its fields, keeping what came in", async () => {
+  test("sets the profit of a coin from its fields, and keeps the message's other properties", async () => {
     const service = await openService(kind);
     const fields = { action: "set", coin: "BTC", worth: "profit", profit: "payload", profitType: "msg" };
     const bench = await open(service, fields);
     expect(await bench.ask({ payload: 1.5e-12, kept: 7 })).toMatchObject({ ...done("BTC"), kept: 7 });
-    expect(bench.heard("coin").completed).toBe(1);
-    expect(bench.heard("coin").statuses.at(-1)).toMatch(/^green dot .*Bitcoin.* · \d\d:\d\d$/);
+    expect(bench.recorded("coin").completed).toBe(1);
+    expect(bench.recorded("coin").statuses.at(-1)).toMatch(/^green dot .*Bitcoin.* · \d\d:\d\d$/);
   });
 
   test("adds coins with profit and with market data, and deletes them", async () => {
@@ -89,7 +89,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     });
   });
 
-  test("adds a coin by fields, and leaves out those that are empty", async () => {
+  test("adds a coin from fields, and omits empty ones", async () => {
     const service = await openService(kind);
     const bench = await open(service, {
       ...{ action: "add", coin: "ABC", coinName: "Abacus", algorithm: "sha256", worth: "market", currency: "usd" },
@@ -100,7 +100,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     expect(await bench.ask({ payload: {} })).toMatchObject({ code: "input.invalid" });
   });
 
-  test("says all mistakes at once, in the words of the API", async () => {
+  test("reports every error at once, as the API words them", async () => {
     const service = await openService(kind);
     const bench = await open(service, byMessage);
     const wrong = { shortName: "a b", profit: "1,5", name: ["no"], reward: -1, usd: Number.NaN, colour: "red" };
@@ -115,7 +115,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
       "shortName: 1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen",
       `usd: ${decimal}`,
     ]);
-    expect(bench.heard("coin").statuses.at(-1)).toMatch(/^red dot /);
+    expect(bench.recorded("coin").statuses.at(-1)).toMatch(/^red dot /);
     expect(await bench.ask({ payload: { action: "set", shortName: "BTC", profit: 0 } })).toMatchObject(done("BTC"));
   });
 
@@ -123,7 +123,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
     const service = await openService(kind);
     const bench = await open(service, byMessage);
     const { body: coins } = await bench.request().get("/rigbridge/services/service/coins");
-    // The service inside Node-RED is given no pools here, and its rigs mine at some that it does not know.
+    // The service inside Node-RED has no pool definitions here, and its rigs mine at unknown pools.
     const known = kind.name.includes("inside") ? [] : [expect.objectContaining({ value: "BTC" })];
     expect(coins).toEqual(expect.arrayContaining(known));
     const { body: algorithms } = await bench.request().get("/rigbridge/services/service/algorithms");
@@ -132,7 +132,7 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
 });
 
 describe("coin profit", () => {
-  test("names every mistake that only the service finds", async () => {
+  test("lists every error that only the service finds", async () => {
     const bench = await open(await openService({ open: openElsewhere }), byMessage);
     const market = { action: "add", shortName: "ABC", difficulty: 0, btc: 1, usd: 1 };
     expect(await bench.ask({ payload: market })).toMatchObject({
@@ -146,24 +146,27 @@ describe("coin profit", () => {
 
   test.each([
     [{ payload: {} }, "Action: is empty"],
-    [{ payload: "sell" }, 'Action: there is no action "sell"'],
-    [{ payload: 7 }, 'Action: there is no action "7"'],
+    [{ payload: "sell" }, 'Action: unknown action "sell"'],
+    [{ payload: 7 }, 'Action: unknown action "7"'],
     [{}, "Action: is empty"],
-    [{ payload: ["set"] }, 'Action: there is no action "set"'],
+    [{ payload: ["set"] }, 'Action: unknown action "set"'],
     [{ payload: { action: "set", profit: 1 } }, "shortName: is required"],
-    [{ payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } }, "user_id: is said with the service"],
+    [
+      { payload: { action: "set", shortName: "BTC", profit: 1, user_id: 2 } },
+      "user_id: is set in the service's settings",
+    ],
     [
       { payload: { action: "set", shortName: "BTC", profit: { value: 1 } } },
       "profit: must be a text, a number, true or false",
     ],
     [{ payload: { action: "delete", shortName: "ABC", profit: 1 } }, "profit: is not known to this operation"],
-  ])("refuses %j, and goes on", async (msg, message) => {
+  ])("refuses %j and continues", async (msg, message) => {
     const bench = await open(await openService({ open: openElsewhere }), { ...byMessage, coin: "" });
     expect(await bench.ask(msg)).toMatchObject({ code: "input.invalid", message });
     expect(await bench.ask({ payload: { action: "set", shortName: "BTC", profit: 1 } })).toMatchObject(done("BTC"));
   });
 
-  test("says that the user may not", async () => {
+  test("reports that the user lacks the permission", async () => {
     const service = await openService({ open: openElsewhere });
     const visitor = { ...service, node: { ...service.node, user: "visitor" } };
     const bench = await open(visitor, { action: "set", coin: "BTC", profit: "1" });
@@ -174,16 +177,16 @@ describe("coin profit", () => {
     const service = await openService({ open: openElsewhere });
     const fields = { action: "set", coin: "BTC", profit: "payload", profitType: "msg", queue: "latest" };
     const bench = await open(service, fields);
-    const heard = bench.heard("coin");
+    const recorded = bench.recorded("coin");
     await service.away();
-    await until(() => /^red ring/.test(heard.statuses.at(-1) ?? ""), "the node to show that the service is away");
+    await until(() => /^red ring/.test(recorded.statuses.at(-1) ?? ""), "the node to show that the service is away");
     bench.send("coin", { payload: 1 });
     bench.send("coin", { payload: 2 });
-    await until(() => heard.errors.length === 1, "the error about the replaced message");
-    expect(heard.errors[0]).toMatchObject({ code: "not.possible" });
-    expect(heard.statuses.at(-1)).toMatch(/^red ring .*1 waiting$/);
+    await until(() => recorded.errors.length === 1, "the error about the replaced message");
+    expect(recorded.errors[0]).toMatchObject({ code: "not.possible" });
+    expect(recorded.statuses.at(-1)).toMatch(/^red ring .*1 waiting$/);
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1, "the confirmation of the message that waited");
-    expect(bench.heard("out").messages[0]).toMatchObject({ payload: { message: expect.stringMatching(/\b2 BTC/) } });
+    await until(() => bench.recorded("out").messages.length === 1, "the confirmation of the message that waited");
+    expect(bench.recorded("out").messages[0]).toMatchObject({ payload: { message: expect.stringMatching(/\b2 BTC/) } });
   });
 });

@@ -22,14 +22,14 @@ async function openKind(kind: { open(): Promise<Opened> }): Promise<Opened> {
 
 interface Watched {
   readonly connection: FarmConnection;
-  readonly said: string[];
+  readonly logged: string[];
   /** How often the service was opened and closed. */
   readonly counts: { opened: number; closed: number };
 }
 
-/** A connection to a service that stays open itself. */
+/** A connection that does not close the service itself. */
 function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}): Watched {
-  const said: string[] = [];
+  const logged: string[] = [];
   const counts = { opened: 0, closed: 0 };
   const open = async (): Promise<OpenedService> => {
     counts.opened += 1;
@@ -41,10 +41,10 @@ function connect({ service }: Opened, options: Partial<ConnectionOptions> = {}):
       },
     };
   };
-  const log = { info: () => undefined, warn: (text: string) => said.push(String(text)) };
-  const connection = new FarmConnection({ open, log, linger: 10, ...options });
+  const log = { info: () => undefined, warn: (text: string) => logged.push(String(text)) };
+  const connection = new FarmConnection({ open, log, lingerMs: 10, ...options });
   closers.push(() => connection.close());
-  return { connection, said, counts };
+  return { connection, logged, counts };
 }
 
 const kindOf = ({ kind }: Phase): string => kind;
@@ -74,7 +74,7 @@ describe.each(kinds)("the connection to $name", (kind) => {
   });
 
   test("stays open over a deploy that closes one node and opens the next", async () => {
-    const { connection, counts } = connect(await openKind(kind), { linger: 60_000 });
+    const { connection, counts } = connect(await openKind(kind), { lingerMs: 60_000 });
     const leave = connection.join({});
     await until(() => connection.phase.kind === "connected", "the connection to be established");
     leave();
@@ -82,13 +82,13 @@ describe.each(kinds)("the connection to $name", (kind) => {
     expect([connection.phase.kind, counts.opened, counts.closed]).toEqual(["connected", 1, 0]);
   });
 
-  test("keeps the farm as it is told", async () => {
+  test("keeps the farm current", async () => {
     const opened = await openKind(kind);
     const { connection } = connect(opened);
     const seen: number[] = [];
     connection.join({ miner: ({ id }) => seen.push(id) });
     await until(() => connection.phase.kind === "connected", "the connection to be established");
-    const { service, farm } = connection.asked();
+    const { service, farm } = connection.connected();
     await service.minerAction({ id: opened.steered, action: "stop" }, caller);
     opened.pass(60);
     await until(
@@ -100,12 +100,12 @@ describe.each(kinds)("the connection to $name", (kind) => {
 });
 
 describe("a connection", () => {
-  test("tries again until the service opens, and says why it did not once", async () => {
+  test("retries until the service opens, and logs the reason once", async () => {
     const [own] = kinds;
     if (own === undefined) throw new Error("there is one");
     const opened = await openKind(own);
     let tries = 0;
-    const { connection, said } = connect(opened, {
+    const { connection, logged } = connect(opened, {
       open: async () => {
         tries += 1;
         if (tries < 3) throw new RigbridgeError("store.refused", "The store is in use");
@@ -115,12 +115,12 @@ describe("a connection", () => {
     const phases: string[] = [];
     connection.join({ phase: (phase) => phases.push(kindOf(phase)) });
     await until(() => phases.includes("lost"), "the connection to report the failed attempt");
-    expect(() => connection.asked()).toThrow("The store is in use");
+    expect(() => connection.connected()).toThrow("The store is in use");
     await until(() => connection.phase.kind === "connected", "the connection to be established after all");
-    expect([said, tries]).toEqual([["The store is in use"], 3]);
+    expect([logged, tries]).toEqual([["The store is in use"], 3]);
   });
 
-  test("is closed though the service does not end, and nobody is told any more", async () => {
+  test("closes even if the service hangs, and notifies no members afterwards", async () => {
     const [own] = kinds;
     if (own === undefined) throw new Error("there is one");
     const opened = await openKind(own);
@@ -134,6 +134,6 @@ describe("a connection", () => {
     const before = phases.length;
     await connection.close();
     expect(phases.length).toBe(before);
-    expect(() => connection.asked()).toThrow("has not answered yet");
+    expect(() => connection.connected()).toThrow("has not answered yet");
   });
 });

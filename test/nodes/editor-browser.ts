@@ -9,30 +9,30 @@ export interface EditorOptions {
   readonly language?: (typeof languages)[number];
   readonly isDark?: boolean;
   readonly width?: number;
-  /** What the search for services finds, in place of what there is around this machine. */
+  /** Results of the search for services, instead of those on this network. */
   readonly found?: readonly unknown[];
 }
 
-/** Node-RED's editor, as somebody sees it. */
+/** Node-RED's editor in a browser. */
 export interface Editor {
   readonly page: Page;
-  /** What the browser found wrong. */
+  /** Errors reported by the browser. */
   readonly faults: readonly string[];
   /** The dialog on top. */
   dialog(): Locator;
   /** A field of a node's dialog. */
   field(name: string): Locator;
-  /** What can be seen of a typed field, to type in. */
+  /** The visible input of a typed field. */
   typed(name: string): Locator;
-  /** What is offered for a typed field. */
+  /** The suggestions for a typed field. */
   readonly offers: Locator;
-  /** Drags a node from the palette to the middle of the flow; its id. */
+  /** Drags a node from the palette to the middle of the flow; returns its id. */
   drag(type: string): Promise<string>;
   /** A node of the flow. */
   node(id: string): Locator;
-  /** What stands under a node. */
+  /** The status under a node. */
   status(id: string): Locator;
-  /** The triangle at a node whose fields are not as they must be. */
+  /** The triangle at a node with invalid fields. */
   invalid(id: string): Locator;
   /** Draws a wire from the first output of one to another. */
   wire(from: string, to: string): Promise<void>;
@@ -40,11 +40,11 @@ export interface Editor {
   /** Opens the sidebar's help; it stays with the node of the dialog on top. */
   showHelp(): Promise<void>;
   readonly help: Locator;
-  /** Fields of the dialog on top that can be seen and have no name for those who cannot see. */
+  /** Visible fields of the top dialog without an accessible name. */
   unlabelled(): Promise<readonly string[]>;
   /** px by which the dialog on top is wider than its window. */
   overflow(): Promise<number>;
-  /** Of a text of the dialog to what is behind it, as WCAG reckons it: 1 to 21. */
+  /** Contrast of a text in the dialog as defined by WCAG: 1 to 21. */
   contrast(selector: string): Promise<number>;
   /** Closes the dialog on top by its button. */
   end(button: "ok" | "cancel"): Promise<void>;
@@ -52,7 +52,7 @@ export interface Editor {
   close(): Promise<void>;
 }
 
-/** Opens the editor and waits until it shows the flow and our palette. */
+/** Opens the editor and waits until it shows the flow and the palette. */
 export async function openEditor(red: NodeRed, options: EditorOptions = {}): Promise<Editor> {
   const { language = "en-US", isDark = false, width = 1500, found = [] } = options;
   const page = await newPage(width, 1000);
@@ -104,7 +104,7 @@ function editorOn(page: Page, faults: readonly string[]): Editor {
     overflow: async () => z.number().parse(await page.evaluate(overflow)),
     contrast: async (selector) => z.number().parse(await page.evaluate(contrast(selector))),
     open: async (id) => {
-      // Its middle may be beside it: what stands under it belongs to it.
+      // Its middle may be outside it, since the status below belongs to it.
       await node(id).locator("rect.red-ui-flow-node").dblclick();
       await dialog().locator(".red-ui-tray-toolbar button").last().waitFor();
     },

@@ -46,7 +46,7 @@ interface Endpoint {
   readonly permission: string;
 }
 
-/** Every endpoint that the sources serve, asked about the service of the flow. */
+/** Every endpoint in the sources, for the service of the flow. */
 async function endpoints(): Promise<readonly Endpoint[]> {
   const home = join(root, "nodes");
   const files = (await readdir(home, { recursive: true })).filter(
@@ -65,7 +65,7 @@ async function endpoints(): Promise<readonly Endpoint[]> {
 }
 
 describe("The editor's endpoints", () => {
-  test("answer nobody who may not: without a token, with an invented one, with other permissions", async () => {
+  test("refuse requests without a token, with an invalid one, or without the permission", async () => {
     const all = await endpoints();
     expect(all.map(({ path }) => path)).toEqual(
       expect.arrayContaining(["/rigbridge/found", "/rigbridge/test", "/rigbridge/services/service/miners"]),
@@ -75,9 +75,9 @@ describe("The editor's endpoints", () => {
         expect([method, path, who, (await ask(who, path, method)).status]).toEqual([method, path, who, 401]);
   });
 
-  test("answer who may read, except what tries services", async () => {
+  test("allow read permission everything but the test of a service", async () => {
     for (const { method, path, permission } of await endpoints()) {
-      // It would look around in the networks of this machine.
+      // It would search the networks of this machine.
       if (path === "/rigbridge/found") continue;
       const { status } = await ask("read", path, method);
       const mayRead = permission.endsWith(".read");
@@ -86,7 +86,7 @@ describe("The editor's endpoints", () => {
     expect((await ask("all", "/rigbridge/test", "POST", {})).status).not.toBe(401);
   });
 
-  test("and Node-RED's own never hand out the key of a service", async () => {
+  test("and Node-RED's own never reveal a service's key", async () => {
     const trial = { id: "service", config: service.node, secrets: { key: "__PWRD__" } };
     const tried = await ask("all", "/rigbridge/test", "POST", trial);
     expect(tried.status).toBe(200);

@@ -17,14 +17,14 @@ afterAll(async () => {
   await service.close();
 });
 
-/** The nodes with a dialog of their own, and what they are called in the palette. */
+/** The nodes in the palette, and their names there. */
 const nodes = [
   { type: "rigbridge-miner-action", called: { "en-US": "miner action", de: "Miner-Aktion" } },
-  { type: "rigbridge-miner-in", called: { "en-US": "miner in", de: "Miner ein" } },
-  { type: "rigbridge-miner-get", called: { "en-US": "miner get", de: "Miner holen" } },
+  { type: "rigbridge-miner-in", called: { "en-US": "miner in", de: "Miner-Eingang" } },
+  { type: "rigbridge-miner-get", called: { "en-US": "miner get", de: "Miner-Abfrage" } },
   { type: "rigbridge-coin-profit", called: { "en-US": "coin profit", de: "Coin-Profit" } },
-  { type: "rigbridge-notification-in", called: { "en-US": "notification in", de: "Meldung ein" } },
-  { type: "rigbridge-summary-in", called: { "en-US": "summary in", de: "Übersicht ein" } },
+  { type: "rigbridge-notification-in", called: { "en-US": "notification in", de: "Meldungs-Eingang" } },
+  { type: "rigbridge-summary-in", called: { "en-US": "summary in", de: "Übersichts-Eingang" } },
 ] as const;
 
 const tab: FlowNode = { id: "tab", type: "tab", label: "Test" };
@@ -41,7 +41,7 @@ async function withEditor(options: EditorOptions, work: (editor: Editor) => Prom
 const serviceField = (editor: Editor, name: string) => editor.page.locator(`#node-config-input-${name}`);
 
 describe("Node-RED's editor", () => {
-  testInBrowser("leads from the palette to a miner that was told something", async () => {
+  testInBrowser("leads from the palette to a miner that executed a command", async () => {
     const inject = { id: "in", type: "inject", z: "tab", x: 150, y: 250, props: [], wires: [[]] };
     await red.deploy([tab, { ...inject, repeat: "", once: false }]);
     const url = String(service.node.url);
@@ -92,7 +92,7 @@ describe("Node-RED's editor", () => {
       await editor.typed("action").press("ArrowDown");
       const grey = page.locator(".rigbridge-offer.rigbridge-grey");
       await grey.first().waitFor();
-      expect(await grey.filter({ hasText: "(power_limit)" }).textContent()).toMatch(/Rig A: it has no such control$/);
+      expect(await grey.filter({ hasText: "(power_limit)" }).textContent()).toMatch(/Rig A: it does not support this$/);
       expect(await grey.filter({ hasText: "(restart)" }).count()).toBe(0);
       await editor.offers.filter({ hasText: "(restart)" }).click();
       await editor.end("ok");
@@ -158,7 +158,7 @@ describe("Node-RED's editor", () => {
     await red.deploy([tab, service.node, { ...act, scope: "all", action: "restart", wires: [] }], service.credentials);
     await service.away();
     await until(
-      () => red.status("act")?.text?.startsWith("no connection") === true,
+      () => red.status("act")?.text?.startsWith("not connected: ") === true,
       "the node to show that the service is away",
       { details: red.log },
     );
@@ -181,7 +181,7 @@ describe("Node-RED's editor", () => {
 
 const headings = { "en-US": /Inputs|Outputs|Elsewhere/, de: /Eingänge|Ausgänge|Anderswo/ } as const;
 
-/** Every field has a label in words, nothing is cut off, and the help is that of the node. */
+/** Every field has a label, nothing is cut off, and the help is the node's. */
 async function checkDialog(editor: Editor, type: string, language: (typeof languages)[number]): Promise<void> {
   const dialog = editor.dialog();
   const labels = await dialog.locator(".form-row label:visible").allInnerTexts();

@@ -14,28 +14,28 @@ export const examples = [
 ] as const;
 export type ExampleName = (typeof examples)[number];
 
-/** Fields of nodes, by their names, that a test cannot wait for. */
+/** Shorter times, by the name of the node and the field. */
 export type Shortened = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** An example that was imported and runs. */
+/** An imported example that runs. */
 export interface RunningExample {
-  /** What a debug node was sent, by its name, the first one first. */
+  /** Messages at a debug node, by its name, in order of time. */
   messages(name: string): readonly Record<string, unknown>[];
   status(name: string): string;
-  /** The miners as the service knows them now. */
+  /** The current miners of the service. */
   known(): readonly Known[];
   /** Presses the button of an inject node. */
   press(name: string): Promise<void>;
   /** As `curl -d value=...` does. */
   post(path: string, value: unknown): Promise<Response>;
-  /** What a node, or the flow, keeps in its context. */
+  /** The context of a node, or of the flow. */
   context(name: string | null, key: string): Promise<string>;
-  /** What Catch nodes were sent. */
+  /** Errors at Catch nodes. */
   troubles(): readonly Record<string, unknown>[];
-  readonly said: () => string;
+  readonly details: () => string;
 }
 
-/** Of a state as miner in sends it. */
+/** From a state as miner in sends it. */
 const Known = z.object({ name: z.string(), mining: z.boolean().nullable() });
 export type Known = z.infer<typeof Known>;
 
@@ -59,7 +59,7 @@ export async function runExamples(
   }: { readonly shortened?: Shortened; readonly env?: Readonly<Record<string, unknown>> } = {},
 ): Promise<RunningExample> {
   const flows = await Promise.all(names.map((name) => importExample(red, name)));
-  // All have the same service; what is there already the editor does not import again.
+  // All examples have the same service, which the editor imports only once.
   const flow = [...new Map(flows.flat().map((node) => [node.id, fitted(node, site, shortened, env)])).values()];
   const [tab] = flow.filter(({ type }) => type === "tab");
   const [service] = flow.filter(({ type }) => type === "rigbridge-service");
@@ -72,9 +72,10 @@ export async function runExamples(
   const secrets = flow.filter(({ type }) => type === "rigbridge-service").map(({ id }) => [id, site.secrets]);
   await red.deploy(flow, Object.fromEntries(secrets));
   const ours = flow.filter(({ type }) => type.startsWith("rigbridge-") && type !== "rigbridge-service");
-  const said = () => JSON.stringify([flow.map(({ id, name }) => [name, red.messages(id), red.status(id)]), red.log()]);
+  const details = () =>
+    JSON.stringify([flow.map(({ id, name }) => [name, red.messages(id), red.status(id)]), red.log()]);
   await until(() => ours.every(({ id }) => red.status(id)?.fill === "green"), "the nodes of the examples to connect", {
-    details: said,
+    details,
   });
   return {
     messages: (name) => red.messages(named(name)),
@@ -87,11 +88,11 @@ export async function runExamples(
       return (await red.request(`/context/${place}/${key}`)).text();
     },
     troubles: () => red.messages(named("trouble")),
-    said,
+    details,
   };
 }
 
-/** What tells a test how the service sees its miners. */
+/** Shows a test how the service sees its miners. */
 const observers = (z: string | undefined, service: string | undefined): FlowNode[] => [
   {
     ...{ id: "observer", type: "rigbridge-miner-in", name: "observer", z, service, version: 1, scope: "all" },
@@ -103,7 +104,7 @@ const observers = (z: string | undefined, service: string | undefined): FlowNode
   },
 ];
 
-/** The service of the test, what is too long to wait for, and whole messages at the debug nodes. */
+/** With the service of the test, shorter times, and complete messages at the debug nodes. */
 function fitted(
   node: FlowNode,
   { service }: Site,

@@ -8,7 +8,7 @@ import { type NodeRed, startNodeRed, type Version } from "./real-node-red.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 
-/** Where alerts go; shared, for its address is in the environment of Node-RED. */
+/** Receives alerts; shared, since its address is in the environment of Node-RED. */
 const alerts: Record<string, unknown>[] = [];
 const endpoint = createServer((request, response) => {
   let body = "";
@@ -40,12 +40,12 @@ const inside = { kind: "a service inside Node-RED", site: insideSite };
 const elsewhere = { kind: "a Rigbridge elsewhere", site: elsewhereSite };
 const reference = { kind: "the reference product", site: referenceSite };
 
-/** No pool answers, so it hashes nothing, which a restart does not mend. */
+/** No pool answers, so the rig does not hash, which a restart does not fix. */
 const losePools = ({ model }: SiteRig, isLost: boolean): void => {
   for (const index of model.pools.keys()) model.setPoolAlive(index, !isLost);
 };
 
-/** Each flow in this Node-RED: in 5 on these kinds of service, in 4.1 on a Rigbridge elsewhere. */
+/** Each flow in this Node-RED: in 5 on these kinds of service, in 4.1 on Rigbridge elsewhere. */
 export function describeExamples(version: Version): void {
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -78,12 +78,12 @@ export function describeExamples(version: Version): void {
   }
 
   describe.each(on(inside))("automatic restart on $kind", ({ site }) => {
-    test("tries three times, then tells somebody, and counts anew once it is well", async () => {
+    test("restarts three times, then alerts, and counts from zero once the rig has recovered", async () => {
       // Ten minutes and half an hour.
       const shortened = {
-        "too little for 10 min": { hold: 1 },
-        "well for 30 min": { hold: 1 },
-        "every 10 min until it is well": { duration: "-1", units: "s" },
+        "low for 10 min": { hold: 1 },
+        "healthy for 30 min": { hold: 1 },
+        "every 10 min until recovered": { duration: "-1", units: "s" },
       };
       const { flow, site: farm, first: ill } = await run("automatic-restart", site, { shortened });
       const startedAt = ill.model.startedAt;
@@ -91,13 +91,13 @@ export function describeExamples(version: Version): void {
       await until(
         () => {
           farm.pass(2);
-          return flow.messages("tell somebody").length > 0;
+          return flow.messages("alert").length > 0;
         },
         "the message that three restarts did not help",
-        { details: flow.said },
+        { details: flow.details },
       );
-      expect(flow.messages("tell somebody")).toEqual([
-        expect.objectContaining({ payload: `${ill.name} was restarted 3 times and still hashes too little.` }),
+      expect(flow.messages("alert")).toEqual([
+        expect.objectContaining({ payload: `${ill.name} was restarted 3 times, and its hash rate is still too low.` }),
       ]);
       expect(ill.model.startedAt).toBeGreaterThan(startedAt);
       expect(flow.messages("restarted").map(({ miner }) => z.object({ name: z.string() }).parse(miner).name)).toEqual([
@@ -107,10 +107,10 @@ export function describeExamples(version: Version): void {
       await until(
         async () => {
           farm.pass(20);
-          return !/:3/.test(await flow.context("three tries", "tries"));
+          return !/:3/.test(await flow.context("three attempts", "tries"));
         },
-        "the flow to forget the three tries",
-        { details: flow.said },
+        "the flow to reset the three attempts",
+        { details: flow.details },
       );
       losePools(ill, true);
       await until(
@@ -119,15 +119,15 @@ export function describeExamples(version: Version): void {
           return flow.messages("restarted").length === 4;
         },
         "the fourth restart of the rig",
-        { details: flow.said },
+        { details: flow.details },
       );
-      expect(flow.messages("tell somebody")).toHaveLength(1);
+      expect(flow.messages("alert")).toHaveLength(1);
       expect(flow.troubles()).toEqual([]);
     });
   });
 
   describe.each(on(elsewhere))("solar surplus on $kind", ({ site }) => {
-    test("holds the rig to what there is, stops it, starts it with more, and stops it when nobody says", async () => {
+    test("limits the rig to the surplus, stops it, starts it with more, and stops it without meter values", async () => {
       // Two minutes, and a quarter of an hour.
       const shortened = { "nothing for 15 min": { duration: "3", units: "s" } };
       const { flow, site: farm, first: rig } = await run("solar-surplus", site, { shortened, env: { HOLD: 1 } });
@@ -135,7 +135,7 @@ export function describeExamples(version: Version): void {
         rig.model.advance();
         return rig.model.power;
       };
-      /** What a meter says while the roof has so much, until it holds. */
+      /** Posts meter values at a constant solar power until the condition holds. */
       const sunny = (roof: number, awaited: string, holds: () => boolean) =>
         until(
           async () => {
@@ -144,38 +144,40 @@ export function describeExamples(version: Version): void {
             return holds();
           },
           awaited,
-          { details: flow.said },
+          { details: flow.details },
         );
       expect((await flow.post("/surplus", "much")).status).toBe(400);
       await sunny(2000, "the rig to draw no more than there is", () => draw() < 2100);
       expect(rig.model.mining).toBe(true);
       expect(draw()).toBeGreaterThan(1000);
       await sunny(300, "the rig to stop with too little sun", () => !rig.model.mining);
-      // Enough to go on, not to start.
+      // Enough to keep running, not to start.
       await sunny(600, "the flow to leave the rig stopped", () =>
-        /^\d+ W: none$/.test(flow.status("how much for the rig")),
+        /^\d+ W: none$/.test(flow.status("power for the rig")),
       );
       expect(rig.model.mining).toBe(false);
       await sunny(5000, "the rig to start with more sun", () => rig.model.mining && draw() > 2000);
-      await until(() => !rig.model.mining, "the rig to stop without meter values", { details: flow.said });
+      await until(() => !rig.model.mining, "the rig to stop without meter values", { details: flow.details });
       expect(flow.troubles()).toEqual([]);
     });
   });
 
   describe.each(on(elsewhere))("solar surplus by the service on $kind", ({ site }) => {
-    test("tells the service, whose rigs follow", async () => {
+    test("reports the surplus to the service, whose rigs follow", async () => {
       const { flow, first, second } = await run("solar-surplus-by-service", site);
       expect((await flow.post("/roof", -9000)).status).toBe(202);
-      await until(() => flow.messages("told").length === 1, "the answer to the roof's surplus", { details: flow.said });
-      expect(flow.messages("told")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
-      await until(() => !first.model.mining && !second.model.mining, "both rigs to stop", { details: flow.said });
+      await until(() => flow.messages("done").length === 1, "the answer to the roof's surplus", {
+        details: flow.details,
+      });
+      expect(flow.messages("done")[0]).toMatchObject({ payload: { message: "Roof has -9000 W" } });
+      await until(() => !first.model.mining && !second.model.mining, "both rigs to stop", { details: flow.details });
       expect((await flow.post("/roof", "")).status).toBe(400);
       expect(flow.troubles()).toEqual([]);
     });
   });
 
   describe.each(on(inside))("price-driven mining on $kind", ({ site }) => {
-    test("stops all above the limit, and starts them below it by the hysteresis", async () => {
+    test("stops all miners above the limit, and starts them once the price is below it by the hysteresis", async () => {
       const { flow, site: farm } = await run("price-driven-mining", site);
       const those = farm.rigs.filter(({ model }) => model.mining);
       const price = async (price: number, isMining: boolean) => {
@@ -188,42 +190,42 @@ export function describeExamples(version: Version): void {
             );
           },
           `every miner to ${isMining ? "mine" : "stop"} at a price of ${price}`,
-          { details: flow.said },
+          { details: flow.details },
         );
       };
       await price(0.2, true);
       await price(0.35, false);
       await price(0.19, false);
       await price(0.12, true);
-      const told = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("told"));
+      const sent = () => z.array(z.object({ command: z.string(), price: z.number() })).parse(flow.messages("done"));
       await until(
-        () => told().filter(({ price }) => price === 0.12).length >= those.length,
+        () => sent().filter(({ price }) => price === 0.12).length >= those.length,
         "a start command for every miner",
-        { details: flow.said },
+        { details: flow.details },
       );
-      const words = told().map(({ command, price }) => `${command} ${price}`);
-      expect([...new Set(words)]).toEqual(["stop 0.35", "start 0.12"]);
-      expect(words.filter((each) => each === "stop 0.35")).toHaveLength(those.length);
+      const commands = sent().map(({ command, price }) => `${command} ${price}`);
+      expect([...new Set(commands)]).toEqual(["stop 0.35", "start 0.12"]);
+      expect(commands.filter((each) => each === "stop 0.35")).toHaveLength(those.length);
       expect((await flow.post("/coin-profit", 4.2e-13)).status).toBe(202);
       await until(() => flow.messages("set").length === 1, "the confirmation of the coin's profit", {
-        details: flow.said,
+        details: flow.details,
       });
       expect(flow.messages("set")[0]).toMatchObject({ topic: "BTC", payload: { success: true } });
     });
   });
 
   describe.each(on(inside, reference))("daily report on $kind", ({ kind, site }) => {
-    test("makes one text of the farm, and of the history where there is one", async () => {
+    test("builds a text from the summary, and from the history if the service has one", async () => {
       const { flow, first } = await run("daily-report", site);
       await until(
         async () => /miners_mining/.test(await flow.context(null, "summary")),
         "the summary in the flow's context",
-        { details: flow.said },
+        { details: flow.details },
       );
       await flow.press("at 08:00");
-      await until(() => flow.messages("report").length === 1, "the daily report", { details: flow.said });
+      await until(() => flow.messages("report").length === 1, "the daily report", { details: flow.details });
       const report = z.string().parse(flow.messages("report")[0]?.payload);
-      expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mine, \d+ cannot be reached\./);
+      expect(report).toMatch(/^Miners, .*\n\d+ of \d+ mining, \d+ offline\./);
       if (kind === reference.kind) expect(report).not.toContain(first.name);
       else expect(report).toMatch(/\nRig A: \d+\.\d TH\/s, .*up to \d+ °C\nRig B: /);
       expect(flow.troubles()).toEqual([]);
@@ -231,27 +233,27 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(inside, reference))("alert by HTTP on $kind", ({ site }) => {
-    test("sends a new warning to the address from the environment, and nothing where there is none", async () => {
+    test("sends a new warning to the address from the environment, and nothing without an address", async () => {
       alerts.splice(0);
-      // Half a minute, where no event tells of it.
-      // What was there at the first look is not new: the client has looked, and the node.
-      const hasLooked = ({ looks }: Site) => looks() > 2;
+      // Half a minute, if no event announces it.
+      // Notifications at the first poll are not new; the client and the node must have polled.
+      const hasPolled = ({ polls }: Site) => polls() > 2;
       const shortened = { "new warnings": { interval: 1 } };
-      // The environment of this one has no address; later the flow's own has.
+      // This environment has no address; later the flow has one.
       if (version === 4) {
         const { flow, site: farm, first } = await run("alert-by-http", site, { shortened });
-        await until(() => hasLooked(farm), "the node to read the notifications", { details: flow.said });
+        await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.details });
         first.switchOff();
         await until(() => flow.messages("not set, not sent").length === 1, "the alert without an address", {
-          details: flow.said,
+          details: flow.details,
         });
         expect(alerts).toEqual([]);
       }
       const env = version === 5 ? {} : { ALERT_URL: alertUrl() };
       const { flow, site: farm, first } = await run("alert-by-http", site, { shortened, env });
-      await until(() => hasLooked(farm), "the node to read the notifications", { details: flow.said });
+      await until(() => hasPolled(farm), "the node to read the notifications", { details: flow.details });
       first.switchOff();
-      await until(() => flow.messages("sent").length === 1, "the alert to be sent", { details: flow.said });
+      await until(() => flow.messages("sent").length === 1, "the alert to be sent", { details: flow.details });
       expect(alerts).toEqual([
         { title: expect.anything(), message: expect.any(String), miner: first.name, time: expect.any(String) },
       ]);
@@ -260,19 +262,19 @@ export function describeExamples(version: Version): void {
   });
 
   describe.each(on(inside))("pause while something runs on $kind", ({ site }) => {
-    test("stops what mines, and starts only that again", async () => {
+    test("stops the mining rigs, and starts only those again", async () => {
       const { flow, first, second: stopped } = await run("pause-while-something-runs", site);
       stopped.stop();
       const isKnown = () => flow.known().some(({ name, mining }) => name === stopped.name && mining === false);
-      await until(isKnown, "the service to show the second rig as stopped", { details: flow.said });
-      const said = async (runs: number, isMining: boolean) => {
+      await until(isKnown, "the service to show the second rig as stopped", { details: flow.details });
+      const send = async (runs: number, isMining: boolean) => {
         expect((await flow.post("/dishwasher", runs)).status).toBe(202);
         await until(() => first.model.mining === isMining, `the rig to ${isMining ? "start again" : "stop"}`, {
-          details: flow.said,
+          details: flow.details,
         });
       };
-      await said(1, false);
-      await said(0, true);
+      await send(1, false);
+      await send(0, true);
       expect(stopped.model.mining).toBe(false);
       expect(flow.troubles()).toEqual([]);
     });

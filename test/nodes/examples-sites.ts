@@ -8,25 +8,25 @@ import { openStore } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
 import { testKey } from "./service-kinds.ts";
 
-/** Miners that make happen what the example flows wait for, behind a service of one kind. */
+/** Miners for the example flows, behind a service of one kind. */
 export interface Site {
   readonly name: "a service inside Node-RED" | "a Rigbridge elsewhere" | "the reference product";
-  /** What of the examples' `rigbridge-service` is different here. */
+  /** Changes to the examples' `rigbridge-service`. */
   readonly service: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
-  /** The first has the id 1000000001; as they are, not as a service sees them. */
+  /** The rigs themselves; the first has the id 1000000001. */
   readonly rigs: readonly SiteRig[];
   /** Lets time pass for the miners. */
   pass(seconds: number): void;
-  /** Times that somebody has read its notifications, where nobody is told of them by events; else endless. */
-  looks(): number;
+  /** Reads of the notifications at a server without events; infinity for others. */
+  polls(): number;
   close(): Promise<void>;
 }
 
 export interface SiteRig {
   readonly name: string;
   readonly model: RigModel;
-  /** As somebody beside the flow does it. */
+  /** Not by the flow. */
   stop(): void;
   switchOff(): void;
 }
@@ -34,7 +34,7 @@ export interface SiteRig {
 const log = pino({ level: "silent" });
 const names = ["Rig A", "Rig B"];
 
-/** LuxOS, which can be held to several powers, and a small rig that is back soon. */
+/** LuxOS with several power levels, and a small rig that restarts quickly. */
 function startRigs(clock: () => number): Promise<Farm> {
   return startFarm({
     rigs: [
@@ -59,7 +59,7 @@ const rigsOf = (farm: Farm): SiteRig[] =>
     switchOff: () => rig.powerOff(),
   }));
 
-/** Of which a test can turn the hands forward. */
+/** A clock that a test can advance. */
 function handClock() {
   let passed = 0;
   return {
@@ -79,12 +79,12 @@ export async function insideSite(): Promise<Site> {
     secrets: {},
     rigs: rigsOf(farm),
     pass: clock.pass,
-    looks: () => Number.POSITIVE_INFINITY,
+    polls: () => Number.POSITIVE_INFINITY,
     close: () => farm.close(),
   };
 }
 
-/** One that spares its rigs nothing, so that a test need not wait. */
+/** Without the protection times for rigs, so that a test need not wait. */
 export async function elsewhereSite(): Promise<Site> {
   const clock = handClock();
   const farm = await startRigs(clock.now);
@@ -107,7 +107,7 @@ export async function elsewhereSite(): Promise<Site> {
     secrets: { key: testKey },
     rigs: rigsOf(farm),
     pass: clock.pass,
-    looks: () => Number.POSITIVE_INFINITY,
+    polls: () => Number.POSITIVE_INFINITY,
     close: async () => {
       await server.close();
       await service.close();
@@ -136,7 +136,7 @@ export async function referenceSite(): Promise<Site> {
     secrets: { key: testKey },
     rigs,
     pass: clock.pass,
-    looks: () => twin.requests.paths.filter((path) => path.startsWith("GET /api/notifications")).length,
+    polls: () => twin.requests.paths.filter((path) => path.startsWith("GET /api/notifications")).length,
     close: () => twin.close(),
   };
 }

@@ -10,9 +10,9 @@ const folder = new URL("../../nodes/", import.meta.url);
 const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), "utf8"));
 const flows = examples.map((name) => ({ name, flow: Flow.parse(read(`examples/${name}.json`)) }));
 const Package = z.object({ "node-red": z.object({ nodes: z.record(z.string(), z.string()) }) });
-const ours = Object.keys(Package.parse(read("package.json"))["node-red"].nodes);
+const own = Object.keys(Package.parse(read("package.json"))["node-red"].nodes);
 
-/** Of Node-RED itself, without what reaches files and programs. */
+/** Nodes of Node-RED itself, without access to files and programs. */
 const core = [
   ...["tab", "comment", "inject", "debug", "catch", "function", "switch", "change", "trigger"],
   ...["http in", "http response", "http request"],
@@ -29,15 +29,15 @@ const Placed = z.object({
 const placed = (flow: readonly FlowNode[]) => flow.flatMap((node) => Placed.safeParse(node).data ?? []);
 
 describe("the examples of the Import dialog", () => {
-  test("are those in the folder, and each of our nodes is in one", () => {
+  test("are those in the folder, and use each of the nodes", () => {
     const files = readdirSync(new URL("examples", folder));
     expect(files.toSorted()).toEqual(examples.map((name) => `${name}.json`).toSorted());
     expect([...new Set(flows.flatMap(({ flow }) => flow.map(({ type }) => type)))]).toEqual(
-      expect.arrayContaining(ours),
+      expect.arrayContaining(own),
     );
   });
 
-  test("share one service without secrets, at the usual port", () => {
+  test("share one service without secrets, at the default port", () => {
     const services = flows.map(({ flow }) => flow.filter(({ type }) => type === "rigbridge-service"));
     for (const service of services) expect(service).toEqual(services[0]);
     expect(services[0]).toEqual([expect.objectContaining({ mode: "elsewhere", url: "http://127.0.0.1:17790" })]);
@@ -46,8 +46,8 @@ describe("the examples of the Import dialog", () => {
 });
 
 describe.each(flows)("the example $name", ({ flow }) => {
-  test("has nodes of ours and of Node-RED itself only, each with its own id and in its flow", () => {
-    for (const { type } of flow) expect([...core, ...ours]).toContain(type);
+  test("has only nodes of this package and of Node-RED itself, each with its own id and in its flow", () => {
+    for (const { type } of flow) expect([...core, ...own]).toContain(type);
     const ids = flow.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const [tab, ...others] = flow.filter(({ type }) => type === "tab");
@@ -55,7 +55,7 @@ describe.each(flows)("the example $name", ({ flow }) => {
     for (const { type, z: at } of flow) if (type !== "tab" && type !== "rigbridge-service") expect(at).toBe(tab?.id);
   });
 
-  test("has wires that end at nodes, and services and scopes that are there", () => {
+  test("has wires, services and scopes that exist", () => {
     const ids = flow.map(({ id }) => id);
     for (const { wires } of placed(flow)) for (const id of wires.flat()) expect(ids).toContain(id);
     for (const { service, scope, type } of flow) {
@@ -65,13 +65,13 @@ describe.each(flows)("the example $name", ({ flow }) => {
     }
   });
 
-  test("says what it does and what to change", () => {
+  test("explains what it does and what to change", () => {
     const [first] = flow.filter(({ type }) => type === "comment");
     expect(first?.name).toMatch(/.{20,}/);
     expect(first?.info).toMatch(/\*\*To change\*\*/);
   });
 
-  test("sends what goes wrong to a debug node", () => {
+  test("sends errors to a debug node", () => {
     const all = placed(flow);
     const reached = new Set(all.filter(({ type }) => type === "catch").flatMap(({ wires }) => wires.flat()));
     for (const id of reached)
@@ -79,7 +79,7 @@ describe.each(flows)("the example $name", ({ flow }) => {
     expect(all.filter(({ id }) => reached.has(id)).map(({ name }) => name)).toContain("trouble");
   });
 
-  test("is laid out without nodes over one another", () => {
+  test("has no overlapping nodes", () => {
     const boxes = placed(flow).map(({ x, y, name, type }) => {
       const half = Math.max(100, (name || type).length * 6.8 + 50) / 2;
       return { name: name || type, left: x - half, right: x + half, top: y - 15, bottom: y + 15 };

@@ -11,9 +11,9 @@ import { failing, failOver } from "../failing-rig.ts";
 import { until } from "../until.ts";
 import { openFlow } from "./bench-flow.ts";
 
-// An exception that nobody catches fails this file, as it would end Node-RED.
+// An uncaught exception fails this file, as it would end Node-RED.
 
-test("a rig that the service inside Node-RED fails over keeps no node from telling of the other", async () => {
+test("an internal error over one rig does not stop the nodes from reporting the other", async () => {
   onTestFinished(failOver(drivers, "readings.shares"));
   const farm = await startFarm({
     rigs: [
@@ -38,17 +38,18 @@ test("a rig that the service inside Node-RED fails over keeps no node from telli
     { userDir },
   );
   onTestFinished(() => flow.close());
-  const details = () => JSON.stringify([flow.heard("service"), flow.heard("in"), flow.heard("out")]).slice(0, 5000);
+  const details = () =>
+    JSON.stringify([flow.recorded("service"), flow.recorded("in"), flow.recorded("out")]).slice(0, 5000);
   const statusesOf = (wanted: string) =>
-    flow.heard("out").messages.flatMap(({ payload }) => {
+    flow.recorded("out").messages.flatMap(({ payload }) => {
       const { name, status } = Object(payload);
       return name === wanted ? [status] : [];
     });
   await until(() => statusesOf("Sound").length > 2, "the third message of the sound rig", { details });
   await until(() => statusesOf("Failing").length > 0, "a message of the failing rig", { details });
-  await until(() => flow.heard("sums").messages.length > 0, "a summary", { details });
+  await until(() => flow.recorded("sums").messages.length > 0, "a summary", { details });
   expect(new Set(statusesOf("Sound"))).toEqual(new Set(["mining"]));
   expect(new Set(statusesOf("Failing"))).toEqual(new Set(["error"]));
-  expect(flow.heard("service").warnings.filter((text) => /^miner \d+ cannot be shown/.test(text))).toHaveLength(1);
-  expect(flow.heard("in").errors).toEqual([]);
+  expect(flow.recorded("service").warnings.filter((text) => /^miner \d+ cannot be shown/.test(text))).toHaveLength(1);
+  expect(flow.recorded("in").errors).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../nodes/shared/clock.ts";
 
-/** A clock that goes on when it is told to, doing in order what falls due. */
+/** A clock that a test advances; it runs due work in order. */
 export class HeldClock implements Clock {
   #now = 0;
   #due: { readonly at: number; readonly work: () => void }[] = [];
@@ -17,7 +17,7 @@ export class HeldClock implements Clock {
     };
   }
 
-  /** What still waits. */
+  /** The number of pending timers. */
   get waiting(): number {
     return this.#due.length;
   }

@@ -29,9 +29,9 @@ async function open(service: OpenedForNodes, fields: Readonly<Record<string, unk
 async function openConnected(service: OpenedForNodes, fields: Readonly<Record<string, unknown>>): Promise<BenchFlow> {
   const bench = await open(service, fields);
   await until(
-    () => bench.heard("action").statuses.at(-1) === "green dot connected",
+    () => bench.recorded("action").statuses.at(-1) === "green dot connected",
     "the miner action node to connect",
-    { details: () => JSON.stringify(bench.heard("action")) },
+    { details: () => JSON.stringify(bench.recorded("action")) },
   );
   return bench;
 }
@@ -43,25 +43,25 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
 };
 
 describe.each(serviceKinds)("a miner action on $name", (kind) => {
-  test("tells a miner by its name, and sends the rig's answer with topic, miner and all that came in", async () => {
+  test("sends a command to a miner by name, and outputs the rig's reply with topic, miner and the message's other properties", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "miners", miners: service.steered, action: "restart" });
     bench.send("action", { payload: "go", kept: 7 });
-    await until(() => bench.heard("out").messages.length > 0, "the rig's answer to the restart command", {
-      details: () => JSON.stringify(bench.heard("action")),
+    await until(() => bench.recorded("out").messages.length > 0, "the rig's answer to the restart command", {
+      details: () => JSON.stringify(bench.recorded("action")),
     });
-    const [message] = bench.heard("out").messages;
+    const [message] = bench.recorded("out").messages;
     expect(message).toMatchObject({
       payload: { success: true, message: expect.any(String), state: expect.stringMatching(/^(done|sent)$/) },
       topic: expect.stringMatching(/^[a-z0-9-]+$/),
       miner: { name: service.steered },
       kept: 7,
     });
-    expect(bench.heard("action").completed).toBe(1);
-    expect(bench.heard("action").statuses.at(-1)).toMatch(/^green dot .*\d\d:\d\d$/);
+    expect(bench.recorded("action").completed).toBe(1);
+    expect(bench.recorded("action").statuses.at(-1)).toMatch(/^green dot .*\d\d:\d\d$/);
   });
 
-  test("refuses a miner that is not there, naming the field, and goes on", async () => {
+  test("refuses an unknown miner, names the field, and continues", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, {
       scope: "miners",
@@ -71,28 +71,28 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
       dryRun: true,
     });
     bench.send("action", { which: "Nobody" });
-    await until(() => bench.heard("action").errors.length === 1, "the error about the unknown miner");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the unknown miner");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "not.found",
-      message: 'Miners: there is no miner "Nobody"',
+      message: 'Miners: unknown miner "Nobody"',
     });
-    expect(bench.heard("action").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner "Nobody"/);
+    expect(bench.recorded("action").statuses.at(-1)).toMatch(/^red dot Miners: unknown miner "Nobody"/);
     bench.send("action", { which: service.steered });
-    await until(() => bench.heard("out").messages.length === 1, "the answer for the miner that exists");
-    expect(bench.heard("out").messages[0]).toMatchObject({ payload: { success: true, state: "possible" } });
+    await until(() => bench.recorded("out").messages.length === 1, "the answer for the miner that exists");
+    expect(bench.recorded("out").messages[0]).toMatchObject({ payload: { success: true, state: "possible" } });
   });
 
-  test("tells all miners, and reports them in one message", async () => {
+  test("sends a command to all miners, and reports them in one message", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, { scope: "all", action: "stop", dryRun: true, output: "together" });
     bench.send("action", {});
-    await until(() => bench.heard("out").messages.length === 1, "the report on all miners");
-    const { done, failed, results } = Report.parse(bench.heard("out").messages[0]?.payload);
+    await until(() => bench.recorded("out").messages.length === 1, "the report on all miners");
+    const { done, failed, results } = Report.parse(bench.recorded("out").messages[0]?.payload);
     expect(done + failed).toBe(service.miners.length);
     expect(results.map(({ name }) => name).toSorted()).toEqual(service.miners.toSorted());
   });
 
-  test("refuses what a miner cannot do with the reason, and offers it in grey", async () => {
+  test("refuses a command that a miner does not support, with the reason, and offers it in grey", async () => {
     const service = await openService(kind);
     const bench = await openConnected(service, {
       scope: "miners",
@@ -101,10 +101,10 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
       value: "50",
     });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the missing control");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the missing control");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "control.absent",
-      message: `${service.steered} cannot be told "throttle": it has no such control`,
+      message: `${service.steered} cannot execute "throttle": it does not support this`,
     });
     const query = new URLSearchParams({ scope: "miners", miners: service.steered });
     const { body } = await bench.request().get(`/rigbridge/actions/service?${query}`);
@@ -118,13 +118,13 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
 });
 
 describe("a miner action", () => {
-  test("says of several miners that failed which they are, in one error", async () => {
+  test("lists the miners that failed in one error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "all", action: "power_limit", value: "1" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the miners that failed");
-    const [error] = bench.heard("action").errors;
-    expect(error?.message).toMatch(/^3 of 3 miners did not do it; the first: Rig A/);
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the miners that failed");
+    const [error] = bench.recorded("action").errors;
+    expect(error?.message).toMatch(/^3 of 3 miners failed; the first: Rig A/);
     expect(error?.cause).toEqual([
       expect.objectContaining({ name: "Rig A", success: false, code: expect.any(String), topic: expect.any(String) }),
       expect.objectContaining({ name: "Rig B" }),
@@ -150,14 +150,17 @@ describe("a miner action", () => {
     });
     bench.send("action", { wanted: 1, light: true });
     await until(
-      () => bench.heard("out").messages.length + bench.heard("action").errors.length > 0,
+      () => bench.recorded("out").messages.length + bench.recorded("action").errors.length > 0,
       "an answer or error for the locate command",
     );
-    expect(bench.heard("action").errors).toEqual([]);
-    expect(bench.heard("out").messages[0]).toMatchObject({ miner: { name: "Rig A" }, payload: { state: "possible" } });
+    expect(bench.recorded("action").errors).toEqual([]);
+    expect(bench.recorded("out").messages[0]).toMatchObject({
+      miner: { name: "Rig A" },
+      payload: { state: "possible" },
+    });
   });
 
-  test("takes a whole action with its parameters, and a miner as nodes send it", async () => {
+  test("accepts an action object with parameters, and a miner as nodes send it", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, {
       scope: "miners",
@@ -168,52 +171,52 @@ describe("a miner action", () => {
     });
     bench.send("action", { miner: "Rig A", do: { action: "stop" } });
     await until(
-      () => bench.heard("out").messages.length + bench.heard("action").errors.length > 0,
+      () => bench.recorded("out").messages.length + bench.recorded("action").errors.length > 0,
       "an answer or error for the stop command",
     );
-    expect(bench.heard("action").errors).toEqual([]);
-    const [stopped] = bench.heard("out").messages;
+    expect(bench.recorded("action").errors).toEqual([]);
+    const [stopped] = bench.recorded("out").messages;
     expect(stopped).toMatchObject({ payload: { success: true }, miner: { name: "Rig A" } });
     bench.send("action", { ...stopped, do: { action: "start" } });
-    await until(() => bench.heard("out").messages.length === 2, "the answer to the start command");
+    await until(() => bench.recorded("out").messages.length === 2, "the answer to the start command");
     bench.send("action", { miner: "Rig B", do: { action: "set_mode", wrong: 1 } });
-    await until(() => bench.heard("action").errors.length === 1, "the error about the missing mode");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the missing mode");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "input.invalid",
       message: expect.stringMatching(/mode: is required/),
     });
   });
 
-  test("asks which of two miners of one name is meant", async () => {
+  test("refuses a name that two miners share", async () => {
     const service = await openService({ open: openElsewhere });
     await service.service.addMiner({ address: "127.0.0.1:9", name: "Rig A" }, { actor: "test" });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the ambiguous miner name");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the ambiguous miner name");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "input.invalid",
-      message: expect.stringMatching(/^Miners: 2 miners are called "Rig A"; say which by its uid: /),
+      message: expect.stringMatching(/^Miners: 2 miners match "Rig A"; use the uid: /),
     });
-    expect(bench.heard("out").messages).toEqual([]);
+    expect(bench.recorded("out").messages).toEqual([]);
   });
 
-  test("names the one of several miners that is not there, and tells none", async () => {
+  test("names the unknown one of several miners, and sends no command", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A, Hall", action: "restart" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the unknown miner");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the unknown miner");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "not.found",
-      message: 'Miners: there is no miner "Hall"',
+      message: 'Miners: unknown miner "Hall"',
     });
   });
 
   test.each([
     [{ scope: "miners", miners: "Rig A", action: "" }, "input.invalid", "Action: is empty"],
-    [{ scope: "miners", miners: "Rig A", action: "dance" }, "input.invalid", 'Action: there is no action "dance"'],
+    [{ scope: "miners", miners: "Rig A", action: "dance" }, "input.invalid", 'Action: unknown action "dance"'],
     [{ scope: "miners", miners: "Rig A", action: "mode" }, "input.invalid", 'Value: "mode" needs a value'],
     [{ scope: "miners", miners: "", action: "stop" }, "input.invalid", "Miners: is empty"],
-    [{ scope: "group", group: "Hall Z", action: "stop" }, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "group", group: "Hall Z", action: "stop" }, "not.found", 'Group: unknown group "Hall Z"'],
     [
       { scope: "miners", miners: "Rig A", action: "change_pool", value: "Nowhere" },
       "input.invalid",
@@ -225,56 +228,56 @@ describe("a miner action", () => {
       "input.invalid",
       /^Miners: .*\(jsonata\)$/,
     ],
-  ])("with %j says %s", async (fields, code, message) => {
+  ])("with %j reports %s", async (fields, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, fields);
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the wrong fields");
-    expect(bench.heard("action").errors[0]?.code).toBe(code);
-    expect(bench.heard("action").errors[0]?.message).toMatch(message);
-    expect(bench.heard("action").completed).toBe(0);
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the wrong fields");
+    expect(bench.recorded("action").errors[0]?.code).toBe(code);
+    expect(bench.recorded("action").errors[0]?.message).toMatch(message);
+    expect(bench.recorded("action").completed).toBe(0);
   });
 
-  test("whose configuration is a mistake says so to every message", async () => {
+  test("with a wrong configuration answers every message with the error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A", action: "stop", parallel: "many" });
-    expect(bench.heard("action").statuses).toEqual(["red dot At once: is no number in the allowed range"]);
+    expect(bench.recorded("action").statuses).toEqual(["red dot In parallel: must be a number in the allowed range"]);
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the wrong configuration");
-    expect(bench.heard("action").errors[0]?.code).toBe("config.invalid");
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the wrong configuration");
+    expect(bench.recorded("action").errors[0]?.code).toBe("config.invalid");
   });
 
-  test("without a service says which field is missing", async () => {
+  test("without a service names the missing field", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { service: "gone", scope: "all", action: "stop" });
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the missing service");
-    expect(bench.heard("action").errors[0]?.message).toBe("Service: choose a service and deploy it");
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the missing service");
+    expect(bench.recorded("action").errors[0]?.message).toBe("Service: choose a service and deploy");
   });
 });
 
 describe("a miner action while the service is away", () => {
-  const lost = (bench: BenchFlow) => () => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === true;
+  const lost = (bench: BenchFlow) => () => bench.recorded("action").statuses.at(-1)?.startsWith("red ring") === true;
 
-  test("refuses messages without a queue, and works again by itself", async () => {
+  test("refuses messages without a queue, and recovers automatically", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await openConnected(service, { scope: "miners", miners: "Rig A", action: "restart", dryRun: true });
     await service.away();
     await until(lost(bench), "the node to show that the service is away");
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the unreachable service");
-    expect(bench.heard("action").errors[0]?.code).toBe("service.unreachable");
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the unreachable service");
+    expect(bench.recorded("action").errors[0]?.code).toBe("service.unreachable");
     await service.back();
     await until(
-      () => bench.heard("action").statuses.at(-1)?.startsWith("red ring") === false,
+      () => bench.recorded("action").statuses.at(-1)?.startsWith("red ring") === false,
       "the node to show that the service is back",
     );
     bench.send("action", {});
-    await until(() => bench.heard("out").messages.length === 1, "the answer after the service is back");
+    await until(() => bench.recorded("out").messages.length === 1, "the answer after the service is back");
   });
 
-  test("keeps messages in order, and those that came last", async () => {
+  test("keeps the latest messages, in order", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
@@ -282,21 +285,21 @@ describe("a miner action while the service is away", () => {
     await service.away();
     await until(lost(bench), "the node to show that the service is away");
     for (const n of [1, 2, 3, 4]) bench.send("action", { n });
-    await until(() => bench.heard("action").errors.length === 1, "the error about the oldest message");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the oldest message");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "not.possible",
       message: expect.stringMatching(/oldest/),
     });
     await until(
-      () => bench.heard("action").statuses.at(-1)?.endsWith("3 waiting") === true,
+      () => bench.recorded("action").statuses.at(-1)?.endsWith("3 waiting") === true,
       "the node to show three waiting messages",
     );
     await service.back();
-    await until(() => bench.heard("out").messages.length === 3, "the answers to the three waiting messages");
-    expect(bench.heard("out").messages.map(({ n }) => n)).toEqual([2, 3, 4]);
+    await until(() => bench.recorded("out").messages.length === 3, "the answers to the three waiting messages");
+    expect(bench.recorded("out").messages.map(({ n }) => n)).toEqual([2, 3, 4]);
   });
 
-  test("never fires what has waited too long", async () => {
+  test("never sends an expired message", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
@@ -304,17 +307,17 @@ describe("a miner action while the service is away", () => {
     await service.away();
     await until(lost(bench), "the node to show that the service is away");
     bench.send("action", {});
-    await until(() => bench.heard("action").errors.length === 1, "the error about the expired message");
-    expect(bench.heard("action").errors[0]).toMatchObject({
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the expired message");
+    expect(bench.recorded("action").errors[0]).toMatchObject({
       code: "service.unreachable",
-      message: expect.stringMatching(/not sent late/),
+      message: expect.stringMatching(/expired/),
     });
     await service.back();
     await until(() => !lost(bench)(), "the node to show that the service is back");
-    expect(bench.heard("out").messages).toEqual([]);
+    expect(bench.recorded("out").messages).toEqual([]);
   });
 
-  test("keeps the latest message alone", async () => {
+  test("keeps only the latest message", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const fields = { scope: "miners", miners: "Rig A", action: "restart", dryRun: true };
@@ -322,9 +325,9 @@ describe("a miner action while the service is away", () => {
     await service.away();
     await until(lost(bench), "the node to show that the service is away");
     for (const n of [1, 2, 3]) bench.send("action", { n });
-    await until(() => bench.heard("action").errors.length === 2, "the errors about both replaced messages");
+    await until(() => bench.recorded("action").errors.length === 2, "the errors about both replaced messages");
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1, "the answer to the latest message");
-    expect(bench.heard("out").messages[0]).toMatchObject({ n: 3 });
+    await until(() => bench.recorded("out").messages.length === 1, "the answer to the latest message");
+    expect(bench.recorded("out").messages[0]).toMatchObject({ n: 3 });
   });
 });

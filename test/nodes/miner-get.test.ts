@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the editor gives a new node. */
+/** The defaults of a new node. */
 const times = { from: "from", fromType: "msg", to: "to", toType: "msg", step: "step", stepType: "msg" };
 
 /** A miner get with these fields, once the service answers; what it sends is at "out". */
@@ -32,9 +32,9 @@ async function open(service: OpenedForNodes, fields: Fields): Promise<BenchFlow>
   const bench = await openFlow([registerService, registerGet], flow, { credentials, userDir });
   closers.push(() => bench.close());
   await until(
-    () => /^(green|red)/.test(bench.heard("get").statuses.at(-1) ?? ""),
+    () => /^(green|red)/.test(bench.recorded("get").statuses.at(-1) ?? ""),
     "the miner get node to connect or fail",
-    { details: said(bench) },
+    { details: detailsOf(bench) },
   );
   return bench;
 }
@@ -45,23 +45,24 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
   return service;
 };
 
-const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("get"), bench.heard("out")]).slice(0, 5000);
+const detailsOf = (bench: BenchFlow) => () =>
+  JSON.stringify([bench.recorded("get"), bench.recorded("out")]).slice(0, 5000);
 
-/** What came of one message: all that was sent, and the error. */
+/** The result of one message: everything sent, and the error. */
 async function ask(bench: BenchFlow, msg: Fields = {}) {
-  const { length } = bench.heard("out").messages;
-  const ended = () => bench.heard("get").completed + bench.heard("get").errors.length;
+  const { length } = bench.recorded("out").messages;
+  const ended = () => bench.recorded("get").completed + bench.recorded("get").errors.length;
   const before = ended();
   bench.send("get", { ...msg });
-  await until(() => ended() > before, "the miner get node to finish the message", { details: said(bench) });
-  return { sent: bench.heard("out").messages.slice(length), error: bench.heard("get").errors.at(-1) };
+  await until(() => ended() > before, "the miner get node to finish the message", { details: detailsOf(bench) });
+  return { sent: bench.recorded("out").messages.slice(length), error: bench.recorded("get").errors.at(-1) };
 }
 
 const namesIn = (payload: unknown): unknown[] =>
   Array.isArray(payload) ? payload.map((each: { readonly name?: unknown }) => each.name) : [];
 
 describe.each(serviceKinds)("a miner get on $name", (kind) => {
-  test("sends the state of one miner, with all that came in", async () => {
+  test("sends the state of one miner, and keeps the message's other properties", async () => {
     const service = await openService(kind);
     const bench = await open(service, { scope: "miners", miners: service.steered });
     const { sent } = await ask(bench, { kept: 7 });
@@ -72,7 +73,7 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
       miner: { name: service.steered },
       kept: 7,
     });
-    expect(bench.heard("get").statuses.at(-1)).toMatch(/^green dot .* · \d\d:\d\d$/);
+    expect(bench.recorded("get").statuses.at(-1)).toMatch(/^green dot .* · \d\d:\d\d$/);
   });
 
   test("sends the miners of a group", async () => {
@@ -83,7 +84,7 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
     expect(service.miners).toEqual(expect.arrayContaining(namesIn(sent.map(({ payload }) => payload))));
   });
 
-  test("sends a message for each of all miners", async () => {
+  test("sends one message per miner", async () => {
     const service = await openService(kind);
     const { sent } = await ask(await open(service, {}));
     expect(namesIn(sent.map(({ payload }) => payload)).toSorted()).toEqual(service.miners.toSorted());
@@ -115,19 +116,19 @@ describe.each(serviceKinds)("a miner get on $name", (kind) => {
     if (kind.isReference)
       expect([sent, error]).toEqual([
         [],
-        { code: "service.unsupported", message: "The service offers no history", cause: undefined },
+        { code: "service.unsupported", message: "The service does not offer history", cause: undefined },
       ]);
     else expect(sent[0]).toMatchObject({ payload: expect.any(Array), step: 0, miner: { name: service.steered } });
   });
 });
 
 describe("a miner get", () => {
-  test("gives a history as points with names, by the times of the message", async () => {
+  test("sends a history as named points, for the times of the message", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig A", what: "history" });
     const points = async (msg: Fields) => (await ask(bench, msg)).sent[0]?.payload;
     await until(async () => pointsIn(await points({ step: 0 })).length > 0, "the first points of the history", {
-      details: said(bench),
+      details: detailsOf(bench),
     });
     expect(pointsIn(await points({ step: 0 }))[0]).toEqual({
       time: expect.any(Number),
@@ -139,7 +140,7 @@ describe("a miner get", () => {
     expect(await points({ from: "2020-01-01T00:00:00Z", to: "2020-01-02T00:00:00Z" })).toEqual([]);
   });
 
-  test("sends what it could read, then says in one error what it could not", async () => {
+  test("sends the miners it could read, then lists the others in one error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { what: "poll", output: "together" });
     service.switchOff("Rig B");
@@ -151,7 +152,7 @@ describe("a miner get", () => {
     expect((await ask(bench)).sent).toHaveLength(1);
   });
 
-  test("does not take an older reading for one that was asked for now", async () => {
+  test("does not accept an older reading when asked to read now", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { scope: "miners", miners: "Rig B", what: "poll" });
     service.switchOff("Rig B");
@@ -159,31 +160,31 @@ describe("a miner get", () => {
     expect([sent, error?.code]).toEqual([[], "rig.unreachable"]);
   });
 
-  test("keeps a message while the service is away, where that is wanted", async () => {
+  test("queues a message while the service is away, if configured", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const bench = await open(service, { scope: "miners", miners: "Rig A", queue: "latest", queueAge: 600 });
     await service.away();
     await until(
-      () => bench.heard("get").statuses.at(-1)?.startsWith("red ring") === true,
+      () => bench.recorded("get").statuses.at(-1)?.startsWith("red ring") === true,
       "the node to show that the service is away",
-      { details: said(bench) },
+      { details: detailsOf(bench) },
     );
     bench.send("get", { n: 1 });
     await until(
-      () => bench.heard("get").statuses.at(-1)?.endsWith("1 waiting") === true,
+      () => bench.recorded("get").statuses.at(-1)?.endsWith("1 waiting") === true,
       "the node to show the waiting message",
-      { details: said(bench) },
+      { details: detailsOf(bench) },
     );
     await service.back();
-    await until(() => bench.heard("out").messages.length === 1, "the answer to the message that waited", {
-      details: said(bench),
+    await until(() => bench.recorded("out").messages.length === 1, "the answer to the message that waited", {
+      details: detailsOf(bench),
     });
-    expect(bench.heard("out").messages[0]).toMatchObject({ n: 1, payload: { name: "Rig A" } });
+    expect(bench.recorded("out").messages[0]).toMatchObject({ n: 1, payload: { name: "Rig A" } });
   });
 
   test.each<[Fields, Fields, string, string | RegExp]>([
-    [{ scope: "miners", miners: "Nobody" }, {}, "not.found", 'Miners: there is no miner "Nobody"'],
+    [{ scope: "miners", miners: "Nobody" }, {}, "not.found", 'Miners: unknown miner "Nobody"'],
     [{ scope: "miners", miners: "" }, {}, "input.invalid", "Miners: is empty"],
     [
       { scope: "miners", miners: "who", minersType: "msg" },
@@ -191,14 +192,14 @@ describe("a miner get", () => {
       "input.invalid",
       /^Miners: must be a name/,
     ],
-    [{ scope: "group", group: "Hall Z" }, {}, "not.found", 'Group: there is no group "Hall Z"'],
+    [{ scope: "group", group: "Hall Z" }, {}, "not.found", 'Group: unknown group "Hall Z"'],
     [{ what: "history" }, { from: "yesterday" }, "input.invalid", /^From: must be a time like/],
     [{ what: "history" }, { to: {} }, "input.invalid", /^To: must be a time like/],
     [{ what: "history" }, { step: "often" }, "input.invalid", /^Step: must be a number of seconds/],
     [{ what: "history" }, { from: 2000, to: 1000 }, "input.invalid", /before/],
     [{ what: "history", from: "$no(", fromType: "jsonata" }, {}, "input.invalid", /^From: .*\(jsonata\)$/],
-    [{ what: "all" }, {}, "config.invalid", /is not of the right kind$/],
-    [{ service: "gone" }, {}, "input.invalid", "Service: choose a service and deploy it"],
+    [{ what: "all" }, {}, "config.invalid", /has the wrong type$/],
+    [{ service: "gone" }, {}, "input.invalid", "Service: choose a service and deploy"],
   ])("with %j and %j says %s, and goes on", async (fields, msg, code, message) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);

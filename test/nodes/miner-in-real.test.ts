@@ -40,22 +40,22 @@ describe.each(versions)("Node-RED %i", (version) => {
       ],
       service.credentials,
     );
-    const said = (): string => `${red.log()}\n${JSON.stringify(red.messages("errors"))}`;
+    const details = (): string => `${red.log()}\n${JSON.stringify(red.messages("errors"))}`;
     await until(
       () => red.messages("states").length === 3 && red.messages("summary").length > 0,
       "the states of all miners and the summary",
-      { details: said },
+      { details },
     );
     expect(red.messages("summary")[0]).toMatchObject({ payload: { miners: 3 }, topic: "summary" });
     await until(() => red.messages("begun").length > 0, "the message that the power exceeds the limit", {
-      details: said,
+      details: details,
     });
     expect(red.messages("begun")[0]).toMatchObject({ condition: { state: "begun", property: "power", unit: "W" } });
     await red.inject("go", { from: "1 h" });
-    await until(() => red.messages("points").length === 1, "the history of Rig A", { details: said });
+    await until(() => red.messages("points").length === 1, "the history of Rig A", { details });
     expect(red.messages("points")[0]).toMatchObject({ payload: expect.any(Array), topic: expect.any(String) });
     await red.inject("go", { from: "yesterday" });
-    await until(() => red.messages("errors").length === 1, "the error about the invalid time", { details: said });
+    await until(() => red.messages("errors").length === 1, "the error about the invalid time", { details });
     expect(red.messages("errors")[0]).toMatchObject({
       error: { message: expect.stringMatching(/From: must be a time/), code: "input.invalid" },
     });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Condition, clear, dueAt, judge, type Threshold, type Value } from "../../nodes/miner-in/threshold.ts";
+import { type Condition, clear, dueAt, evaluate, type Threshold, type Value } from "../../nodes/miner-in/threshold.ts";
 
 const below: Threshold = { is: "below", limit: 80, hysteresis: 5, hold: 600 };
 const above: Threshold = { is: "above", limit: 80, hysteresis: 5, hold: 600 };
@@ -19,7 +19,7 @@ describe("a threshold", () => {
     ["of `above` too", above, holding, 90, 1600, begun, "begun"],
     ["a value within the hysteresis ends the hold time", below, holding, 82, 1600, clear, null],
     ["without a hold time it begins at once", { ...below, hold: 0 }, clear, 1, 5, { kind: "begun", since: 5 }, "begun"],
-    ["what has begun is told once", below, begun, 10, 9000, begun, null],
+    ["a begun condition is reported once", below, begun, 10, 9000, begun, null],
     ["within the hysteresis it is not over", below, begun, 84.9, 9000, begun, null],
     ["beyond the hysteresis it is over", below, begun, 85, 9000, clear, "over"],
     ["of `above` the hysteresis lies below", above, begun, 75.1, 9000, begun, null],
@@ -31,10 +31,10 @@ describe("a threshold", () => {
     ["what is stale leaves the hold time, and does not complete it", below, holding, "stale", 1600, holding, null],
     ["what is stale ends nothing", below, begun, "stale", 9000, begun, null],
   ])("%s", (_, threshold, condition, value, at, next, event) => {
-    expect(judge(threshold, condition, value, at)).toEqual({ condition: next, event });
+    expect(evaluate(threshold, condition, value, at)).toEqual({ condition: next, event });
   });
 
-  test("has to be looked at again when the hold time is over", () => {
+  test("is due again when the hold time ends", () => {
     expect([clear, holding, begun].map((condition) => dueAt(below, condition))).toEqual([null, 1600, null]);
   });
 });
@@ -57,20 +57,20 @@ interface Seen {
   readonly event: "begun" | "over" | null;
 }
 
-/** All that is judged, one after the other. */
+/** All evaluations, in order. */
 function run(threshold: Threshold, samples: readonly { readonly wait: number; readonly value: Value }[]): Seen[] {
   let condition = clear;
   let at = 0;
   return samples.map(({ wait, value }) => {
     at += wait;
-    const judged = judge(threshold, condition, value, at);
-    condition = judged.condition;
-    return { at, value, event: judged.event };
+    const evaluation = evaluate(threshold, condition, value, at);
+    condition = evaluation.condition;
+    return { at, value, event: evaluation.event };
   });
 }
 
-describe("whatever comes, a threshold", () => {
-  test("begins and is over in turn, the beginning first", () => {
+describe("a threshold, for any values,", () => {
+  test("alternates between begun and over, starting with begun", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const events = run(threshold, samples).flatMap(({ event }) => (event === null ? [] : [event]));
@@ -79,7 +79,7 @@ describe("whatever comes, a threshold", () => {
     );
   });
 
-  test("begins only where every value of the hold time was beyond the limit, and none was unknown", () => {
+  test("begins only if every value of the hold time was beyond the limit, and none was unknown", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const seen = run(threshold, samples);
@@ -99,7 +99,7 @@ describe("whatever comes, a threshold", () => {
     );
   });
 
-  test("is over only with a value that is back by the hysteresis", () => {
+  test("is over only with a value past the hysteresis", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const { is, limit, hysteresis } = threshold;
@@ -112,7 +112,7 @@ describe("whatever comes, a threshold", () => {
     );
   });
 
-  test("begins where values stay beyond the limit for the hold time", () => {
+  test("begins if values stay beyond the limit for the hold time", () => {
     fc.assert(
       fc.property(Thresholds, Samples, (threshold, samples) => {
         const far = threshold.is === "below" ? -100 : 100;

@@ -1,21 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { Every } from "../../nodes/miner-in/every.ts";
-import { Limits, type Tally, type Turn } from "../../nodes/miner-in/limits.ts";
-import { Statuses } from "../../nodes/miner-in/statuses.ts";
+import { type Crossing, LimitWatcher, type Tally } from "../../nodes/miner-in/limit-watcher.ts";
+import { IntervalReporter, StatusReporter } from "../../nodes/miner-in/reporters.ts";
 import {
   bases,
-  measured,
+  measure,
   thresholdProperties,
   thresholdPropertyNamed,
 } from "../../nodes/miner-in/threshold-properties.ts";
-import { those, Watched } from "../../nodes/miner-in/watched.ts";
+import { selectMiners, WatchedMiners } from "../../nodes/miner-in/watched-miners.ts";
 import type { Farm } from "../../nodes/shared/farm-connection.ts";
 import type { Fault } from "../../nodes/shared/faults.ts";
 import { minerMessage, minerState } from "../../nodes/shared/miner-state.ts";
 import { RigFaults } from "../../src/farm/index.ts";
 import type { Miner, MinerStatus } from "../../src/index.ts";
 import { miner, notAsked, off, readings } from "../homebridge/miners.ts";
-import { english } from "./english.ts";
+import { labelled } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
 
 const hashing = (id: number, hashrate: number | null, changes: Partial<Miner["readings"]> = {}): Miner =>
@@ -23,11 +22,11 @@ const hashing = (id: number, hashrate: number | null, changes: Partial<Miner["re
 const inStatus = (id: number, statusDisplay: MinerStatus, changes: Partial<Miner> = {}): Miner =>
   miner({ id, statusInfo: { statusDisplay, statusLine3: null, secondsSinceStart: 0 }, ...changes });
 const gone = (id: number): Miner => off({ id, readings: readings({ stale: true }) });
-/** A rig that nobody has asked yet. */
+/** A rig that was not read yet. */
 const unread = (id: number): Miner => notAsked({ id });
 
 describe("the state of a miner", () => {
-  test("is flat, in SI units, with null for what nobody knows", () => {
+  test("is flat, in SI units, with null for unknown values", () => {
     const group = { id: 3, name: "Hall", parentId: 0 };
     const state = minerState({ ...hashing(1, 9e11), groupId: 3 }, [group]);
     expect(state).toMatchObject({
@@ -38,39 +37,39 @@ describe("the state of a miner", () => {
   });
 });
 
-describe("what is judged", () => {
+describe("the value compared with a limit", () => {
   const share = { key: "hashrate", basis: "expected", unit: "%" } as const;
 
-  test("is a figure in the unit of the limit", () => {
-    expect(measured(hashing(1, 9e11), { key: "hashrate", basis: "value", unit: "TH/s" }, "below")).toBe(0.9);
+  test("is in the unit of the limit", () => {
+    expect(measure(hashing(1, 9e11), { key: "hashrate", basis: "value", unit: "TH/s" }, "below")).toBe(0.9);
     const hot = miner({ readings: readings({ temperature: 71 }) });
-    expect(measured(hot, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(71);
+    expect(measure(hot, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(71);
   });
 
-  test("is a share of the expected or the average hash rate in per cent", () => {
-    expect(measured(hashing(1, 7.9e11), share, "below")).toBe(79);
+  test("is a percentage of the expected or the average hash rate", () => {
+    expect(measure(hashing(1, 7.9e11), share, "below")).toBe(79);
     const falling = hashing(1, 5e11, { hashrateAverage: 2e12 });
-    expect(measured(falling, { ...share, basis: "average" }, "below")).toBe(25);
+    expect(measure(falling, { ...share, basis: "average" }, "below")).toBe(25);
   });
 
   test.each([
     ["a rig that reports no expected hash rate", hashing(1, 1e12, { hashrateExpected: null })],
-    ["a rig that expects nothing", hashing(1, 0, { hashrateExpected: 0 })],
-    ["a rig that does not say its hash rate", hashing(1, null)],
-    ["a rig that cannot be reached", gone(1)],
-    ["a rig that was stopped", { ...hashing(1, 0), ...pick(inStatus(1, "Stopped")) }],
-    ["a rig that is disabled", { ...hashing(1, 0), ...pick(inStatus(1, "Disabled")) }],
-  ])("is not known of %s", (_, each) => {
-    expect(measured(each, share, "below")).toBe("unknown");
+    ["a rig with an expected hash rate of 0", hashing(1, 0, { hashrateExpected: 0 })],
+    ["a rig that reports no hash rate", hashing(1, null)],
+    ["an unreachable rig", gone(1)],
+    ["a stopped rig", { ...hashing(1, 0), ...pick(inStatus(1, "Stopped")) }],
+    ["a disabled rig", { ...hashing(1, 0), ...pick(inStatus(1, "Disabled")) }],
+  ])("is unknown for %s", (_, each) => {
+    expect(measure(each, share, "below")).toBe("unknown");
   });
 
-  test("is the temperature also of a rig that was stopped", () => {
+  test("is the temperature of a stopped rig too", () => {
     const stopped = { ...inStatus(1, "Stopped"), readings: readings({ temperature: 90 }) };
-    expect(measured(stopped, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(90);
+    expect(measure(stopped, { key: "temperature", basis: "value", unit: "°C" }, "above")).toBe(90);
   });
 
-  test("is nothing new after a missed read", () => {
-    expect(measured(hashing(1, 1e12, { stale: true }), share, "below")).toBe("stale");
+  test("is stale after a failed read", () => {
+    expect(measure(hashing(1, 1e12, { stale: true }), share, "below")).toBe("stale");
   });
 
   test("is the worst of several boards or fans", () => {
@@ -81,13 +80,12 @@ describe("what is judged", () => {
     ];
     const each = miner({ readings: readings({ fans }) });
     const rpm = { key: "fan_rpm", basis: "value", unit: "rpm" } as const;
-    expect([measured(each, rpm, "below"), measured(each, rpm, "above")]).toEqual([400, 3000]);
+    expect([measure(each, rpm, "below"), measure(each, rpm, "above")]).toEqual([400, 3000]);
   });
 
-  test("is offered with a label for each property and each basis", () => {
-    expect(thresholdProperties.length).toBeGreaterThan(20);
-    for (const { key } of thresholdProperties) expect(english(`property.${key}`)).not.toBe(`property.${key}`);
-    for (const basis of bases.slice(1)) expect(english(`basis.${basis}`)).not.toBe(`basis.${basis}`);
+  test("has a label for each property and basis, and none to spare", () => {
+    expect(labelled("property")).toEqual(thresholdProperties.map(({ key }) => key).toSorted());
+    expect(labelled("basis")).toEqual(bases.slice(1).toSorted());
     expect(thresholdPropertyNamed("hashrate")).toMatchObject({ bases: ["value", "expected", "average"] });
     expect(thresholdPropertyNamed("power")).toMatchObject({ units: ["W", "kW"], bases: ["value"] });
     expect([thresholdPropertyNamed("status"), thresholdPropertyNamed("toString"), thresholdPropertyNamed("")]).toEqual([
@@ -105,78 +103,78 @@ function pick({ statusInfo }: Miner): Pick<Miner, "statusInfo"> {
 describe("a limit", () => {
   function open(hold = 600) {
     const clock = new HeldClock();
-    const turns: Turn[] = [];
+    const crossings: Crossing[] = [];
     const tallies: Tally[] = [];
-    const limits = new Limits({
+    const limits = new LimitWatcher({
       threshold: { is: "below", limit: 80, hysteresis: 5, hold: hold * 1000 },
       clock,
-      measure: (each) => measured(each, { key: "hashrate", basis: "expected", unit: "%" }, "below"),
-      turned: (turn) => turns.push(turn),
+      measure: (each) => measure(each, { key: "hashrate", basis: "expected", unit: "%" }, "below"),
+      crossed: (crossing) => crossings.push(crossing),
       counted: (tally) => tallies.push(tally),
     });
-    const told = () => turns.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
-    return { clock, limits, told, tally: () => tallies.at(-1) };
+    const reported = () => crossings.map(({ miner: { id }, event, value, seconds }) => [id, event, value, seconds]);
+    return { clock, limits, reported, tally: () => tallies.at(-1) };
   }
 
-  test("is told once after the hold time, though the rig says the same all the time, and once when it is over", () => {
-    const { clock, limits, told } = open();
+  test("is reported once after the hold time, even if the value stays the same, and once when it is over", () => {
+    const { clock, limits, reported } = open();
     limits.miner(hashing(1, 5e11));
     clock.pass(599);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     clock.pass(1);
-    expect(told()).toEqual([[1, "begun", 50, 600]]);
+    expect(reported()).toEqual([[1, "begun", 50, 600]]);
     clock.pass(6000);
     limits.miner(hashing(1, 4e11));
     limits.miner(hashing(1, 8.2e11));
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     limits.miner(hashing(1, 9e11));
-    expect(told().slice(1)).toEqual([[1, "over", 90, 6600]]);
+    expect(reported().slice(1)).toEqual([[1, "over", 90, 6600]]);
   });
 
-  test("is not told of a rig that recovers in between, and each rig counts alone", () => {
-    const { clock, limits, told, tally } = open();
+  test("is not reported if the rig recovers in between, and each rig counts separately", () => {
+    const { clock, limits, reported, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
     clock.pass(300);
     limits.miner(hashing(1, 8e11));
     limits.miner(hashing(1, 5e11));
     clock.pass(300);
-    expect(told()).toEqual([[2, "begun", 50, 600]]);
+    expect(reported()).toEqual([[2, "begun", 50, 600]]);
     expect(tally()).toEqual({ total: 2, begun: 1, unknown: 0 });
   });
 
-  test("begins its hold time anew after nobody knew, and keeps what has begun", () => {
-    const { clock, limits, told, tally } = open();
+  test("restarts its hold time after an unknown value, and stays begun", () => {
+    const { clock, limits, reported, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
     clock.pass(300);
     limits.miner(gone(1));
     clock.pass(300);
-    expect(told()).toEqual([[2, "begun", 50, 600]]);
+    expect(reported()).toEqual([[2, "begun", 50, 600]]);
     limits.lost();
     clock.pass(6000);
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     expect(tally()).toEqual({ total: 2, begun: 1, unknown: 2 });
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
     clock.pass(599);
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     clock.pass(1);
-    expect(told().slice(1)).toEqual([[1, "begun", 50, 600]]);
+    expect(reported().slice(1)).toEqual([[1, "begun", 50, 600]]);
   });
 
-  test("waits for the next read that succeeds after one that was missed", () => {
-    const { clock, limits, told } = open();
+  test("waits for the next successful read after a failed one", () => {
+    const { clock, limits, reported } = open();
     limits.miner(hashing(1, 5e11));
     clock.pass(590);
     limits.miner(hashing(1, 5e11, { stale: true }));
     clock.pass(20);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     limits.miner(hashing(1, 5e11));
-    expect(told()).toEqual([[1, "begun", 50, 610]]);
+    expect(reported()).toEqual([[1, "begun", 50, 610]]);
   });
 
-  test("leaves nothing that waits when a miner is gone, or the node closes", () => {
+  test("leaves no timers when a miner is removed, or the node closes", () => {
     const { clock, limits, tally } = open();
     limits.miner(hashing(1, 5e11));
     limits.miner(hashing(2, 5e11));
@@ -191,15 +189,15 @@ describe("an interval", () => {
   function open(changes: { readonly repeat?: boolean; readonly together?: boolean } = {}) {
     const clock = new HeldClock();
     const sent: [number, number | null][][] = [];
-    const every = new Every({
-      ...{ interval: 30_000, repeat: false, together: false, clock, ...changes },
+    const every = new IntervalReporter({
+      ...{ intervalMs: 30_000, repeat: false, together: false, clock, ...changes },
       message: (each) => minerMessage(each, []),
       send: (messages) => sent.push(messages.map(({ miner: { id, readings } }) => [id, readings.hashrate])),
     });
     return { clock, every, sent };
   }
 
-  test("sends at once what is first known, and then only what has changed", () => {
+  test("sends the first state immediately, and then only changes", () => {
     const { clock, every, sent } = open();
     every.miner(unread(1));
     expect(sent).toEqual([]);
@@ -216,14 +214,14 @@ describe("an interval", () => {
     expect(sent).toHaveLength(3);
   });
 
-  test("sends everything each time where that is wanted", () => {
+  test("sends unchanged miners too, if configured", () => {
     const { clock, every, sent } = open({ repeat: true });
     every.miner(hashing(1, 5));
     clock.pass(90);
     expect(sent).toEqual(Array.from({ length: 4 }, () => [[1, 5]]));
   });
 
-  test("sends all of them together when one has changed", () => {
+  test("sends all miners together when one has changed", () => {
     const { clock, every, sent } = open({ together: true });
     every.miner(hashing(1, 5));
     every.miner(hashing(2, 7));
@@ -244,7 +242,7 @@ describe("an interval", () => {
     ]);
   });
 
-  test("sends nothing while the service is lost, and nothing of a miner that is gone", () => {
+  test("sends nothing while the service is lost, and nothing about a removed miner", () => {
     const { clock, every, sent } = open({ repeat: true });
     every.miner(hashing(1, 5));
     every.lost();
@@ -260,10 +258,12 @@ describe("an interval", () => {
   });
 });
 
-describe("a change of the status", () => {
-  test("is told with the status before, though not the first one that is known", () => {
-    const told: unknown[] = [];
-    const statuses = new Statuses(({ id, statusInfo }, before) => told.push([id, before, statusInfo.statusDisplay]));
+describe("a status change", () => {
+  test("is reported with the status before, except the first known one", () => {
+    const reported: unknown[] = [];
+    const statuses = new StatusReporter(({ id, statusInfo }, before) =>
+      reported.push([id, before, statusInfo.statusDisplay]),
+    );
     statuses.miner(unread(1));
     statuses.miner(inStatus(1, "Mining"));
     statuses.miner(inStatus(1, "Mining"));
@@ -272,14 +272,14 @@ describe("a change of the status", () => {
     statuses.miner(inStatus(1, "Mining"));
     statuses.forget(1);
     statuses.miner(inStatus(1, "Stopped"));
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [1, "Mining", "Disconnected"],
       [1, "Disconnected", "Mining"],
     ]);
   });
 });
 
-describe("who is watched", () => {
+describe("the watched miners", () => {
   const farmOf = (...miners: readonly Miner[]): Farm & { readonly miners: Map<number, Miner> } => ({
     miners: new Map(miners.map((each) => [each.id, each])),
     groups: [{ id: 3, name: "Hall", parentId: 0 }],
@@ -291,31 +291,31 @@ describe("who is watched", () => {
     features: new Set(),
   });
 
-  function open(choice: ConstructorParameters<typeof Watched>[0]) {
-    const told: string[] = [];
+  function open(choice: ConstructorParameters<typeof WatchedMiners>[0]) {
+    const reported: string[] = [];
     const faults: (Fault | null)[] = [];
     const errors: string[] = [];
     const watcher = {
       miner: ({ id, name }: Miner) => {
         if (name === "Failing") throw new TypeError("an invented fault");
-        told.push(`${id}`);
+        reported.push(`${id}`);
       },
-      forget: (id: number) => told.push(`-${id}`),
-      lost: () => told.push("lost"),
+      forget: (id: number) => reported.push(`-${id}`),
+      lost: () => reported.push("lost"),
       close: () => undefined,
     };
     const farm = farmOf();
     const present = () => farm;
-    const watched = new Watched(choice, watcher, {
+    const watched = new WatchedMiners(choice, watcher, {
       present,
-      mistaken: (fault) => faults.push(fault),
+      onFault: (fault) => faults.push(fault),
       faults: new RigFaults({ error: (_, text) => errors.push(text) }),
     });
-    return { watched: watched.member, told, faults, errors, farm };
+    return { watched: watched.member, reported, faults, errors, farm };
   }
 
-  test("follows miners into a group and out of it", () => {
-    const { watched, told } = open({ scope: "group", group: "hall" });
+  test("change as miners move into and out of a group", () => {
+    const { watched, reported } = open({ scope: "group", group: "hall" });
     const farm = farmOf(miner({ id: 1, groupId: 3 }), miner({ id: 2 }));
     watched.read?.(farm);
     const moved = miner({ id: 2, groupId: 3 });
@@ -327,36 +327,36 @@ describe("who is watched", () => {
     watched.miner?.(moved);
     farm.miners.delete(2);
     watched.removed?.(2);
-    expect(told).toEqual(["1", "2", "-1", "2", "-2"]);
+    expect(reported).toEqual(["1", "2", "-1", "2", "-2"]);
   });
 
-  test("goes on where the program fails over one of them, which is forgotten and logged once until it works again", () => {
-    const { watched, told, errors } = open({ scope: "all" });
+  test("are watched on if one causes an internal error; that one is forgotten and logged once until it works again", () => {
+    const { watched, reported, errors } = open({ scope: "all" });
     const failing = miner({ id: 1, name: "Failing" });
     watched.read?.(farmOf(failing, miner({ id: 2 })));
     watched.miner?.(failing);
     watched.miner?.(miner({ id: 2 }));
-    expect([told, errors]).toEqual([["-1", "2", "-1", "2"], ["miner 1 cannot be shown"]]);
+    expect([reported, errors]).toEqual([["-1", "2", "-1", "2"], ["miner 1 cannot be shown"]]);
     watched.read?.(farmOf(miner({ id: 1 })));
     watched.miner?.(failing);
     expect(errors).toHaveLength(2);
   });
 
-  test("are those that are there, and the mistake is told", () => {
+  test("are those that exist, and the unknown name is reported", () => {
     const farm = farmOf(miner({ id: 1 }));
-    const { miners, fault } = those(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
-    expect([miners.map(({ id }) => id), fault?.words.name]).toEqual([[1], "Rig 2"]);
-    const { watched, told, faults } = open({ scope: "miners", miners: ["Rig 1", "Rig 2"] });
+    const { miners, fault } = selectMiners(farm, { scope: "miners", miners: "Rig 1, Rig 2" });
+    expect([miners.map(({ id }) => id), fault?.placeholders.name]).toEqual([[1], "Rig 2"]);
+    const { watched, reported, faults } = open({ scope: "miners", miners: ["Rig 1", "Rig 2"] });
     watched.read?.(farm);
     const found = miner({ id: 2 });
     farm.miners.set(2, found);
     watched.miner?.(found);
-    expect(told).toEqual(["1", "2"]);
+    expect(reported).toEqual(["1", "2"]);
     expect(faults.map((each) => each?.code ?? null)).toEqual(["not.found", null]);
   });
 
-  test("are told of once more after the service was lost, and of nothing that was guessed meanwhile", () => {
-    const { watched, told, farm } = open({ scope: "all" });
+  test("are reported once more after the service was lost, without the guesses in between", () => {
+    const { watched, reported, farm } = open({ scope: "all" });
     watched.phase?.({ kind: "connecting" });
     farm.miners.set(1, miner({ id: 1 }));
     watched.phase?.({ kind: "connected" });
@@ -365,9 +365,9 @@ describe("who is watched", () => {
     watched.phase?.({ kind: "idle" });
     watched.miner?.(gone(1));
     watched.removed?.(1);
-    expect(told).toEqual(["1", "lost"]);
+    expect(reported).toEqual(["1", "lost"]);
     watched.phase?.({ kind: "connected" });
     watched.miner?.(miner({ id: 1 }));
-    expect(told).toEqual(["1", "lost", "1", "1"]);
+    expect(reported).toEqual(["1", "lost", "1", "1"]);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Allowance } from "../../nodes/notification-in/allowance.ts";
 import { type Change, changesSince, seenWith } from "../../nodes/notification-in/changes.ts";
 import { textFilter } from "../../nodes/notification-in/filters.ts";
-import { MessageSender } from "../../nodes/notification-in/messages.ts";
+import { MessageSender, RateLimit } from "../../nodes/notification-in/messages.ts";
 import { Poller } from "../../nodes/notification-in/poller.ts";
 import type { Notification } from "../../src/contract/resources.ts";
 import { english } from "./english.ts";
@@ -20,15 +19,15 @@ const notification = (id: number, changed: Partial<Notification> = {}): Notifica
 const words = (changes: readonly Change[]): string[] =>
   changes.map(({ event, notification: { id, message } }) => `${event} ${id} ${message}`);
 
-describe("what became of notifications", () => {
+describe("the changes of notifications", () => {
   const before = seenWith(null, [notification(3), notification(2)]);
 
-  test("is nothing while the list says the same, whatever it does with times", () => {
+  test("are none while only times differ", () => {
     const list = [notification(3), notification(2, { timeUtc: new Date(0).toISOString() })];
     expect(changesSince(before, list, [])).toEqual([]);
   });
 
-  test("is told the oldest first", () => {
+  test("are in order of time", () => {
     const list = [notification(5), notification(4), notification(3, { isAcknowledged: true })];
     expect(words(changesSince(before, list, []))).toEqual([
       "closed 2 Message 2",
@@ -38,51 +37,51 @@ describe("what became of notifications", () => {
     ]);
   });
 
-  test("is told of one that came and went between two looks, once", () => {
+  test("include a notification that came and went between two polls, once", () => {
     const list = [notification(3), notification(2)];
-    const heard = [notification(4), notification(4)];
-    expect(words(changesSince(before, list, heard))).toEqual(["new 4 Message 4", "closed 4 Message 4"]);
-    expect(changesSince(seenWith(before, list, heard), list, heard)).toEqual([]);
+    const recorded = [notification(4), notification(4)];
+    expect(words(changesSince(before, list, recorded))).toEqual(["new 4 Message 4", "closed 4 Message 4"]);
+    expect(changesSince(seenWith(before, list, recorded), list, recorded)).toEqual([]);
   });
 
-  test("is not told again of one that was told, whose event comes late", () => {
+  test("do not repeat a notification whose event arrives late", () => {
     expect(changesSince(seenWith(before, [notification(3)]), [notification(3)], [notification(2)])).toEqual([]);
   });
 
-  test("is told of another one under the same id, as a server has it that counts from the beginning again", () => {
+  test("include a different notification with a reused id", () => {
     const other = notification(2, { message: "Another", time: "2026-02-02 00:00:00", timeUtc: "2026-02-02T00:00:00Z" });
     expect(words(changesSince(before, [notification(3), other], []))).toEqual(["closed 2 Message 2", "new 2 Another"]);
   });
 });
 
-describe("an allowance", () => {
-  test("has room for so many in any minute", () => {
+describe("a rate limit", () => {
+  test("allows its number in any minute", () => {
     let now = 0;
-    const allowance = new Allowance(2, () => now);
-    expect([allowance.take(), allowance.take(), allowance.take()]).toEqual([true, true, false]);
+    const rateLimit = new RateLimit(2, () => now);
+    expect([rateLimit.take(), rateLimit.take(), rateLimit.take()]).toEqual([true, true, false]);
     now = 20_000;
-    expect([allowance.take(), allowance.wait()]).toEqual([false, 40_000]);
+    expect([rateLimit.take(), rateLimit.waitMs()]).toEqual([false, 40_000]);
     now = 60_000;
-    expect([allowance.wait(), allowance.take(), allowance.take(), allowance.take()]).toEqual([0, true, true, false]);
+    expect([rateLimit.waitMs(), rateLimit.take(), rateLimit.take(), rateLimit.take()]).toEqual([0, true, true, false]);
   });
 });
 
 describe("a text filter", () => {
-  test("looks into title and message, without regard to case", () => {
+  test("searches title and message, ignoring case", () => {
     const contains = textFilter("contains", "OFFLINE");
     expect([contains(notification(1, { title: "Miner offline" })), contains(notification(1))]).toEqual([true, false]);
     const fits = textFilter("regex", "^message \\d$");
     expect([fits(notification(1)), fits(notification(12))]).toEqual([true, false]);
   });
 
-  test("refuses an expression that takes for ever", () => {
+  test("refuses an expression that takes forever", () => {
     const fits = textFilter("regex", "^(a+)+$");
     expect(() => fits(notification(1, { message: `${"a".repeat(60)}!` }))).toThrow(/slow-regex/);
     expect(fits(notification(1, { message: "aaa" }))).toBe(true);
   });
 });
 
-describe("what is over the limit", () => {
+describe("the messages over the limit", () => {
   const farm = { miners: new Map() };
   const changes = (count: number): Change[] =>
     Array.from({ length: count }, (_, index) => ({ event: "new", notification: notification(index + 1) }));
@@ -93,74 +92,74 @@ describe("what is over the limit", () => {
     const shown: string[] = [];
     const warned: string[] = [];
     const status = { done: (text: string) => shown.push(text), failed: (text: string) => shown.push(`! ${text}`) };
-    const telling = new MessageSender({
-      ...{ limit: 2, clock, say: english, status },
+    const sender = new MessageSender({
+      ...{ limit: 2, clock, translate: english, status },
       send: (msg) => sent.push(msg),
       warn: (text) => warned.push(text),
     });
-    return { clock, sent, shown, warned, telling };
+    return { clock, sent, shown, warned, sender };
   }
 
-  test("is told in one message as soon as there is room, and never sent itself", () => {
-    const { clock, sent, shown, telling } = open();
-    expect(words(telling.send(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
+  test("are counted in one message as soon as the limit allows, and never sent", () => {
+    const { clock, sent, shown, sender } = open();
+    expect(words(sender.send(changes(4), farm))).toEqual(["new 1 Message 1", "new 2 Message 2"]);
     clock.pass(30);
-    telling.send([{ event: "closed", notification: notification(1) }], farm);
+    sender.send([{ event: "closed", notification: notification(1) }], farm);
     expect(sent).toHaveLength(2);
     clock.pass(30);
-    const message = "3 more notifications, over the limit of 2 in a minute";
+    const message = "3 more notifications, over the limit of 2 per minute";
     expect(sent.slice(2)).toEqual([
       { event: "held-back", topic: "", miner: null, payload: { message, count: 3, new: 2, changed: 0, closed: 1 } },
     ]);
     expect(shown.slice(-2)).toEqual([`! ${message}`, message]);
     expect(clock.waiting).toBe(0);
-    telling.send(changes(1), farm);
+    sender.send(changes(1), farm);
     expect(sent).toHaveLength(4);
   });
 
-  test("is said in the log when the node is closed before", () => {
-    const { clock, warned, telling } = open();
-    telling.send(changes(3), farm);
-    telling.close();
-    expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 in a minute"]]);
+  test("are logged if the node closes before", () => {
+    const { clock, warned, sender } = open();
+    sender.send(changes(3), farm);
+    sender.close();
+    expect([clock.waiting, warned]).toEqual([0, ["1 more notifications, over the limit of 2 per minute"]]);
   });
 });
 
-describe("looks at the list", () => {
-  test("come when asked for, paced, one after the other, and by themselves after a while", async () => {
+describe("a poller", () => {
+  test("polls on request with a minimum interval, one poll at a time, and automatically at its interval", async () => {
     const clock = new HeldClock();
-    const looks: PromiseWithResolvers<void>[] = [];
+    const polls: PromiseWithResolvers<void>[] = [];
     const poll = (): Promise<void> => {
       const next = Promise.withResolvers<void>();
-      looks.push(next);
+      polls.push(next);
       return next.promise;
     };
-    const looking = new Poller({ poll, clock, interval: 30_000, pace: 500 });
+    const poller = new Poller({ poll, clock, intervalMs: 30_000, minIntervalMs: 500 });
     const end = async (): Promise<void> => {
-      looks.at(-1)?.resolve();
+      polls.at(-1)?.resolve();
       await new Promise(setImmediate);
     };
-    looking.soon();
-    looking.soon();
+    poller.soon();
+    poller.soon();
     clock.pass(0);
-    expect(looks).toHaveLength(1);
-    looking.soon();
+    expect(polls).toHaveLength(1);
+    poller.soon();
     clock.pass(60);
-    expect(looks).toHaveLength(1);
+    expect(polls).toHaveLength(1);
     await end();
     clock.pass(0.5);
-    expect(looks).toHaveLength(2);
+    expect(polls).toHaveLength(2);
     await end();
     clock.pass(29);
-    expect(looks).toHaveLength(2);
+    expect(polls).toHaveLength(2);
     clock.pass(1);
-    expect(looks).toHaveLength(3);
+    expect(polls).toHaveLength(3);
     await end();
-    looking.pause();
+    poller.pause();
     clock.pass(60);
-    expect([looks.length, clock.waiting]).toEqual([3, 0]);
-    looking.soon();
+    expect([polls.length, clock.waiting]).toEqual([3, 0]);
+    poller.soon();
     clock.pass(0);
-    expect(looks).toHaveLength(4);
+    expect(polls).toHaveLength(4);
   });
 });

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A debug node that shows whole messages. */
+/** A debug node that shows complete messages. */
 const shown = (id: string): FlowNode => ({
   ...{ id, type: "debug", z: "tab", active: true, tosidebar: true, complete: "true", targetType: "full", wires: [] },
 });
@@ -38,14 +38,14 @@ async function start(version: (typeof versions)[number], settings = ""): Promise
 
 const others = { actor: "somebody else" };
 
-/** Resolves when the nodes of a flow that was just deployed stand as they should. */
+/** Resolves when the nodes of a newly deployed flow have the expected status. */
 const ready = (red: NodeRed) =>
   until(() => ["notices", "coin"].every((id) => red.status(id)?.text === "connected"), "both nodes to connect", {
     details: red.log,
   });
 
 describe.each(versions)("Node-RED %i", (version) => {
-  test("tells notifications once, also after a deploy, with its context on disk", async () => {
+  test("reports notifications once, even after a deploy, with its context on disk", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const red = await start(
@@ -71,7 +71,7 @@ describe.each(versions)("Node-RED %i", (version) => {
     expect(red.messages("errors")).toEqual([]);
   });
 
-  test("sends what goes wrong with a filter and with a coin to Catch, with its code", async () => {
+  test("sends errors in a filter and in a coin to Catch nodes, with their code", async () => {
     const service = await openElsewhere();
     closers.push(() => service.close());
     const red = await start(version);

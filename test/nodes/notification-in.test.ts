@@ -3,7 +3,7 @@ import helper from "node-red-node-test-helper";
 import { afterEach, describe, expect, test } from "vitest";
 import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
-import type { Asked } from "../../nodes/shared/farm-connection.ts";
+import type { ConnectedService } from "../../nodes/shared/farm-connection.ts";
 import { connectionAt } from "../../nodes/shared/services.ts";
 import { Notification } from "../../src/contract/resources.ts";
 import { until } from "../until.ts";
@@ -20,12 +20,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Opened extends BenchFlow {
   /** The service, as the nodes reach it. */
-  asked(): Asked;
-  /** What came out of a node, as event and message of each notification. */
-  told(id: string): string[];
+  connected(): ConnectedService;
+  /** The output of a node, as event and message of each notification. */
+  reported(id: string): string[];
 }
 
-/** Nodes with these fields, by what we call them: their ids are "<name> in", and what they send is at "<name> out". */
+/** Nodes with these fields, by name: their ids are "<name> in", and their output is at "<name> out". */
 async function open(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const flow = Object.entries(nodes).flatMap(([id, fields]): FlowNode[] => [
     {
@@ -49,12 +49,12 @@ async function open(service: OpenedForNodes, nodes: Readonly<Record<string, Fiel
   closers.push(() => bench.close());
   return {
     ...bench,
-    asked: () => {
-      const asked = apis[0] && connectionAt(apis[0], "service")?.asked();
-      if (asked === undefined) throw new Error("There is no service");
-      return asked;
+    connected: () => {
+      const connected = apis[0] && connectionAt(apis[0], "service")?.connected();
+      if (connected === undefined) throw new Error("There is no service");
+      return connected;
     },
-    told: (id) => bench.heard(`${id} out`).messages.map(wordsOf),
+    reported: (id) => bench.recorded(`${id} out`).messages.map(wordsOf),
   };
 }
 
@@ -68,12 +68,12 @@ const hasLooked = (id: string): boolean => helper.getNode(id).context().get("rig
 /** Of the first notification. */
 const idOf = ([message]: readonly NodeMessage[]): number => Notification.parse(message?.payload).id;
 
-/** The same once every node has looked at the list. */
+/** The same once every node has read the list. */
 async function openLooked(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const bench = await open(service, nodes);
   const remembered = (id: string) => hasLooked(`${id} in`);
   await until(() => Object.keys(nodes).every(remembered), "the nodes to read the notifications", {
-    details: () => JSON.stringify(Object.keys(nodes).map((id) => bench.heard(`${id} in`))),
+    details: () => JSON.stringify(Object.keys(nodes).map((id) => bench.recorded(`${id} in`))),
   });
   return bench;
 }
@@ -91,12 +91,12 @@ const listed = async ({ service }: OpenedElsewhere): Promise<Notification[]> =>
   (await service.listNotifications({}, others)).notificationList;
 
 describe.each(serviceKinds)("notification in on $name", (kind) => {
-  test("tells a new notification with its miner, that it was acknowledged, and that it was removed, each once", async () => {
+  test("reports a new notification with its miner, its acknowledgement and its removal, each once", async () => {
     const opened = await openService(kind);
     const bench = await openLooked(opened, { all: {} });
     opened.switchOff(opened.pooled);
-    await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
-    const { messages } = bench.heard("all out");
+    await until(() => bench.reported("all").length === 1, "the notification about the switched-off miner");
+    const { messages } = bench.recorded("all out");
     const id = idOf(messages);
     expect(messages[0]).toMatchObject({
       payload: { minerName: opened.pooled, isAcknowledged: false, isWarning: true },
@@ -104,20 +104,20 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
       miner: { name: opened.pooled },
       topic: expect.stringMatching(/^[a-z0-9-]+$/),
     });
-    const { service, caller } = bench.asked();
+    const { service, caller } = bench.connected();
     await service.notificationAction({ id, action: "ack" }, caller);
-    await until(() => bench.told("all").length === 2, "the message about the acknowledgement");
+    await until(() => bench.reported("all").length === 2, "the message about the acknowledgement");
     await service.notificationAction({ id, action: "clear" }, caller);
-    await until(() => bench.told("all").length === 3, "the message about the removal");
-    expect(bench.heard("all out").messages.slice(1)).toMatchObject([
+    await until(() => bench.reported("all").length === 3, "the message about the removal");
+    expect(bench.recorded("all out").messages.slice(1)).toMatchObject([
       { event: "changed", payload: { id, isAcknowledged: true } },
       { event: "closed", payload: { id, isAcknowledged: true } },
     ]);
-    expect(bench.heard("all in").statuses.at(-1)).toMatch(/^green dot closed: .*\d\d:\d\d$/);
-    expect(bench.heard("all in").errors).toEqual([]);
+    expect(bench.recorded("all in").statuses.at(-1)).toMatch(/^green dot closed: .*\d\d:\d\d$/);
+    expect(bench.recorded("all in").errors).toEqual([]);
   });
 
-  test("tells only what the filters let through", async () => {
+  test("reports only what matches the filters", async () => {
     const opened = await openService(kind);
     const { pooled, steered, miners } = opened;
     const other = miners.find((name) => name !== pooled && name !== steered);
@@ -131,29 +131,29 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
       closed: { tellNew: false, tellChanged: false },
     });
     opened.switchOff(pooled);
-    await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
-    const { service, caller } = bench.asked();
-    await service.notificationAction({ id: idOf(bench.heard("all out").messages), action: "clear" }, caller);
+    await until(() => bench.reported("all").length === 1, "the notification about the switched-off miner");
+    const { service, caller } = bench.connected();
+    await service.notificationAction({ id: idOf(bench.recorded("all out").messages), action: "clear" }, caller);
     for (const id of ["all", "another", "text", "warnings"])
-      await until(() => bench.told(id).length === 2, `the message about the removal at node "${id}"`);
-    await until(() => bench.told("closed").length === 1, 'the message about the removal at node "closed"');
-    expect([bench.told("one"), bench.told("pattern")]).toEqual([[], []]);
+      await until(() => bench.reported(id).length === 2, `the message about the removal at node "${id}"`);
+    await until(() => bench.reported("closed").length === 1, 'the message about the removal at node "closed"');
+    expect([bench.reported("one"), bench.reported("pattern")]).toEqual([[], []]);
   });
 
-  test("acknowledges what it has sent, and does not tell that as a change", async () => {
+  test("acknowledges what it has sent, and does not report that as a change", async () => {
     const opened = await openService(kind);
     const bench = await openLooked(opened, { all: { acknowledge: true } });
     opened.switchOff(opened.pooled);
-    await until(() => bench.told("all").length === 1, "the notification about the switched-off miner");
-    const { service, caller } = bench.asked();
-    const id = idOf(bench.heard("all out").messages);
+    await until(() => bench.reported("all").length === 1, "the notification about the switched-off miner");
+    const { service, caller } = bench.connected();
+    const id = idOf(bench.recorded("all out").messages);
     await until(async () => {
       const { notificationList } = await service.listNotifications({}, caller);
       return notificationList.some((each) => each.id === id && each.isAcknowledged);
     }, "the node to acknowledge the notification");
     await service.notificationAction({ id, action: "clear" }, caller);
-    await until(() => bench.told("all").length === 2, "the message about the removal");
-    expect(bench.heard("all out").messages).toMatchObject([
+    await until(() => bench.reported("all").length === 2, "the message about the removal");
+    expect(bench.recorded("all out").messages).toMatchObject([
       { event: "new", payload: { isAcknowledged: false } },
       { event: "closed", payload: { isAcknowledged: true } },
     ]);
@@ -161,7 +161,7 @@ describe.each(serviceKinds)("notification in on $name", (kind) => {
 });
 
 describe("notification in", () => {
-  test("tells what happened while the service was away, once", async () => {
+  test("reports changes made while the service was away, once", async () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, { all: {} });
     await opened.away();
@@ -169,53 +169,53 @@ describe("notification in", () => {
     await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
     opened.switchOff("Rig C");
     await until(async () => (await listed(opened)).length === 2, "the service to list the notification about Rig C");
-    expect(bench.told("all")).toEqual([]);
+    expect(bench.reported("all")).toEqual([]);
     await opened.back();
-    await until(() => bench.told("all").length === 2, "both missed notifications at the node");
-    expect(bench.heard("all out").messages).toMatchObject([
+    await until(() => bench.reported("all").length === 2, "both missed notifications at the node");
+    expect(bench.recorded("all out").messages).toMatchObject([
       { event: "new", payload: { minerName: "Rig B" } },
       { event: "new", payload: { minerName: "Rig C" } },
     ]);
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
-    await until(() => bench.told("all").length === 4, "the messages about both removals");
-    expect(bench.heard("all out").messages.slice(2)).toMatchObject([{ event: "closed" }, { event: "closed" }]);
+    await until(() => bench.reported("all").length === 4, "the messages about both removals");
+    expect(bench.recorded("all out").messages.slice(2)).toMatchObject([{ event: "closed" }, { event: "closed" }]);
   });
 
-  test("tells at the first start what is open already, where that is wanted", async () => {
+  test("reports open notifications at the first start, if configured", async () => {
     const opened = await elsewhere();
     opened.switchOff("Rig B");
     await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
-    const bench = await openLooked(opened, { reports: { openAtFirst: true }, unreports: {} });
-    await until(() => bench.told("told").length === 1, "the message about the notification already open");
+    const bench = await openLooked(opened, { reported: { openAtFirst: true }, unreported: {} });
+    await until(() => bench.reported("reported").length === 1, "the message about the notification already open");
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
     await until(
-      () => bench.told("told").length === 2 && bench.told("untold").length === 1,
+      () => bench.reported("reported").length === 2 && bench.reported("unreported").length === 1,
       "the message about the removal at both nodes",
     );
-    expect(bench.told("untold")).toEqual([expect.stringMatching(/^closed: /)]);
+    expect(bench.reported("unreported")).toEqual([expect.stringMatching(/^closed: /)]);
   });
 
-  test("tells a group's notifications and no others", async () => {
+  test("reports only a group's notifications", async () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, {
       "hall a": { scope: "group", group: "Hall A" },
       "hall b": { scope: "group", group: "hall b" },
     });
     opened.switchOff("Rig C");
-    await until(() => bench.told("hall b").length === 1, "the notification at the node of Hall B");
+    await until(() => bench.reported("hall b").length === 1, "the notification at the node of Hall B");
     await opened.service.allNotificationsAction({ action: "clear_all" }, others);
-    await until(() => bench.told("hall b").length === 2, "the message about the removal at Hall B");
-    expect(bench.told("hall a")).toEqual([]);
+    await until(() => bench.reported("hall b").length === 2, "the message about the removal at Hall B");
+    expect(bench.reported("hall a")).toEqual([]);
   });
 
-  test("sends no more than the limit, and says how many there were beyond it", async () => {
+  test("sends no more than the limit, and counts the rest", async () => {
     const opened = await elsewhere();
     const bench = await openLooked(opened, { all: { limit: 1, acknowledge: true } });
     opened.switchOff("Rig B");
-    await until(() => bench.told("all").length === 1, "the notification about Rig B");
+    await until(() => bench.reported("all").length === 1, "the notification about Rig B");
     opened.switchOff("Rig C");
     await until(
-      () => /^red dot 1 more notifications, over the limit/.test(bench.heard("all in").statuses.at(-1) ?? ""),
+      () => /^red dot 1 more notifications, over the limit/.test(bench.recorded("all in").statuses.at(-1) ?? ""),
       "the node to count the notification over the limit",
     );
     await until(
@@ -226,24 +226,24 @@ describe("notification in", () => {
       { minerName: "Rig C", isAcknowledged: false },
       { minerName: "Rig B", isAcknowledged: true },
     ]);
-    expect(bench.told("all")).toHaveLength(1);
+    expect(bench.reported("all")).toHaveLength(1);
   });
 
-  test("says that it may not acknowledge, and sends all the same", async () => {
+  test("reports that it may not acknowledge, and sends anyway", async () => {
     const opened = await elsewhere();
     const visitor = { ...opened, node: { ...opened.node, user: "visitor" } };
     const bench = await openLooked(visitor, { all: { acknowledge: true } });
     opened.switchOff("Rig B");
-    await until(() => bench.heard("all in").errors.length === 1, "the error about the refused acknowledgement");
-    expect(bench.told("all")).toHaveLength(1);
-    expect(bench.heard("all in").errors[0]).toMatchObject({
+    await until(() => bench.recorded("all in").errors.length === 1, "the error about the refused acknowledgement");
+    expect(bench.reported("all")).toHaveLength(1);
+    expect(bench.recorded("all in").errors[0]).toMatchObject({
       code: "user.forbidden",
       message: expect.stringMatching(/^The notification cannot be acknowledged: /),
     });
-    expect(bench.heard("all in").statuses.some((text) => /^red dot The notification cannot/.test(text))).toBe(true);
+    expect(bench.recorded("all in").statuses.some((text) => /^red dot The notification cannot/.test(text))).toBe(true);
   });
 
-  test("says to Catch that a miner is not there, and tells what was held back when that is mended", async () => {
+  test("reports an unknown miner to Catch nodes, and sends the missed notifications once it exists", async () => {
     const opened = await elsewhere();
     const bench = await open(opened, { all: { scope: "miners", miners: "whose", minersType: "global" } });
     const { global } = helper.getNode("all in").context();
@@ -251,36 +251,36 @@ describe("notification in", () => {
     await until(() => hasLooked("all in"), "the node to read the notifications");
     global.set("whose", "Nobody");
     await until(
-      () => bench.heard("all in").errors.some(({ code }) => code === "not.found"),
+      () => bench.recorded("all in").errors.some(({ code }) => code === "not.found"),
       "the error about the unknown miner",
     );
-    expect(bench.heard("all in").errors.at(-1)?.message).toBe('Miners: there is no miner "Nobody"');
-    expect(bench.heard("all in").statuses.at(-1)).toMatch(/^red dot Miners: there is no miner/);
+    expect(bench.recorded("all in").errors.at(-1)?.message).toBe('Miners: unknown miner "Nobody"');
+    expect(bench.recorded("all in").statuses.at(-1)).toMatch(/^red dot Miners: unknown miner/);
     opened.switchOff("Rig B");
     await until(async () => (await listed(opened)).length === 1, "the service to list the notification about Rig B");
-    expect(bench.told("all")).toEqual([]);
+    expect(bench.reported("all")).toEqual([]);
     global.set("whose", "Rig B");
-    await until(() => bench.told("all").length === 1, "the notification that was held back");
-    expect(bench.heard("all in").errors.filter(({ code }) => code === "not.found")).toHaveLength(1);
+    await until(() => bench.reported("all").length === 1, "the notification that was held back");
+    expect(bench.recorded("all in").errors.filter(({ code }) => code === "not.found")).toHaveLength(1);
   });
 
   test.each([
-    [{ text: "(", textKind: "regex" }, /^Text: is no regular expression: /],
+    [{ text: "(", textKind: "regex" }, /^Text: is not a regular expression: /],
     [{ text: "x".repeat(201) }, /^Text: is too long$/],
-    [{ limit: "many" }, /^At most: is no number in the allowed range$/],
-    [{ interval: 0 }, /^Interval: is no number in the allowed range$/],
-    [{ warningsOnly: "yes" }, /^Warnings only: is not of the right kind$/],
+    [{ limit: "many" }, /^Limit: must be a number in the allowed range$/],
+    [{ interval: 0 }, /^Interval: must be a number in the allowed range$/],
+    [{ warningsOnly: "yes" }, /^Warnings only: has the wrong type$/],
     [{ scope: "some" }, /^For: is missing$/],
-    [{ service: "none" }, /^Service: choose a service and deploy it$/],
-    [{ version: 2 }, /^This node was made by a newer version/],
-  ])("stands still with %j, and says why", async (fields, problem) => {
+    [{ service: "none" }, /^Service: choose a service and deploy$/],
+    [{ version: 2 }, /^This node was configured by a newer version/],
+  ])("with %j stands still and gives the reason", async (fields, problem) => {
     const opened = await elsewhere();
     const bench = await open(opened, { wrong: fields, right: {} });
     await until(
-      () => bench.heard("right in").statuses.at(-1) === "green dot connected",
+      () => bench.recorded("right in").statuses.at(-1) === "green dot connected",
       "the node with correct fields to connect",
     );
-    expect(bench.heard("wrong in").warnings).toEqual([expect.stringMatching(problem)]);
-    expect(bench.heard("wrong in").statuses).toEqual([expect.stringMatching(/^red dot /)]);
+    expect(bench.recorded("wrong in").warnings).toEqual([expect.stringMatching(problem)]);
+    expect(bench.recorded("wrong in").statuses).toEqual([expect.stringMatching(/^red dot /)]);
   });
 });

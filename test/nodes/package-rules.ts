@@ -13,7 +13,7 @@ const Manifest = z.looseObject({
   "node-red": z.object({ version: z.string(), nodes: z.record(z.string(), z.string()) }),
 });
 
-/** A text of a catalogue stands under its path, as "field.miners". */
+/** The texts of a catalogue by their path, like "field.miners". */
 export type Catalogue = Readonly<Record<string, string>>;
 
 export interface NodeSet {
@@ -24,15 +24,15 @@ export interface NodeSet {
   readonly help: Readonly<Record<string, string>>;
 }
 
-/** All of a Node-RED package that the rules look at. */
+/** The parts of a Node-RED package that the rules check. */
 export interface NodePackage {
   readonly manifest: z.infer<typeof Manifest>;
   readonly sets: readonly NodeSet[];
   /** Types of the nodes of each example flow. */
   readonly examples: Readonly<Record<string, readonly string[]>>;
-  /** Files that are packed. */
+  /** The packed files. */
   readonly packed: readonly string[];
-  /** What the nodes and their editors are written in, all of it. */
+  /** All sources of the nodes and their editors. */
   readonly sources: string;
 }
 
@@ -40,7 +40,7 @@ export const readManifest = (text: string): NodePackage["manifest"] => Manifest.
 
 export const languages = ["en-US", "de"] as const;
 
-/** What may stand in the package, and nothing else. */
+/** Everything that the package may contain. */
 const mayBePacked = [
   /^(package\.json|README\.md|LICENSE)$/,
   /^dist\/[a-z-]+\/[a-z-]+\.(js|html)$/,
@@ -51,29 +51,29 @@ const mayBePacked = [
 ];
 
 /**
- * What Node-RED's scorecard (`node-red-dev validate`) asks of a package, as far as it can be said without a network, by
- * its own numbers; and what we ask ourselves. Each says what is wrong.
+ * The rules of Node-RED's scorecard (`node-red-dev validate`) that need no network, by their numbers, and rules of this
+ * project. Each returns the violations.
  */
 export const rules: Readonly<Record<string, (given: NodePackage) => readonly string[]>> = {
   "P01: has a licence": ({ manifest }) => unless(/^[\w.-]+$/.test(manifest.license ?? ""), "license"),
-  "P03: says where its source and its issues are": ({ manifest: { repository, bugs } }) => [
+  "P03: has its repository and issue tracker": ({ manifest: { repository, bugs } }) => [
     ...unless(/^git\+https:\/\//.test(repository?.url ?? ""), "repository"),
     ...unless(/^https:\/\//.test(bugs?.url ?? ""), "bugs"),
   ],
   "P04: has a scoped name": ({ manifest: { name } }) => unless(/^@[a-z-]+\/[a-z-]+$/.test(name), name),
   "P05: has the keyword": ({ manifest: { keywords } }) => unless(keywords.includes("node-red"), "keywords"),
-  "P06: says which Node-RED it needs, and both supported ones are": ({ manifest }) =>
+  "P06: requires a Node-RED that includes both supported versions": ({ manifest }) =>
     unless(manifest["node-red"].version === ">=4.1", manifest["node-red"].version),
   "P07: runs on the oldest Node.js of Node-RED 5": ({ manifest: { engines } }) =>
     unless(engines.node === ">=22.9", engines.node),
-  "N01: each type is there once, and cannot be somebody else's": ({ sets }) => {
+  "N01: each type is unique, and has the package's prefix": ({ sets }) => {
     const types = sets.flatMap(({ html }) => registered(html).map(({ type }) => type));
     return [
       ...types.filter((type, index) => types.indexOf(type) !== index),
       ...types.filter((type) => !type.startsWith("rigbridge-")),
     ];
   },
-  "N02: each node stands in an example": ({ sets, examples }) => {
+  "N02: each node is in an example": ({ sets, examples }) => {
     const shown = new Set(Object.values(examples).flat());
     return sets.flatMap(({ html }) =>
       registered(html)
@@ -81,21 +81,21 @@ export const rules: Readonly<Record<string, (given: NodePackage) => readonly str
         .filter((type) => !shown.has(type)),
     );
   },
-  "D01: has six dependencies at most": ({ manifest }) =>
+  "D01: has at most six dependencies": ({ manifest }) =>
     unless(Object.keys(manifest.dependencies).length <= 6, "dependencies"),
-  "registers one node a set, with all of it written out": ({ sets }) => sets.flatMap(registerFaults),
-  "has its texts and its help in every language": ({ sets }) => sets.flatMap(languageFaults),
-  "has every text that is used": ({ sets, sources }) => {
+  "registers one node per set, written out in place": ({ sets }) => sets.flatMap(registerFaults),
+  "has texts and help in every language": ({ sets }) => sets.flatMap(languageFaults),
+  "has every used text": ({ sets, sources }) => {
     const there = new Set(sets.flatMap(keysOf));
     return usedKeys(sets, sources).filter((key) => !there.has(key));
   },
-  "uses every text that it has": ({ sets, sources }) => {
+  "uses every text": ({ sets, sources }) => {
     const direct = new Set(usedKeys(sets, sources));
     const composed = isComposed(sources);
-    const isSaid = (key: string): boolean => direct.has(key) || sources.includes(`"${key}"`) || composed(key);
-    return sets.flatMap(keysOf).filter((key) => !isSaid(key));
+    const isUsed = (key: string): boolean => direct.has(key) || sources.includes(`"${key}"`) || composed(key);
+    return sets.flatMap(keysOf).filter((key) => !isUsed(key));
   },
-  "packs what it needs, and nothing else": ({ manifest, sets, examples, packed }) => {
+  "packs only what it needs": ({ manifest, sets, examples, packed }) => {
     const files = Object.values(manifest["node-red"].nodes).flatMap((file) => [file, file.replace(/js$/, "html")]);
     const folders = Object.entries(manifest["node-red"].nodes).map(([name, file]) => ({
       name,
@@ -129,7 +129,7 @@ const unless = (holds: boolean, what: string): readonly string[] => (holds ? [] 
 
 interface Registered {
   readonly type: string;
-  /** Keys of the object that is written in place; of those with a text, that. */
+  /** The keys of the definition object, with their texts. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -148,7 +148,7 @@ const Call = z.looseObject({
   ]),
 });
 
-/** The calls of `registerType` in the scripts of a page that checkers can read: a text, and an object in place. */
+/** The calls of `registerType` in a page that checkers can read: with a literal text and object. */
 export function registered(html: string): readonly Registered[] {
   const found: Registered[] = [];
   for (const [, script = ""] of html.matchAll(/<script type="text\/javascript">([\s\S]*?)<\/script>/g))
@@ -199,12 +199,12 @@ function languageFaults({ name, catalogues, help }: NodeSet): readonly string[] 
 
 const keysOf = ({ catalogues }: NodeSet): readonly string[] => Object.keys(catalogues["en-US"] ?? {});
 
-/** Keys that stand in full in a page or in code. */
+/** Keys written out in a page or in code. */
 function usedKeys(sets: readonly NodeSet[], sources: string): readonly string[] {
   const groups = [...new Set(sets.flatMap(keysOf).map((key) => key.split(".")[0] ?? ""))];
   const asked = [
     ...sources.matchAll(/data-i18n="(?:\[[a-z-]+\])?([\w.-]+)"/g),
-    ...sources.matchAll(/(?:\b_|\bsay)\("([\w.-]+)"/g),
+    ...sources.matchAll(/(?:\b_|\btranslate)\("([\w.-]+)"/g),
     ...sources.matchAll(/"=([a-z]+\.[\w-]+)"/g),
   ].flatMap(([, key = ""]) => (groups.includes(key.split(".")[0] ?? "") ? [key] : [`unknown group: ${key}`]));
   const faults = [...sources.matchAll(/new Fault\(\s*"[\w.-]+",\s*"([\w-]+)"/g)].map(([, key = ""]) => `fault.${key}`);
@@ -212,7 +212,7 @@ function usedKeys(sets: readonly NodeSet[], sources: string): readonly string[] 
   return [...new Set([...asked, ...faults, ...ofFields])];
 }
 
-/** Whether a text could be asked for by a template, as `command.${name}`, with a word that stands somewhere. */
+/** Whether a template like `command.${name}` could produce the key, with a word of the sources. */
 function isComposed(sources: string): (key: string) => boolean {
   const words = new Set(sources.match(/[\w-]+/g));
   const beginnings = new Set([...sources.matchAll(/[`=]([a-z][\w.-]*[.-])\$\{/g)].map(([, start = ""]) => start));

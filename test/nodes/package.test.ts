@@ -10,13 +10,13 @@ import { type Catalogue, languages, type NodePackage, type NodeSet, readManifest
 const home = join(root, "nodes");
 const read = (path: string): Promise<string> => readFile(join(home, path), "utf8");
 
-let ours: NodePackage;
+let own: NodePackage;
 beforeAll(async () => {
   const manifest = readManifest(await read("package.json"));
   const sets = await Promise.all(
     Object.entries(manifest["node-red"].nodes).map(([name, file]) => readSet(name, file.split("/")[1] ?? "")),
   );
-  ours = { manifest, sets, examples: await readExamples(), packed: await packedFiles(), sources: await readSources() };
+  own = { manifest, sets, examples: await readExamples(), packed: await packedFiles(), sources: await readSources() };
 });
 
 async function readSet(name: string, folder: string): Promise<NodeSet> {
@@ -58,42 +58,42 @@ async function readSources(): Promise<string> {
   const wanted = files.filter(
     (file) => !/^(dist|node_modules|examples)\/|locales\//.test(file) && /\.(ts|html|js)$/.test(file),
   );
-  // The names of properties stand in the contract.
+  // The names of properties are in the contract.
   return (await Promise.all([...wanted, "../src/contract/properties.ts"].map(read))).join("\n");
 }
 
 async function packedFiles(): Promise<string[]> {
   const Packed = z.tuple([z.object({ files: z.array(z.object({ path: z.string() })) })]);
-  const said = await must("npm", ["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=silent"], home);
-  const [{ files }] = Packed.parse(JSON.parse(said.slice(said.indexOf("["))));
+  const output = await must("npm", ["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=silent"], home);
+  const [{ files }] = Packed.parse(JSON.parse(output.slice(output.indexOf("["))));
   return files.map(({ path }) => path);
 }
 
-/** A package with another manifest, or with its first set changed. */
-const withManifest = (changed: object): NodePackage => ({ ...ours, manifest: { ...ours.manifest, ...changed } });
+/** The package with a changed manifest, or with its first set changed. */
+const withManifest = (changed: object): NodePackage => ({ ...own, manifest: { ...own.manifest, ...changed } });
 const withSet = (changed: (set: NodeSet) => Partial<NodeSet>): NodePackage => {
-  const [service, first, ...others] = ours.sets;
+  const [service, first, ...others] = own.sets;
   if (service === undefined || first === undefined) throw new Error("there are several");
-  return { ...ours, sets: [service, { ...first, ...changed(first) }, ...others] };
+  return { ...own, sets: [service, { ...first, ...changed(first) }, ...others] };
 };
 const withHtml = (from: string | RegExp, to: string): NodePackage =>
   withSet(({ html }) => ({ html: html.replace(from, to) }));
 const withTexts = (language: string, texts: Catalogue): NodePackage =>
   withSet(({ catalogues }) => ({ catalogues: { ...catalogues, [language]: { ...catalogues[language], ...texts } } }));
 
-/** For each rule packages that break it. */
+/** Packages that break each rule. */
 const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
   P01: () => [withManifest({ license: undefined })],
   P03: () => [withManifest({ bugs: undefined }), withManifest({ repository: { url: "rigbridge" } })],
   P04: () => [withManifest({ name: "rigbridge-nodes" })],
   P05: () => [withManifest({ keywords: ["mining"] })],
-  P06: () => [withManifest({ "node-red": { ...ours.manifest["node-red"], version: ">=5" } })],
+  P06: () => [withManifest({ "node-red": { ...own.manifest["node-red"], version: ">=5" } })],
   P07: () => [withManifest({ engines: { node: ">=22.13" } })],
   N01: () => [
     withHtml('"rigbridge-miner-action", {', '"miner-action", {'),
-    { ...ours, sets: [...ours.sets, ...ours.sets] },
+    { ...own, sets: [...own.sets, ...own.sets] },
   ],
-  N02: () => [{ ...ours, examples: {} }],
+  N02: () => [{ ...own, examples: {} }],
   D01: () => [withManifest({ dependencies: Object.fromEntries([..."abcdefg"].map((name) => [name, "^1.0.0"])) })],
   "registers one": () => [
     withHtml(/registerType\("rigbridge-miner-action", \{/, "registerType(type, {"),
@@ -101,31 +101,31 @@ const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
     withHtml("defaults: {", "defaults: made, others: {"),
     withHtml(/data-template-name="[a-z-]+"/, ""),
   ],
-  "has its texts": () => [
+  "has texts": () => [
     withTexts("en-US", { "rigbridge-miner-action.more": "more" }),
     withTexts("de", { "rigbridge-miner-action.name": "" }),
     withSet(() => ({ help: {} })),
   ],
-  "has every text": () => [
-    { ...ours, sources: `${ours.sources} say("status.nonsense")` },
-    { ...ours, sources: `${ours.sources} new Fault("internal", "nonsense")` },
-    { ...ours, sources: `${ours.sources} data-i18n="rigbridge-miner-action.nonsense"` },
+  "has every used": () => [
+    { ...own, sources: `${own.sources} translate("status.nonsense")` },
+    { ...own, sources: `${own.sources} new Fault("internal", "nonsense")` },
+    { ...own, sources: `${own.sources} data-i18n="rigbridge-miner-action.nonsense"` },
   ],
   "uses every": () => [withTexts("en-US", { "rigbridge-miner-action.nobody-asks": "nobody" })],
-  "packs what": () => [
-    { ...ours, packed: ours.packed.filter((file) => !file.endsWith(".svg")) },
-    { ...ours, packed: ours.packed.filter((file) => !file.startsWith("examples/")) },
-    { ...ours, packed: [...ours.packed, "dist/service/settings.ts"] },
-    { ...ours, packed: [...ours.packed, "resources/.env"] },
+  "packs only": () => [
+    { ...own, packed: own.packed.filter((file) => !file.endsWith(".svg")) },
+    { ...own, packed: own.packed.filter((file) => !file.startsWith("examples/")) },
+    { ...own, packed: [...own.packed, "dist/service/settings.ts"] },
+    { ...own, packed: [...own.packed, "resources/.env"] },
   ],
 };
 
 describe.each(Object.entries(rules))("The package of nodes %s", (name, rule) => {
-  test("as it is", () => {
-    expect(rule(ours)).toEqual([]);
+  test("is met", () => {
+    expect(rule(own)).toEqual([]);
   });
 
-  test("which is found out where it is not so", () => {
+  test("is broken by packages that break it", () => {
     const [, packages] = Object.entries(broken).find(([start]) => name.startsWith(start)) ?? [];
     const found = packages?.().map((given) => rule(given).length) ?? [];
     expect(found.length).toBeGreaterThan(0);

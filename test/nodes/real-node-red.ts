@@ -10,7 +10,7 @@ import { until, within } from "../until.ts";
 
 // depends on: nodes/**
 
-/** The two that are supported. */
+/** The supported versions. */
 export const versions = [5, 4] as const;
 export type Version = (typeof versions)[number];
 
@@ -25,7 +25,7 @@ export interface NodeRedOptions {
   readonly token?: string;
 }
 
-/** What a node shows. */
+/** The status of a node. */
 export const Status = z.object({
   fill: z.string().optional(),
   shape: z.string().optional(),
@@ -33,28 +33,28 @@ export const Status = z.object({
 });
 export type Status = z.infer<typeof Status>;
 
-/** A Node-RED that runs as it does for people, on loopback, with a folder of its own. */
+/** A Node-RED process on loopback, with its own user folder. */
 export interface NodeRed {
   readonly url: string;
   readonly userDir: string;
-  /** What it has said so far. */
+  /** Its output so far. */
   readonly log: () => string;
-  /** Puts a flow in place of the one before; `credentials` are those of each node. Resolves when it has started. */
+  /** Replaces the flow; `credentials` by node. Resolves when the flow has started. */
   deploy(
     flow: readonly FlowNode[],
     credentials?: Readonly<Record<string, Readonly<Record<string, string>>>>,
     type?: "full" | "flows" | "nodes",
   ): Promise<void>;
-  /** Lets an inject node send a message with these properties. */
+  /** Makes an inject node send a message with these properties. */
   inject(id: string, msg: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Messages that a debug node (`complete: "true"`) was sent since it was deployed, the first one first. */
+  /** Messages at a debug node (`complete: "true"`) since the deploy, in order of time. */
   messages(id: string): readonly Record<string, unknown>[];
-  /** As last shown; undefined before that. */
+  /** The last status; undefined before the first. */
   status(id: string): Status | undefined;
-  /** Everything that was shown of a node, the first one first. */
+  /** Every status of a node, in order of time. */
   statuses(id: string): readonly Status[];
   request(path: string, init?: RequestInit): Promise<Response>;
-  /** Ends it as a service manager does; resolves with the ms that it took. */
+  /** Stops it as a service manager does; resolves with the ms it took. */
   close(): Promise<number>;
 }
 
@@ -80,7 +80,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
   let text = "";
   const log = () => text;
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (said: string) => (text += said));
+    stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   const ended = once(child, "exit");
   try {
     await until(
@@ -117,7 +117,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
     deploy: async (flow, credentials = {}, type = "full") => {
       const flows = flow.map((node) => {
         const secrets = credentials[node.id];
-        // What has no place on the canvas would be taken for a configuration node.
+        // A node without a position would count as a configuration node.
         const placed = "wires" in node ? { x: 100, y: 100, ...node } : node;
         return secrets === undefined ? placed : { ...placed, credentials: secrets };
       });
@@ -158,10 +158,10 @@ const settingsText = (more: string): string => `module.exports = {
 `;
 
 const Event = z.object({ topic: z.string(), data: z.unknown() });
-/** Of a debug node; warnings come on the same way, as texts. */
+/** From a debug node; warnings arrive the same way, as texts. */
 const Debug = z.object({ id: z.string(), msg: z.string(), format: z.literal("Object") });
 
-/** What the editor is told: messages at debug nodes, and statuses. */
+/** Events for the editor: messages at debug nodes, and statuses. */
 async function watch(url: string, token: string | undefined, log: () => string) {
   const messages = new Map<string, Record<string, unknown>[]>();
   const statuses = new Map<string, Status[]>();
@@ -170,11 +170,11 @@ async function watch(url: string, token: string | undefined, log: () => string) 
   };
   const socket = new WebSocket(`${url.replace("http", "ws")}/comms`);
   socket.addEventListener("message", ({ data }) => {
-    const said = z.union([z.array(Event), Event.transform((event) => [event])]).safeParse(JSON.parse(String(data)));
-    for (const { topic, data: told } of said.data ?? []) {
+    const events = z.union([z.array(Event), Event.transform((event) => [event])]).safeParse(JSON.parse(String(data)));
+    for (const { topic, data } of events.data ?? []) {
       const [, id] = /^status\/(.+)$/.exec(topic) ?? [];
-      if (id !== undefined) add(statuses, id, Status.parse(told));
-      const debug = Debug.safeParse(told);
+      if (id !== undefined) add(statuses, id, Status.parse(data));
+      const debug = Debug.safeParse(data);
       if (topic === "debug" && debug.success)
         add(messages, debug.data.id, z.record(z.string(), z.unknown()).parse(JSON.parse(debug.data.msg)));
     }

@@ -81,7 +81,7 @@ describe.each(versions)("Node-RED %s", (version) => {
         who: "Nobody",
         error: {
           code: "not.found",
-          message: expect.stringMatching(/Miners: there is no miner "Nobody"/),
+          message: expect.stringMatching(/Miners: unknown miner "Nobody"/),
           source: { id: "action" },
         },
       });

@@ -13,21 +13,21 @@ import { openStore } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
 import type { FlowNode } from "./real-node-red.ts";
 
-/** A service of one kind as nodes reach it. */
+/** A service of one kind, for nodes. */
 export interface OpenedForNodes {
   /** The `rigbridge-service` of a flow, with the id "service". */
   readonly node: FlowNode;
   readonly credentials: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** For services that keep their data there. */
+  /** For services that store their data there. */
   readonly userDir: string;
   /** Names of miners: one that can be stopped, started and restarted, and one with two pools or more. */
   readonly steered: string;
   readonly pooled: string;
-  /** A group with one miner at least. */
+  /** A group with at least one miner. */
   readonly group: string;
   /** All miners, by name. */
   readonly miners: readonly string[];
-  /** Lets time pass until what was ordered has happened. */
+  /** Lets time pass until commands have taken effect. */
   pass(seconds: number): void;
   /** Switches the miner of this name off; the service notices it soon. */
   switchOff(name: string): void;
@@ -41,7 +41,7 @@ export interface NodeServiceKind {
   open(): Promise<OpenedForNodes>;
 }
 
-/** The three kinds that a `rigbridge-service` can stand for. */
+/** The three kinds that a `rigbridge-service` can use. */
 export const serviceKinds: readonly NodeServiceKind[] = [
   { name: "a service inside Node-RED", isReference: false, open: openInside },
   { name: "a Rigbridge elsewhere", isReference: false, open: openElsewhere },
@@ -90,13 +90,13 @@ async function openInside(): Promise<OpenedForNodes> {
 }
 
 export interface OpenedElsewhere extends OpenedForNodes {
-  /** The service itself, as others use it. */
+  /** The service itself, for other callers. */
   readonly service: MiningService;
   away(): Promise<void>;
   back(): Promise<void>;
 }
 
-/** A Rigbridge that can be away for a while, at an address that stays. */
+/** A Rigbridge that can be stopped and restarted at the same address. */
 export async function openElsewhere(): Promise<OpenedElsewhere> {
   const farm = await startRigs();
   const store = await openStore({ file: ":memory:", now: Date.now });

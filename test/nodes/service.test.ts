@@ -40,7 +40,7 @@ async function open(
   return bench;
 }
 
-const shown = (bench: BenchFlow) => bench.heard("action").statuses;
+const shown = (bench: BenchFlow) => bench.recorded("action").statuses;
 const connected = (bench: BenchFlow) =>
   until(() => shown(bench).at(-1) === "green dot connected", "the miner action node to connect", {
     details: () => shown(bench),
@@ -55,11 +55,11 @@ describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
     const bench = await open(await openService(kind));
     await connected(bench);
     expect(shown(bench)).toEqual(["grey ring not connected", "yellow ring connecting", "green dot connected"]);
-    expect(bench.heard("service").statuses.at(-1)).toBe("green dot connected");
-    expect(bench.heard("service").warnings).toEqual([]);
+    expect(bench.recorded("service").statuses.at(-1)).toBe("green dot connected");
+    expect(bench.recorded("service").warnings).toEqual([]);
   });
 
-  test("gives the editor what the service has", async () => {
+  test("gives the editor the service's lists", async () => {
     const service = await openService(kind);
     const bench = await open(service);
     const list = async (name: string) =>
@@ -74,7 +74,7 @@ describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
     );
   });
 
-  test("is tested as the dialog says it, with the secrets that are kept, and says what it found", async () => {
+  test("is tested with the dialog's settings and the stored secrets, and reports what it found", async () => {
     const service = await openService(kind);
     const bench = await open(service);
     const ask = (config: object, secrets: object) =>
@@ -94,30 +94,32 @@ describe.each(serviceKinds)("a rigbridge-service for $name", (kind) => {
 });
 
 describe("a rigbridge-service", () => {
-  test("says what is wrong with its configuration, naming the field", async () => {
+  test("reports a wrong configuration, naming the field", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: "nowhere at all" });
     await until(() => shown(bench).at(-1)?.startsWith("red ring") === true, "the node to show the connection problem");
-    expect(bench.heard("service").warnings).toEqual(["Address: is no address like http://192.168.1.5:17790"]);
-    expect(shown(bench).at(-1)).toMatch(/^red ring no connection: Address: is no address like/);
+    expect(bench.recorded("service").warnings).toEqual(["Address: must be an address like http://192.168.1.5:17790"]);
+    expect(shown(bench).at(-1)).toMatch(/^red ring not connected: Address: must be an address like/);
   });
 
   test("names an environment variable that is not set", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { url: `\${${"NO_SUCH_VARIABLE"}}` });
-    await until(() => bench.heard("service").warnings.length > 0, "the warning about the environment variable");
-    expect(bench.heard("service").warnings).toEqual(["Address: the environment variable NO_SUCH_VARIABLE is not set"]);
+    await until(() => bench.recorded("service").warnings.length > 0, "the warning about the environment variable");
+    expect(bench.recorded("service").warnings).toEqual([
+      "Address: the environment variable NO_SUCH_VARIABLE is not set",
+    ]);
   });
 
-  test("says that the key is refused, and never the key", async () => {
+  test("reports that the key is refused, and never reveals it", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, {}, { service: { key: "another-key-that-is-wrong" } });
     await until(
-      () => shown(bench).at(-1) === "red ring no connection: API key refused",
+      () => shown(bench).at(-1) === "red ring not connected: API key refused",
       "the node to show that its key was refused",
     );
-    expect(JSON.stringify([bench.heard("service"), bench.heard("action")])).not.toContain("another-key");
+    expect(JSON.stringify([bench.recorded("service"), bench.recorded("action")])).not.toContain("another-key");
   });
 
-  test("looks through the eyes of a user", async () => {
+  test("acts as the configured user", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, { user: "anna" });
     await connected(bench);
@@ -125,10 +127,10 @@ describe("a rigbridge-service", () => {
     expect(Named.parse(body).map(({ value }) => value)).toEqual(["Rig C"]);
   });
 
-  test("made by a newer version is not guessed at", async () => {
+  test("refuses a configuration of a newer version", async () => {
     const bench = await open(await openService({ open: openElsewhere }), { version: 99 });
-    await until(() => bench.heard("service").warnings.length > 0, "the warning about the newer version");
-    expect(bench.heard("service").warnings[0]).toMatch(/newer version/);
+    await until(() => bench.recorded("service").warnings.length > 0, "the warning about the newer version");
+    expect(bench.recorded("service").warnings[0]).toMatch(/newer version/);
   });
 
   test("inside Node-RED keeps its data under the user folder, and needs a newer Node", async () => {
@@ -140,14 +142,14 @@ describe("a rigbridge-service", () => {
     expect(["22.9.0", "22.12.0", "22.13.0", "24.1.0"].map(hasSqlite)).toEqual([false, false, true, true]);
   });
 
-  test("that is not deployed is said to be so", async () => {
+  test("is reported if it is not deployed", async () => {
     const bench = await open(await openService({ open: openElsewhere }));
     const reply = await bench.request().get("/rigbridge/services/other/miners");
     expect(reply.status).toBe(404);
     expect(Failure.parse(reply.body).code).toBe("not.found");
   });
 
-  test("keeps no secret in what it hands out", async () => {
+  test("reveals no secret in its lists", async () => {
     const bench = await open(await openService({ open: openElsewhere }));
     const { body } = await bench.request().get("/rigbridge/services/service/miners");
     expect(JSON.stringify(body)).not.toContain(testKey);

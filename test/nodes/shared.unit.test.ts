@@ -1,12 +1,12 @@
 import { type Group, type Miner, RigbridgeError } from "rigbridge";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { KeyedMutex, Semaphore } from "../../nodes/shared/concurrency.ts";
 import { count, figure, readConfig, required } from "../../nodes/shared/config.ts";
-import { spoken } from "../../nodes/shared/faults.ts";
+import { toRigbridgeError } from "../../nodes/shared/faults.ts";
 import { chosenMiners, groupPath } from "../../nodes/shared/miner-choice.ts";
 import { NodeStatus } from "../../nodes/shared/node-status.ts";
-import { seldom } from "../../nodes/shared/throttled-log.ts";
-import { Slots, Turns } from "../../nodes/shared/turns.ts";
+import { throttledLog } from "../../nodes/shared/throttled-log.ts";
 import { within } from "../until.ts";
 import { english } from "./english.ts";
 
@@ -21,12 +21,12 @@ describe("the configuration of a node", () => {
     try {
       readConfig(kind, { version: 3, service: "s", rigs: [], ...raw });
     } catch (error) {
-      return spoken(error, english).message;
+      return toRigbridgeError(error, english).message;
     }
     return "";
   };
 
-  test("is brought up to date step by step from the version that made it", () => {
+  test("is migrated step by step from its version", () => {
     const migrations = [
       ({ host, ...raw }: Readonly<Record<string, unknown>>) => ({ ...raw, url: `http://${host}` }),
       ({ url, ...raw }: Readonly<Record<string, unknown>>) => ({ ...raw, url: `${url}:17790` }),
@@ -38,7 +38,7 @@ describe("the configuration of a node", () => {
     expect(readConfig(versioned, { version: 3, url: "c" })).toEqual({ url: "c" });
   });
 
-  test("has numbers as the editor writes them", () => {
+  test("accepts numbers as the editor stores them", () => {
     const numbers = z.object({ a: figure(0, 9, 5), b: count(0, 9, 5), c: count(0, 9, 5) });
     expect(readConfig({ version: 1, migrations: [], schema: numbers }, { a: "1.5", b: "", c: 7 })).toEqual({
       a: 1.5,
@@ -47,12 +47,12 @@ describe("the configuration of a node", () => {
     });
   });
 
-  test("that is a mistake names its field", () => {
+  test("names the wrong field", () => {
     expect(mistake({ service: " " })).toBe("Service: is missing");
-    expect(mistake({ service: 7 })).toBe("Service: is not of the right kind");
+    expect(mistake({ service: 7 })).toBe("Service: has the wrong type");
     expect(mistake({ rigs: [{ address: "a" }, { address: "" }] })).toBe("Rigs 2: is missing");
-    expect(mistake({ version: 4 })).toMatch(/made by a newer version/);
-    expect(mistake({ seconds: "61" })).toMatch(/is no number in the allowed range$/);
+    expect(mistake({ version: 4 })).toMatch(/configured by a newer version/);
+    expect(mistake({ seconds: "61" })).toMatch(/must be a number in the allowed range$/);
   });
 });
 
@@ -62,7 +62,7 @@ const miner = (id: number, name: string, more: Partial<Miner> = {}): Miner => {
 };
 const group = (id: number, name: string, parentId = 0): Group => ({ id, name, parentId });
 
-describe("the miners that are meant", () => {
+describe("the selected miners", () => {
   const miners = [
     miner(1, "Rig A"),
     miner(2, "rig b", { groupId: 5 }),
@@ -103,9 +103,9 @@ describe("the miners that are meant", () => {
   ])("by %j are %j", (given, expected) => expect(ids(given)).toEqual(expected));
 
   test.each([
-    ["Nobody", "not.found", 'Miners: there is no miner "Nobody"'],
-    ["Rig A, Nobody", "not.found", 'Miners: there is no miner "Nobody"'],
-    ["Twin", "input.invalid", 'Miners: 2 miners are called "Twin"; say which by its uid: uid-3, uid-4'],
+    ["Nobody", "not.found", 'Miners: unknown miner "Nobody"'],
+    ["Rig A, Nobody", "not.found", 'Miners: unknown miner "Nobody"'],
+    ["Twin", "input.invalid", 'Miners: 2 miners match "Twin"; use the uid: uid-3, uid-4'],
     ["", "input.invalid", "Miners: is empty"],
     [" , ", "input.invalid", "Miners: is empty"],
     [[], "input.invalid", "Miners: is empty"],
@@ -116,21 +116,21 @@ describe("the miners that are meant", () => {
     expect(refusal(() => ids(given))).toEqual({ code, message });
   });
 
-  test("by a group are those inside it too", () => {
+  test("of a group include its subgroups", () => {
     expect(inGroup("Site")).toEqual([2, 4]);
     expect(inGroup(6)).toEqual([4]);
     expect(inGroup("site / hall")).toEqual([4]);
     expect(refusal(() => inGroup("Hall")).message).toBe(
-      'Group: several groups are called "Hall"; say which: Site / Hall (6), Barn / Hall (8)',
+      'Group: several groups match "Hall"; use the path: Site / Hall (6), Barn / Hall (8)',
     );
-    expect(refusal(() => inGroup("Attic"))).toEqual({ code: "not.found", message: 'Group: there is no group "Attic"' });
+    expect(refusal(() => inGroup("Attic"))).toEqual({ code: "not.found", message: 'Group: unknown group "Attic"' });
     expect(refusal(() => inGroup("Barn"))).toEqual({
       code: "not.found",
-      message: 'There is no miner in the group "Barn"',
+      message: 'The group "Barn" contains no miners',
     });
   });
 
-  test("of groups that stand in each other are told without end", () => {
+  test("of groups inside each other do not loop", () => {
     expect(groupPath([group(1, "A", 2), group(2, "B", 1)], group(1, "A", 2))).toBe("B / A");
   });
 });
@@ -139,7 +139,7 @@ function refusal(work: () => unknown): { code: string; message: string } {
   try {
     work();
   } catch (error) {
-    const { code, message } = spoken(error, english);
+    const { code, message } = toRigbridgeError(error, english);
     return { code, message };
   }
   throw new Error("It was not refused");
@@ -149,11 +149,11 @@ describe("the status of a node", () => {
   const shown: string[] = [];
   const status = new NodeStatus({
     show: (each) => shown.push(typeof each === "string" ? each : `${each.fill} ${each.shape} ${each.text}`),
-    say: english,
+    translate: english,
     now: () => new Date(2026, 0, 1, 14, 5).getTime(),
   });
 
-  test("shows trouble with the service first, then what is under way, then what came last; and nothing twice", async () => {
+  test("shows connection problems first, then running work, then the last result, and nothing twice", async () => {
     status.phase({ kind: "connecting" });
     status.phase({ kind: "connecting" });
     status.phase({ kind: "connected" });
@@ -168,20 +168,20 @@ describe("the status of a node", () => {
       "green dot connected",
       "blue dot working",
       "green dot Rig A: restarted · 14:05",
-      "red ring no connection: nothing answers",
-      "red ring no connection: nothing answers · 2 waiting",
-      "red ring no connection: nothing answers",
+      "red ring not connected: no answer",
+      "red ring not connected: no answer · 2 waiting",
+      "red ring not connected: no answer",
       "green dot Rig A: restarted · 14:05",
       "red dot no · 14:05",
     ]);
   });
 });
 
-test("a warning is said once in a while, with how often it was held back", () => {
-  const said: string[] = [];
+test("a warning is logged once per interval, with the number of suppressed repeats", () => {
+  const logged: string[] = [];
   let now = 0;
-  const warn = seldom(
-    (text) => said.push(text),
+  const warn = throttledLog(
+    (text) => logged.push(text),
     60,
     () => now,
   );
@@ -190,39 +190,39 @@ test("a warning is said once in a while, with how often it was held back", () =>
     warn("busy");
     if (at === 10) warn("other");
   }
-  expect(said).toEqual(["busy", "other", "busy (+2)"]);
+  expect(logged).toEqual(["busy", "other", "busy (+2)"]);
 });
 
-describe("turns and slots", () => {
-  test("work of one key goes on one after the other, also after a failure", async () => {
-    const turns = new Turns<string>();
+describe("a keyed mutex and a semaphore", () => {
+  test("run work of one key one after the other, even after a failure", async () => {
+    const mutex = new KeyedMutex<string>();
     const log: string[] = [];
     const first = Promise.withResolvers<void>();
-    const a = turns.run("rig", async () => {
+    const a = mutex.run("rig", async () => {
       await first.promise;
       log.push("a");
       throw new Error("a failed");
     });
-    const b = turns.run("rig", async () => log.push("b"));
-    await turns.run("other", async () => log.push("other"));
+    const b = mutex.run("rig", async () => log.push("b"));
+    await mutex.run("other", async () => log.push("other"));
     first.resolve();
     await expect(a).rejects.toThrow("a failed");
     await b;
     expect(log).toEqual(["other", "a", "b"]);
   });
 
-  test("what waited for more than a minute is not done", async () => {
-    const turns = new Turns<string>();
+  test("refuse work that waited for more than a minute", async () => {
+    const mutex = new KeyedMutex<string>();
     const first = Promise.withResolvers<void>();
     const now = vi.spyOn(Date, "now");
     try {
       const begun = Promise.withResolvers<void>();
-      const a = turns.run("rig", () => {
+      const a = mutex.run("rig", () => {
         begun.resolve();
         return first.promise;
       });
       await within(begun.promise, "the first work to begin");
-      const late = expect(turns.run("rig", async () => "done")).rejects.toMatchObject({
+      const late = expect(mutex.run("rig", async () => "done")).rejects.toMatchObject({
         code: "rig.busy",
         key: "waited",
       });
@@ -235,8 +235,8 @@ describe("turns and slots", () => {
     }
   });
 
-  test("no more goes on at once than there are slots", async () => {
-    const slots = new Slots(2);
+  test("run no more at once than allowed", async () => {
+    const slots = new Semaphore(2);
     let underWay = 0;
     let most = 0;
     const work = async (): Promise<void> => {

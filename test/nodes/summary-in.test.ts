@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { Farm } from "../../nodes/shared/farm-connection.ts";
+import { SummaryReporter, type SummaryReporterOptions, summaryMessage } from "../../nodes/summary-in/reporter.ts";
 import registerSummary from "../../nodes/summary-in/rigbridge-summary-in.ts";
-import { Summaries, type SummariesOptions, summaryMessage } from "../../nodes/summary-in/summaries.ts";
 import type { Miner, Summary } from "../../src/index.ts";
 import { miner, notAsked, off, readings } from "../homebridge/miners.ts";
 import { until } from "../until.ts";
@@ -32,16 +32,17 @@ const openService = async <T extends OpenedForNodes>(kind: { open(): Promise<T> 
   return service;
 };
 
-const said = (bench: BenchFlow) => () => JSON.stringify([bench.heard("in"), bench.heard("out")]).slice(0, 5000);
+const detailsOf = (bench: BenchFlow) => () =>
+  JSON.stringify([bench.recorded("in"), bench.recorded("out")]).slice(0, 5000);
 
 describe.each(serviceKinds)("a summary in on $name", (kind) => {
-  test("sends figures of the farm as numbers, and the service's own summary", async () => {
+  test("sends the totals as numbers, and the service's own summary", async () => {
     const service = await openService(kind);
     const bench = await open(service, {});
-    await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
-      details: said(bench),
+    await until(() => bench.recorded("out").messages.length > 0, "the first summary of the farm", {
+      details: detailsOf(bench),
     });
-    expect(bench.heard("out").messages[0]).toMatchObject({
+    expect(bench.recorded("out").messages[0]).toMatchObject({
       payload: {
         miners: service.miners.length,
         miners_mining: expect.any(Number),
@@ -51,21 +52,23 @@ describe.each(serviceKinds)("a summary in on $name", (kind) => {
       topic: "summary",
       summary: { totalCount: service.miners.length },
     });
-    expect(bench.heard("in").statuses.at(-1)).toMatch(
+    expect(bench.recorded("in").statuses.at(-1)).toMatch(
       new RegExp(`^green dot \\d+ of ${service.miners.length} mining ·`),
     );
   });
 
-  test("tells that a miner has gone", async () => {
+  test("reports a removed miner", async () => {
     const service = await openService(kind);
     const bench = await open(service, { pace: 1 });
-    await until(() => bench.heard("out").messages.length > 0, "the first summary of the farm", {
-      details: said(bench),
+    await until(() => bench.recorded("out").messages.length > 0, "the first summary of the farm", {
+      details: detailsOf(bench),
     });
-    const offline = (): unknown => payloadIn(bench.heard("out").messages.at(-1)).miners_offline;
+    const offline = (): unknown => payloadIn(bench.recorded("out").messages.at(-1)).miners_offline;
     const before = Number(offline());
     service.switchOff(service.steered);
-    await until(() => offline() === before + 1, "the summary to count the offline miner", { details: said(bench) });
+    await until(() => offline() === before + 1, "the summary to count the offline miner", {
+      details: detailsOf(bench),
+    });
   });
 });
 
@@ -74,16 +77,16 @@ const payloadIn = (msg: { readonly payload?: unknown } | undefined): Fields =>
 
 describe("a summary in", () => {
   test.each<[Fields, string]>([
-    [{ onChange: false, every: "0" }, "Every: is 0, so that nothing would ever be sent"],
-    [{ pace: "fast" }, "At most every: is no number in the allowed range"],
-    [{ every: -1 }, "Every: is no number in the allowed range"],
-    [{ onChange: "yes" }, "is not of the right kind"],
+    [{ onChange: false, every: "0" }, "Every: is 0, so no message would ever be sent"],
+    [{ pace: "fast" }, "At most every: must be a number in the allowed range"],
+    [{ every: -1 }, "Every: must be a number in the allowed range"],
+    [{ onChange: "yes" }, "has the wrong type"],
     [{ service: "" }, "Service: is missing"],
-    [{ service: "gone" }, "Service: choose a service and deploy it"],
-  ])("stands still with %j, and says why", async (fields, words) => {
+    [{ service: "gone" }, "Service: choose a service and deploy"],
+  ])("with %j stands still and gives the reason", async (fields, words) => {
     const service = await openService({ open: openElsewhere });
     const bench = await open(service, fields);
-    expect(bench.heard("in").warnings[0]).toContain(words);
+    expect(bench.recorded("in").warnings[0]).toContain(words);
   });
 });
 
@@ -102,11 +105,11 @@ const farmOf = (...miners: readonly Miner[]): Farm & { readonly miners: Map<numb
 });
 
 describe("the summary", () => {
-  function watch(changes: Partial<SummariesOptions>) {
+  function watch(changes: Partial<SummaryReporterOptions>) {
     const clock = new HeldClock();
     const sent: (number | null)[] = [];
-    const options = { onChange: true, pace: 30_000, every: null, clock, ...changes };
-    const summaries = new Summaries({ ...options, send: ({ payload: { power } }) => sent.push(power) });
+    const options = { onChange: true, minIntervalMs: 30_000, repeatMs: null, clock, ...changes };
+    const summaries = new SummaryReporter({ ...options, send: ({ payload: { power } }) => sent.push(power) });
     closers.push(async () => {
       summaries.close();
       expect(clock.waiting).toBe(0);
@@ -114,7 +117,7 @@ describe("the summary", () => {
     return { clock, sent, summaries };
   }
 
-  test("adds up what miners say, by algorithm, and null where none does", () => {
+  test("adds up the miners, by algorithm, with null if no miner reports a value", () => {
     const gone = off({ id: 3, readings: readings({ stale: true }) });
     const miners = [drawing(1, 100), drawing(2, 50, { algorithm: "Scrypt", hashrate: 5 }), gone];
     expect(summaryMessage(miners, summary).payload).toMatchObject({
@@ -129,7 +132,7 @@ describe("the summary", () => {
     });
   });
 
-  test("is sent when it changes, at most at its pace, and never for time alone", () => {
+  test("is sent when it changes, at most at the minimum interval, and never for time alone", () => {
     const { clock, sent, summaries } = watch({});
     const farm = farmOf(drawing(1, 100));
     summaries.member.read?.(farm);
@@ -147,8 +150,8 @@ describe("the summary", () => {
     expect(sent).toEqual([100, 130]);
   });
 
-  test("is sent in its interval though nothing changes, and not because of changes unless that is wanted", () => {
-    const { clock, sent, summaries } = watch({ onChange: false, every: 60_000 });
+  test("is sent at its interval without a change, and at changes only if configured", () => {
+    const { clock, sent, summaries } = watch({ onChange: false, repeatMs: 60_000 });
     const farm = farmOf(drawing(1, 100));
     summaries.member.read?.(farm);
     clock.pass(0);
@@ -160,8 +163,8 @@ describe("the summary", () => {
     expect(sent).toEqual([100, 110, 110]);
   });
 
-  test("waits until every miner was asked, and is not sent while the service is lost", () => {
-    const { clock, sent, summaries } = watch({ every: 60_000 });
+  test("waits until every miner was read, and is not sent while the service is lost", () => {
+    const { clock, sent, summaries } = watch({ repeatMs: 60_000 });
     const farm = farmOf(drawing(1, 100), notAsked({ id: 2 }));
     summaries.member.read?.(farm);
     clock.pass(60);

@@ -6,8 +6,8 @@ import type { Farm, Member } from "../shared/farm-connection.ts";
 import { isUnread } from "../shared/miner-state.ts";
 
 /**
- * The farm: `payload` has its figures as numbers, `hashrates` those of each algorithm in H/s; `summary` is the service's
- * own, as the API document has it, in the texts of its locale.
+ * `payload` has the totals as numbers, `hashrates` by algorithm in H/s; `summary` is the service's own, as in the API,
+ * formatted for its locale.
  */
 export interface SummaryMessage extends NodeMessage {
   readonly payload: Totals & { readonly hashrates: Readonly<Record<string, number>> };
@@ -30,86 +30,86 @@ function hashratesOf(miners: readonly Miner[]): Record<string, number> {
   return sums;
 }
 
-export interface SummariesOptions {
-  /** Whether a change is sent. */
+export interface SummaryReporterOptions {
+  /** Sends changes. */
   readonly onChange: boolean;
-  /** ms between two that are sent because of a change. */
-  readonly pace: number;
-  /** ms after which it is sent though nothing has changed; null for never. */
-  readonly every: number | null;
+  /** ms between messages about changes at least. */
+  readonly minIntervalMs: number;
+  /** ms after which an unchanged summary is sent; null for never. */
+  readonly repeatMs: number | null;
   readonly clock: Clock;
   readonly send: (message: SummaryMessage) => void;
 }
 
-/** Sends the farm's summary once all miners have been asked, and then when it changes, in an interval, or both. */
-export class Summaries {
-  readonly #options: SummariesOptions;
+/** Sends the summary once all miners have been read, then when it changes, at an interval, or both. */
+export class SummaryReporter {
+  readonly #options: SummaryReporterOptions;
   #farm: Farm | null = null;
   #isLost = false;
-  /** As it was sent last, and when in ms. */
+  /** The last summary sent, and when in ms. */
   #sent: { readonly key: string; readonly at: number } | null = null;
-  #nextLook: (() => void) | null = null;
-  #nextTick: (() => void) | null = null;
+  #cancelSend: (() => void) | null = null;
+  #cancelTick: (() => void) | null = null;
 
-  constructor(options: SummariesOptions) {
+  constructor(options: SummaryReporterOptions) {
     this.#options = options;
-    this.#tickLater();
+    this.#scheduleTick();
   }
 
   readonly member: Member = {
     read: (farm) => {
       this.#farm = farm;
-      this.#lookSoon();
+      this.#sendSoon();
     },
-    miner: () => this.#lookSoon(),
-    removed: () => this.#lookSoon(),
-    summary: () => this.#lookSoon(),
+    miner: () => this.#sendSoon(),
+    removed: () => this.#sendSoon(),
+    summary: () => this.#sendSoon(),
     phase: ({ kind }) => {
       this.#isLost = kind !== "connected";
-      if (!this.#isLost) this.#lookSoon();
+      if (!this.#isLost) this.#sendSoon();
     },
   };
 
   close(): void {
-    this.#nextLook?.();
-    this.#nextTick?.();
+    this.#cancelSend?.();
+    this.#cancelTick?.();
   }
 
-  #tickLater(): void {
-    const { every, clock } = this.#options;
-    if (every === null) return;
-    this.#nextTick = clock.after(every, () => {
-      this.#tickLater();
-      this.#look(true);
+  #scheduleTick(): void {
+    const { repeatMs, clock } = this.#options;
+    if (repeatMs === null) return;
+    this.#cancelTick = clock.after(repeatMs, () => {
+      this.#scheduleTick();
+      this.#send(true);
     });
   }
 
-  /** What changes within one pace makes one message. */
-  #lookSoon(): void {
-    const { clock, pace, onChange } = this.#options;
-    if (this.#nextLook !== null || (this.#sent !== null && !onChange)) return;
-    const wait = this.#sent === null ? 0 : Math.max(0, this.#sent.at + pace - clock.now());
-    this.#nextLook = clock.after(wait, () => {
-      this.#nextLook = null;
-      this.#look(false);
+  /** Changes within the minimum interval make one message. */
+  #sendSoon(): void {
+    const { clock, minIntervalMs, onChange } = this.#options;
+    if (this.#cancelSend !== null || (this.#sent !== null && !onChange)) return;
+    const wait = this.#sent === null ? 0 : Math.max(0, this.#sent.at + minIntervalMs - clock.now());
+    this.#cancelSend = clock.after(wait, () => {
+      this.#cancelSend = null;
+      this.#send(false);
     });
   }
 
-  #look(isAnyhow: boolean): void {
+  #send(isForced: boolean): void {
     const farm = this.#farm;
-    // What is said of miners while the service cannot be reached is a guess.
+    // While the service is unreachable, reported states are guesses.
     if (farm === null || this.#isLost) return;
     const miners = [...farm.miners.values()];
-    // Sums over miners that nobody has asked yet would be wrong.
+    // Totals without the miners that are not read yet would be wrong.
     if (this.#sent === null && miners.some(isUnread)) return;
     const message = summaryMessage(miners, farm.summary);
     const key = keyOf(message);
-    if (!isAnyhow && key === this.#sent?.key) return;
+    if (!isForced && key === this.#sent?.key) return;
     this.#sent = { key, at: this.#options.clock.now() };
     this.#options.send(message);
   }
 }
 
-/** Passing time alone is no change. */
+/** Everything but the time. */
 const keyOf = ({ payload, summary: { metaData: _, ...figures } }: SummaryMessage): string =>
   JSON.stringify([payload, figures]);

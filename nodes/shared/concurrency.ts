@@ -1,18 +1,17 @@
 import { Fault } from "./faults.ts";
 
-/** ms that a command waits for those before it; what comes later would be a surprise. */
-const patience = 60_000;
+/** ms that a command may wait for the miner's earlier ones; a later effect would surprise. */
+const timeoutMs = 60_000;
 
-/** Work in order for each key, as the commands of one miner. */
-export class Turns<K> {
+/** Runs work for the same key one after the other, in the order of the calls. */
+export class KeyedMutex<K> {
   readonly #last = new Map<K, Promise<unknown>>();
 
-  /** Does it after all that was wanted before. Throws a Fault `rig.busy` where that takes more than a minute. */
+  /** Throws a Fault `rig.busy` if earlier work takes longer than a minute. */
   async run<T>(key: K, work: () => Promise<T>): Promise<T> {
-    const asked = Date.now();
-    const before = this.#last.get(key);
-    const turn = (before ?? Promise.resolve()).then(() => {
-      if (Date.now() - asked > patience) throw new Fault("rig.busy", "waited", { seconds: patience / 1000 });
+    const queuedAt = Date.now();
+    const turn = (this.#last.get(key) ?? Promise.resolve()).then(() => {
+      if (Date.now() - queuedAt > timeoutMs) throw new Fault("rig.busy", "waited", { seconds: timeoutMs / 1000 });
       return work();
     });
     const settled = turn.then(
@@ -28,8 +27,8 @@ export class Turns<K> {
   }
 }
 
-/** Lets so much work go on at once; what comes beyond that begins in order. */
-export class Slots {
+/** Runs at most `count` at once; the others start in the order of the calls. */
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
