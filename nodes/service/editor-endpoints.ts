@@ -25,7 +25,7 @@ export function serveEditor(RED: NodeAPI): void {
   const say = wordsOf(RED);
   serve(RED, "get", "/rigbridge/found", read, async () => {
     const { findServices } = await import("rigbridge/discovery");
-    return findServices({ signal: AbortSignal.timeout(10_000), patience: 2_000 });
+    return findServices({ signal: AbortSignal.timeout(10_000), timeoutMs: 2_000 });
   });
   serve(RED, "post", "/rigbridge/test", write, async ({ body }) => {
     const { data } = Trial.safeParse(body);

@@ -7,7 +7,7 @@ export interface FoundRigAt {
   /** As it is typed: without the port where that is a usual one. */
   readonly address: string;
   /** Make and model as people say them. */
-  readonly what: string;
+  readonly description: string;
   readonly hostname: string | null;
   /** What keeps it from being read, in words. */
   readonly note: string | null;
@@ -43,7 +43,7 @@ export async function findRigs({ networks, signal, found, progress }: RigSearch)
     announced: Promise.resolve(listening).then(({ announced }) => announced),
     signal,
     found: ({ address, identity, note }) =>
-      found({ address, what: describeRig(identity), hostname: identity.hostname, note }),
+      found({ address, description: describeRig(identity), hostname: identity.hostname, note }),
     ...(progress === undefined ? {} : { progress }),
   });
   return isOwn ? [...own.notes, ...(await listening).notes] : [];

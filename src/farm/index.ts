@@ -1,4 +1,4 @@
-/** What front ends over a `MiningService` share: the farm as it changes, and what people want of a miner. */
+/** Shared by the front ends of a `MiningService`: the farm as it changes, and intents for a miner. */
 export { flatInput } from "./flat-input.ts";
 export {
   actionIntents,
@@ -11,7 +11,7 @@ export {
   settingsIntents,
   toServiceCall,
 } from "./intents.ts";
-export { type Logger, logTo, type Saying } from "./log.ts";
+export { type HostLog, type Logger, logTo } from "./log.ts";
 export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
 export { PoolNames } from "./pool-names.ts";
 export { RigFaults } from "./rig-faults.ts";

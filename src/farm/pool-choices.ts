@@ -1,12 +1,12 @@
 import type { Miner, MinerPool } from "../contract/resources.ts";
 
-/** A pool that the rig lists, under a name that no other on it has. */
+/** A pool that the rig lists, under a name that is unique on the rig. */
 export interface ListedPool {
   readonly name: string;
   readonly pool: MinerPool;
 }
 
-/** Two pools of one name are told apart by worker, and after that by address; what is still alike is one. */
+/** Pools of one name are distinguished by worker, then by address; identical ones are listed once. */
 export function listedPools({ poolList }: Miner): ListedPool[] {
   const byName = new Map<string, ListedPool>();
   for (const pool of poolList) {
@@ -19,7 +19,7 @@ export function listedPools({ poolList }: Miner): ListedPool[] {
   return [...byName.values()];
 }
 
-/** The name of the pool in use; null while none is known. Of several at its host the first in priority. */
+/** The name of the pool in use; null while it is unknown. Of several at its host, the one with the highest priority. */
 export function poolInUse(miner: Miner): string | null {
   if (miner.pool === "") return null;
   const [first] = listedPools(miner)

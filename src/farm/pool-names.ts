@@ -1,9 +1,9 @@
 import type { Caller, MiningService } from "../contract/service.ts";
 
-/** ms for which a list of pool definitions is taken to hold. */
-const holds = 10_000;
+/** The list of pool definitions is read again after this. */
+const cacheMs = 10_000;
 
-/** The pool definitions that miners can be sent to, by the names that people gave them. */
+/** The pool definitions that miners can be switched to, by name. */
 export class PoolNames {
   readonly #service: MiningService;
   readonly #caller: Caller;
@@ -17,17 +17,17 @@ export class PoolNames {
     this.#now = now;
   }
 
-  /** As last read; null before that. */
+  /** As last read; null before the first read. */
   get names(): readonly string[] | null {
     return this.#ids === null ? null : [...this.#ids.keys()];
   }
 
-  /** The Static ID by name; what cannot be read now is as it was. */
+  /** Resolves with a lookup of the Static ID by name; if the list cannot be read, the last one is used. */
   async read(): Promise<(name: string) => number | undefined> {
-    if (this.#now() - this.#readAt >= holds) {
+    if (this.#now() - this.#readAt >= cacheMs) {
       this.#readAt = this.#now();
       const list = await this.#service.listPools({}, this.#caller).catch(() => undefined);
-      // Of two of one name the first has it; the names that Home Assistant shows have 250 characters at most.
+      // The first of two with one name counts; names in Home Assistant have at most 250 characters.
       const named = (list?.list ?? []).filter(({ description }) => description !== "");
       if (list !== undefined)
         this.#ids = new Map(named.toReversed().map(({ description, id }) => [description.slice(0, 250), id]));

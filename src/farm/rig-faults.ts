@@ -1,11 +1,11 @@
-/** A logger of pino is one. */
+/** A pino logger is one. */
 export interface FaultLog {
   error(fields: { readonly err: unknown }, message: string): void;
 }
 
 /**
- * What a front end does for one rig alone. Where the program fails over it, the others go on: the log is told once, with
- * the rig's id, until it works again.
+ * Isolates what a front end does for one rig: if it throws, other rigs are not affected, and the log has one entry with
+ * the rig's id until it works again.
  */
 export class RigFaults {
   readonly #log: FaultLog;
@@ -15,16 +15,20 @@ export class RigFaults {
     this.#log = log;
   }
 
-  /** What came of the work, or where it failed what is shown instead. */
-  run<T>(rig: number | string, work: () => T, instead: () => T): T {
+  /** The result of the work, or of `fallback` if it throws. */
+  run<T>(rig: number | string, work: () => T, fallback: () => T): T {
     try {
       const done = work();
       this.#failing.delete(rig);
       return done;
     } catch (error) {
-      if (!this.#failing.has(rig)) this.#log.error({ err: error }, `miner ${rig} cannot be shown`);
+      if (!this.#failing.has(rig))
+        this.#log.error(
+          { err: error },
+          `Miner ${rig} cannot be shown because of a fault in this program; other miners are not affected`,
+        );
       this.#failing.add(rig);
-      return instead();
+      return fallback();
     }
   }
 }

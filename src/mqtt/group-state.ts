@@ -2,7 +2,7 @@ import type { Miner } from "../contract/resources.ts";
 import { totalsOf } from "../farm/index.ts";
 import type { DisplayUnit, MinerState } from "./miner-state.ts";
 
-/** A group, or the whole farm, as flat JSON: sums over its miners, null for what no miner says. */
+/** A group or the whole farm as flat JSON: sums over its miners, null where no miner reports the value. */
 export function groupState(name: string, miners: readonly Miner[], display: DisplayUnit | null): MinerState {
   const totals = totalsOf(miners);
   const { hashrate, energy } = totals;
@@ -15,11 +15,11 @@ export function groupState(name: string, miners: readonly Miner[], display: Disp
   };
 }
 
-/** What a switch shows: of the miners that can be switched, since others would keep it on for ever. */
+/** Counts only miners that can be switched, if there are any: others would keep the switch on for ever. */
 function isMining(miners: readonly Miner[]): boolean {
   const switched = miners.filter(({ controls }) => controls.some(({ key }) => key === "mining"));
   return (switched.length > 0 ? switched : miners).some(({ isRunning }) => isRunning);
 }
 
-/** What comes beyond that is noise of binary fractions. */
+/** Further digits are noise of binary fractions. */
 const rounded = (value: number): number => Number(value.toPrecision(12));

@@ -2,14 +2,14 @@ import { invalid, RigbridgeError } from "../contract/problems.ts";
 import { isObject, type JsonObject } from "../farm/values.ts";
 import { parseJson } from "../http/json.ts";
 
-/** Bytes that a command may have, and levels of its JSON. */
+/** Bytes of a command, and levels of its JSON. */
 const largest = 65_536;
 const deepest = 16;
 
-/** The text of a payload. Throws `body.too-large`, and `input.invalid` where it is no UTF-8. */
+/** The text of a payload. Throws `body.too-large`, and `input.invalid` if it is not UTF-8. */
 export function textOf(payload: Buffer): string {
   if (payload.length > largest)
-    throw new RigbridgeError("body.too-large", `The payload has ${payload.length} bytes; at most ${largest} are read`);
+    throw new RigbridgeError("body.too-large", `The payload has ${payload.length} bytes; the limit is ${largest}`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(payload).trim();
   } catch {
@@ -17,7 +17,7 @@ export function textOf(payload: Buffer): string {
   }
 }
 
-/** A payload that has to be a JSON object. Throws `input.invalid`. */
+/** A payload that must be a JSON object. Throws `input.invalid`. */
 export function objectIn(text: string): JsonObject {
   const value = parseJson(text, deepest, "payload");
   if (isObject(value)) return value;

@@ -17,38 +17,38 @@ export interface ActivePools {
   flush(): void;
 }
 
-interface Known {
+interface MinerPools {
   last: number;
   readonly ids: Map<string, number>;
 }
 
 const keyOf = (url: string, worker: string, ordinal: number): string => `${ordinal}\n${url}\n${worker}`;
 
-export const openActivePools = async (connection: SqliteConnection): Promise<ActivePools> => {
-  const { tables } = connection;
-  const miners = new Map<number, Known>();
+export const openActivePools = async (sqlite: SqliteConnection): Promise<ActivePools> => {
+  const { tables } = sqlite;
+  const miners = new Map<number, MinerPools>();
   let unwritten: { added: Tables["active_pool"]; dropped: number | undefined }[] = [];
 
-  const knownOf = (minerId: number): Known => {
-    const known = miners.get(minerId) ?? { last: 0, ids: new Map() };
-    miners.set(minerId, known);
-    return known;
+  const poolsOf = (minerId: number): MinerPools => {
+    const pools = miners.get(minerId) ?? { last: 0, ids: new Map() };
+    miners.set(minerId, pools);
+    return pools;
   };
 
   for (const row of await tables.selectFrom("active_pool").selectAll().orderBy("miner_id").orderBy("id").execute()) {
-    const known = knownOf(row.miner_id);
-    known.ids.set(keyOf(row.url, row.worker, row.ordinal), row.id);
-    known.last = row.id;
+    const pools = poolsOf(row.miner_id);
+    pools.ids.set(keyOf(row.url, row.worker, row.ordinal), row.id);
+    pools.last = row.id;
   }
 
-  const removal = deferredDelete(connection, (run, minerId) =>
+  const removal = deferredDelete(sqlite, (run, minerId) =>
     run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)),
   );
 
   const flush = (): void => {
     removal.flush();
     if (unwritten.length === 0) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       for (const { added, dropped } of unwritten) {
         run(tables.insertInto("active_pool").values(added));
         if (dropped !== undefined)
@@ -66,20 +66,20 @@ export const openActivePools = async (connection: SqliteConnection): Promise<Act
     return oldest[1];
   };
 
-  const give = (minerId: number, url: string, worker: string, ordinal: number): number => {
-    const known = knownOf(minerId);
-    known.last += 1;
-    known.ids.set(keyOf(url, worker, ordinal), known.last);
-    const added = { miner_id: minerId, id: known.last, url, worker, ordinal };
-    unwritten.push({ added, dropped: dropOldest(known.ids) });
+  const assignId = (minerId: number, url: string, worker: string, ordinal: number): number => {
+    const pools = poolsOf(minerId);
+    pools.last += 1;
+    pools.ids.set(keyOf(url, worker, ordinal), pools.last);
+    const added = { miner_id: minerId, id: pools.last, url, worker, ordinal };
+    unwritten.push({ added, dropped: dropOldest(pools.ids) });
     // Kept in `unwritten` otherwise; reading a rig must go on while the disk is full.
     unlessFull(flush);
-    return known.last;
+    return pools.last;
   };
 
   return {
     idOf: (minerId, url, worker, ordinal) =>
-      miners.get(minerId)?.ids.get(keyOf(url, worker, ordinal)) ?? give(minerId, url, worker, ordinal),
+      miners.get(minerId)?.ids.get(keyOf(url, worker, ordinal)) ?? assignId(minerId, url, worker, ordinal),
 
     forget: async (minerId) => {
       unwritten = unwritten.filter(({ added }) => added.miner_id !== minerId);

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { bulkStates } from "../contract/resources.ts";
-import { notKnown } from "./commands.ts";
+import { unknownOutcome } from "./commands.ts";
 import { isOneOf } from "./one-of.ts";
 import { CommandParameters } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
@@ -8,13 +8,13 @@ import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** How long ended jobs are kept: so many ms, so many of them, and so many results in all of them. */
-const keptFor = 30 * 86_400_000;
+const keptMs = 30 * 86_400_000;
 const keptJobs = 1_000;
 const keptResults = 1_000_000;
 
 /** ms, beside the job's own delay between two starts, within which a job goes on after the service was away. */
-const resumedWithin = 3_600_000;
-const awayForLong = "the service stopped before it was sent, and was away for more than an hour";
+const resumeWithinMs = 3_600_000;
+const awayTooLong = "the service stopped before it was sent, and was away for more than an hour";
 
 type BulkState = (typeof bulkStates)[number];
 
@@ -79,33 +79,33 @@ export interface BulkActionLog {
  * which end all that is left of theirs.
  */
 export const openBulkActions = async (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   mark: RunMark,
   now: () => number,
 ): Promise<BulkActionLog> => {
-  const { tables } = connection;
-  const { isKnown, sentAt } = mark.last;
-  connection.write((run) => {
+  const { tables } = sqlite;
+  const { isUnchanged, sentAt } = mark.last;
+  sqlite.write((run) => {
     const results = tables.updateTable("bulk_result");
-    const left = results.where("state", "=", "sent");
+    const sent = results.where("state", "=", "sent");
     const queued = results.where("state", "=", "queued");
     const running = tables.updateTable("bulk_action").where("state", "=", "running");
     const command = (columns: string) =>
       sql.raw<string>(`(select ${columns} from command where command.id = bulk_result.command_id)`);
     const ended = sql<boolean>`${command("state")} in ('done', 'failed', 'unknown')`;
-    run(left.set({ state: sql<BulkState>`${command("state")}`, message: command("message") }).where(ended));
-    if (isKnown) {
+    run(sent.set({ state: sql<BulkState>`${command("state")}`, message: command("message") }).where(ended));
+    if (isUnchanged) {
       const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
-      run(left.set({ state: "queued", command_id: null }).where(isQueued));
-      run(left.set({ state: "unknown", message: "the service stopped before the rig answered" }));
+      run(sent.set({ state: "queued", command_id: null }).where(isQueued));
+      run(sent.set({ state: "unknown", message: "the service stopped before the rig answered" }));
       // Clocks also go backwards.
       const away = sql<number>`abs(${now()} - max(time, ${sentAt ?? 0}))`;
-      const old = sql<boolean>`${away} > ${resumedWithin} + delay * 1000`;
+      const old = sql<boolean>`${away} > ${resumeWithinMs} + delay * 1000`;
       const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
-      run(queued.set({ state: "cancelled", message: awayForLong }).where("bulk_action_id", "in", tooOld));
+      run(queued.set({ state: "cancelled", message: awayTooLong }).where("bulk_action_id", "in", tooOld));
       run(running.set({ state: "cancelled" }).where(old));
     } else {
-      run(results.set({ state: "unknown", message: notKnown }).where("state", "in", ["queued", "sent"]));
+      run(results.set({ state: "unknown", message: unknownOutcome }).where("state", "in", ["queued", "sent"]));
       run(running.set({ state: "cancelled" }));
     }
     const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
@@ -117,7 +117,7 @@ export const openBulkActions = async (
   });
 
   /** From JSON in one statement: 100,000 statements would keep everything waiting for seconds. */
-  const insertResults = connection.prepare(
+  const insertResults = sqlite.prepare(
     `insert into bulk_result (bulk_action_id, miner_id, position, state, message)
       select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message' from json_each(?)`,
   );
@@ -132,7 +132,7 @@ export const openBulkActions = async (
     const kept = keptOf(ended, now());
     const dropped = ended.slice(kept).map(({ id }) => id);
     if (dropped.length === 0) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       run(tables.deleteFrom("bulk_result").where(isOneOf("bulk_action_id", dropped)));
       run(tables.deleteFrom("bulk_action").where(isOneOf("id", dropped)));
     });
@@ -155,7 +155,7 @@ export const openBulkActions = async (
         dry_run: Number(dryRun),
         total: results.length,
       } as const;
-      const id = connection.write((run) => {
+      const id = sqlite.write((run) => {
         const added = run(tables.insertInto("bulk_action").values(row));
         insertResults.run(added.id, JSON.stringify(results));
         return added.id;
@@ -199,8 +199,8 @@ export const openBulkActions = async (
     },
 
     claim: async (id, minerId) => {
-      mark.sending();
-      const { changes } = connection.write((run) => {
+      mark.countSend();
+      const { changes } = sqlite.write((run) => {
         mark.save(run);
         return run(ofMiner(id, minerId).set({ state: "sent", command_id: null }).where("state", "=", "queued"));
       });
@@ -209,15 +209,15 @@ export const openBulkActions = async (
     },
 
     bind: async (id, minerId, commandId) => {
-      connection.write((run) => run(ofMiner(id, minerId).set({ command_id: commandId })));
+      sqlite.write((run) => run(ofMiner(id, minerId).set({ command_id: commandId })));
     },
 
     end: async (id, { minerId, state, message }) => {
-      connection.write((run) => run(ofMiner(id, minerId).set({ state, message })));
+      sqlite.write((run) => run(ofMiner(id, minerId).set({ state, message })));
     },
 
     cancel: async (id, message) =>
-      connection.write((run) => {
+      sqlite.write((run) => {
         const job = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
         run(job.set({ state: "cancelled" }));
         const queued = tables.updateTable("bulk_result").where("bulk_action_id", "=", id).where("state", "=", "queued");
@@ -226,7 +226,7 @@ export const openBulkActions = async (
 
     finish: async (id) => {
       const running = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
-      connection.write((run) => run(running.set({ state: "done" })));
+      sqlite.write((run) => run(running.set({ state: "done" })));
     },
   };
 };
@@ -236,7 +236,7 @@ const keptOf = (ended: readonly { readonly time: number; readonly total: number 
   let results = 0;
   const first = ended.findIndex(({ time, total }, index) => {
     results += total;
-    return index >= keptJobs || time < now - keptFor || (index > 0 && results > keptResults);
+    return index >= keptJobs || time < now - keptMs || (index > 0 && results > keptResults);
   });
   return first === -1 ? ended.length : first;
 };

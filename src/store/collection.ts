@@ -30,7 +30,7 @@ export interface Collection<T> {
   declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>>;
 }
 
-interface Mark {
+interface RowHeader {
   readonly id: number;
   readonly owner: "file" | "store";
   readonly key: string | null;
@@ -45,7 +45,7 @@ interface Entry<T> {
 
 const entry = <T extends object>(
   value: T,
-  { id, owner, key, disabled }: Mark,
+  { id, owner, key, disabled }: RowHeader,
   json = JSON.stringify(value),
 ): Entry<T> => ({
   value,
@@ -63,17 +63,17 @@ export interface CollectionKind<T> {
 
 /** Reads a collection into memory. Throws store.refused when a row is not what `schema` says. */
 export const openCollection = async <T extends object>(
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   { name, schema, after }: CollectionKind<T>,
 ): Promise<Collection<T>> => {
-  const { tables } = connection;
+  const { tables } = sqlite;
   const rows = await tables.selectFrom("resource").selectAll().where("collection", "=", name).orderBy("id").execute();
   const sequence = await tables.selectFrom("sequence").select("last").where("collection", "=", name).execute();
   const entries = rows.map((row): [number, Entry<T>] => [
     row.id,
-    entry(parse(connection.file, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
+    entry(parse(sqlite.file, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
   ]);
-  return new StoredCollection(connection, name, new Map(entries), sequence[0]?.last ?? after);
+  return new StoredCollection(sqlite, name, new Map(entries), sequence[0]?.last ?? after);
 };
 
 const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables["resource"]): T => {
@@ -89,14 +89,14 @@ const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables[
 };
 
 class StoredCollection<T extends object> implements Collection<T> {
-  readonly #connection: SqliteConnection;
+  readonly #sqlite: SqliteConnection;
   readonly #name: string;
   readonly #entries: Map<number, Entry<T>>;
   #last: number;
   #all: readonly Stored<T>[] | undefined;
 
-  constructor(connection: SqliteConnection, name: string, entries: Map<number, Entry<T>>, last: number) {
-    this.#connection = connection;
+  constructor(sqlite: SqliteConnection, name: string, entries: Map<number, Entry<T>>, last: number) {
+    this.#sqlite = sqlite;
     this.#name = name;
     this.#entries = entries;
     this.#last = last;
@@ -118,30 +118,30 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   async change(id: number, patch: Partial<T>): Promise<Stored<T>> {
-    const known = this.#known(id);
-    const changed = entry({ ...known.value, ...patch }, known.row);
+    const existing = this.#existing(id);
+    const changed = entry({ ...existing.value, ...patch }, existing.row);
     this.#save([changed]);
     return changed.row;
   }
 
   async remove(id: number): Promise<void> {
-    this.#known(id);
-    this.#connection.free((run) =>
-      run(this.#connection.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
+    this.#existing(id);
+    this.#sqlite.free((run) =>
+      run(this.#sqlite.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
     );
     this.#entries.delete(id);
     this.#all = undefined;
   }
 
   async declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>> {
-    const known = new Map(
+    const existing = new Map(
       [...this.#entries.values()].flatMap((each) => (each.row.key === null ? [] : [[each.row.key, each]])),
     );
     let last = this.#last;
     const present = [...declared].map(([key, value]) =>
-      entry(value, { id: known.get(key)?.row.id ?? ++last, owner: "file", key, disabled: false }),
+      entry(value, { id: existing.get(key)?.row.id ?? ++last, owner: "file", key, disabled: false }),
     );
-    const gone = [...known.values()]
+    const gone = [...existing.values()]
       .filter(({ row }) => row.key !== null && !declared.has(row.key))
       .map(({ value, row }) => entry(value, { ...row, disabled: true }));
     this.#save([...present, ...gone].filter((each) => this.#differs(each)));
@@ -149,21 +149,21 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   #differs({ row, json }: Entry<T>): boolean {
-    const known = this.#entries.get(row.id);
-    return known === undefined || known.json !== json || known.row.disabled !== row.disabled;
+    const existing = this.#entries.get(row.id);
+    return existing === undefined || existing.json !== json || existing.row.disabled !== row.disabled;
   }
 
-  #known(id: number): Entry<T> {
-    const known = this.#entries.get(id);
-    if (known === undefined) throw notFound(this.#name, id);
-    return known;
+  #existing(id: number): Entry<T> {
+    const existing = this.#entries.get(id);
+    if (existing === undefined) throw notFound(this.#name, id);
+    return existing;
   }
 
   /** Writes rows in one transaction, and then takes them into memory. */
   #save(entries: readonly Entry<T>[]): void {
     if (entries.length === 0) return;
     const last = entries.reduce((highest, { row }) => Math.max(highest, row.id), this.#last);
-    this.#connection.write((run) => {
+    this.#sqlite.write((run) => {
       for (const each of entries) this.#upsert(run, each);
       if (last > this.#last) this.#count(run, last);
     });
@@ -176,7 +176,7 @@ class StoredCollection<T extends object> implements Collection<T> {
     const { id, owner, key } = row;
     const columns = { owner, key, disabled: row.disabled ? 1 : 0, value: json };
     run(
-      this.#connection.tables
+      this.#sqlite.tables
         .insertInto("resource")
         .values({ collection: this.#name, id, ...columns })
         .onConflict((conflict) => conflict.columns(["collection", "id"]).doUpdateSet(columns)),
@@ -185,7 +185,7 @@ class StoredCollection<T extends object> implements Collection<T> {
 
   #count(run: Run, last: number): void {
     run(
-      this.#connection.tables
+      this.#sqlite.tables
         .insertInto("sequence")
         .values({ collection: this.#name, last })
         .onConflict((conflict) => conflict.column("collection").doUpdateSet({ last })),

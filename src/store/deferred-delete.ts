@@ -9,19 +9,19 @@ export interface DeferredDelete {
 }
 
 export const deferredDelete = (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   remove: (run: Run, minerId: number) => void,
 ): DeferredDelete => {
-  const left = new Set<number>();
+  const pending = new Set<number>();
   const flush = (): void => {
-    for (const minerId of left) {
-      connection.free((run) => remove(run, minerId));
-      left.delete(minerId);
+    for (const minerId of pending) {
+      sqlite.free((run) => remove(run, minerId));
+      pending.delete(minerId);
     }
   };
   return {
     forget: (minerId) => {
-      left.add(minerId);
+      pending.add(minerId);
       unlessFull(flush);
     },
     flush,

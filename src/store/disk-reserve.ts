@@ -8,7 +8,7 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 export const reserveSize = 4 << 20;
 
 /** ms between two attempts to hold the space again. */
-const pause = 1_000;
+const retryAfterMs = 1_000;
 
 /** Space held for deleting. Once given up it belongs to that alone, until there is as much space again. */
 export interface DiskReserve {
@@ -16,38 +16,38 @@ export interface DiskReserve {
    * Whether others may write: the space is held, or was not given up. Now and then tries to hold it again, also after
    * `makeSpace`, which does what it can.
    */
-  ready(makeSpace: () => void): boolean;
+  mayWrite(makeSpace: () => void): boolean;
   /** Frees the space; false when none is held. */
-  giveUp(): boolean;
+  release(): boolean;
 }
 
-export const noReserve: DiskReserve = { ready: () => true, giveUp: () => false };
+export const noReserve: DiskReserve = { mayWrite: () => true, release: () => false };
 
 /** Holds the space if there is any, unless it was just `givenUp`. Never throws. */
-export const openReserve = (store: string, givenUp: boolean): DiskReserve => {
+export const openReserve = (store: string, justReleased: boolean): DiskReserve => {
   const file = reserveFile(store);
-  let held = isWhole(file) || (!givenUp && make(file));
-  let spent = givenUp;
+  let isHeld = isWhole(file) || (!justReleased && allocate(file));
+  let isReleased = justReleased;
   let triedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    ready: (makeSpace) => {
-      if (!spent) return true;
-      if (performance.now() - triedAt < pause) return false;
+    mayWrite: (makeSpace) => {
+      if (!isReleased) return true;
+      if (performance.now() - triedAt < retryAfterMs) return false;
       triedAt = performance.now();
-      held = make(file);
-      if (!held) {
+      isHeld = allocate(file);
+      if (!isHeld) {
         makeSpace();
-        held = make(file);
+        isHeld = allocate(file);
       }
-      spent = !held;
-      return held;
+      isReleased = !isHeld;
+      return isHeld;
     },
 
-    giveUp: () => {
-      if (!held) return false;
-      held = false;
-      spent = true;
+    release: () => {
+      if (!isHeld) return false;
+      isHeld = false;
+      isReleased = true;
       rmSync(file, { force: true });
       return true;
     },
@@ -55,7 +55,7 @@ export const openReserve = (store: string, givenUp: boolean): DiskReserve => {
 };
 
 /** Frees what an earlier run held, to open the store on a full disk; false when there was nothing. */
-export const giveUpReserve = (store: string): boolean => {
+export const releaseReserve = (store: string): boolean => {
   const file = reserveFile(store);
   if (!isWhole(file)) return false;
   rmSync(file, { force: true });
@@ -67,7 +67,7 @@ const reserveFile = (store: string): string => `${store}.reserve`;
 const isWhole = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.size === reserveSize;
 
 /** Of random bytes: file systems that compress, or leave holes, would hold nothing else for it. */
-const make = (file: string): boolean => {
+const allocate = (file: string): boolean => {
   try {
     const descriptor = openSync(file, "w", 0o600);
     try {

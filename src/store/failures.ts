@@ -25,7 +25,7 @@ const resultCode = (error: unknown): number | undefined => {
 };
 
 /** The system's code, or what SQLite says: at opening it speaks of tables, never of what is in them. */
-const words = (error: unknown): string | undefined => {
+const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   return "errcode" in error ? error.message : error.code;
 };
@@ -42,7 +42,7 @@ const reason = (error: unknown): string | undefined => reasons.get(resultCode(er
 /** Why a file could not be opened, as a sentence; what is no fault of the file passes as it is. */
 export const openingFailure = (file: string, error: unknown): unknown => {
   if (error instanceof RigbridgeError) return error;
-  const why = reason(error) ?? words(error) ?? "for an unknown reason";
+  const why = reason(error) ?? codeOf(error) ?? "for an unknown reason";
   return new RigbridgeError("store.refused", `The store ${file} cannot be opened: ${why}. Nothing was changed.`, {
     cause: error,
   });
@@ -67,5 +67,5 @@ export const readingFailure = (file: string, error: unknown): RigbridgeError => 
 };
 
 /** What is left of a full disk is kept for deleting. */
-export const spentReserve = (file: string): RigbridgeError =>
+export const diskFull = (file: string): RigbridgeError =>
   new RigbridgeError("store.full", `The store ${file} cannot be written: ${reasons.get(full)}`);

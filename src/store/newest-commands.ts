@@ -10,7 +10,7 @@ export interface WantedCommands {
 }
 
 /** Ids of the newest commands on disk that are wanted, newest first, so many at most. */
-export type NewestCommands = (wanted: WantedCommands, most: number) => number[];
+export type NewestCommands = (wanted: WantedCommands, limit: number) => number[];
 
 /** A miner and the newest of its commands that was not taken yet. */
 interface Head {
@@ -22,8 +22,8 @@ interface Head {
  * The commands of several miners, merged from the ends of their parts of an index: however many commands of others lie
  * between, an answer costs a look into the index for each miner and one or two for each command that is given.
  */
-export function newestCommands(connection: SqliteConnection): NewestCommands {
-  const prepare = (sql: string) => connection.prepare(sql);
+export function newestCommands(sqlite: SqliteConnection): NewestCommands {
+  const prepare = (sql: string) => sqlite.prepare(sql);
   /** By the index command_miner, or by command_actor. */
   const lookups = (actor: string) => {
     const ofMiner = (miner: string) => `miner_id = ${miner} ${actor} and id > $after`;
@@ -52,18 +52,18 @@ export function newestCommands(connection: SqliteConnection): NewestCommands {
   const lastBefore = prepare("select id from command where time < ? order by time desc, id desc limit 1");
   const ofAll = prepare("select id from command where id > ? order by id desc limit ?");
 
-  const merged = (minerIds: readonly number[], actor: string | undefined, since: number, most: number): number[] => {
+  const merged = (minerIds: readonly number[], actor: string | undefined, since: number, limit: number): number[] => {
     const { heads: headsOf, run, below } = actor === undefined ? ofAnybody : ofActor;
     const whose = actor === undefined ? {} : { actor };
     const heads = headsOf
-      .all({ ...whose, after: since, miners: JSON.stringify(minerIds), most })
+      .all({ ...whose, after: since, miners: JSON.stringify(minerIds), limit })
       .map((row): Head => ({ minerId: integer(row.miner), id: integer(row.id) }));
     const ids: number[] = [];
-    for (let head = heads.shift(); head !== undefined && ids.length < most; head = heads.shift()) {
+    for (let head = heads.shift(); head !== undefined && ids.length < limit; head = heads.shift()) {
       // As far as no other miner's is newer.
       const { minerId: miner, id } = head;
       const floor = heads[0]?.id ?? since;
-      const found = run.all({ ...whose, miner, after: floor, head: id, most: most - ids.length });
+      const found = run.all({ ...whose, miner, after: floor, head: id, limit: limit - ids.length });
       ids.push(...found.map((row) => integer(row.id)));
       const next = floor === since ? undefined : below.get({ ...whose, miner, after: since, floor });
       if (next !== undefined) insert(heads, { minerId: miner, id: integer(next.id) });
@@ -71,12 +71,12 @@ export function newestCommands(connection: SqliteConnection): NewestCommands {
     return ids;
   };
 
-  return ({ minerIds, actor, since }, most) =>
-    connection.read(() => {
+  return ({ minerIds, actor, since }, limit) =>
+    sqlite.read(() => {
       const after = since === undefined ? 0 : integer(lastBefore.get(since)?.id);
-      if (minerIds === undefined && actor === undefined) return ofAll.all(after, most).map((row) => integer(row.id));
+      if (minerIds === undefined && actor === undefined) return ofAll.all(after, limit).map((row) => integer(row.id));
       const miners = minerIds ?? minersOfActor.all({ actor: actor ?? "" }).map((row) => integer(row.miner));
-      return merged(miners, actor, after, most);
+      return merged(miners, actor, after, limit);
     });
 }
 

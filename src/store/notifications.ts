@@ -21,11 +21,11 @@ export interface NotificationLog {
 }
 
 export const openNotifications = async (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   mark: RunMark,
   now: () => number,
 ): Promise<NotificationLog> => {
-  const { tables } = connection;
+  const { tables } = sqlite;
   const rows = await tables
     .selectFrom("notification")
     .selectAll()
@@ -50,7 +50,7 @@ export const openNotifications = async (
 
   const flush = (): void => {
     if (onDisk === last) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       for (const each of list.filter(({ id }) => id > onDisk))
         run(tables.insertInto("notification").values(toRow(each)));
       const oldest = list[notificationLimit - 1];
@@ -66,21 +66,21 @@ export const openNotifications = async (
       last += 1;
       const added = { ...notification, id: last, time: now(), isAcknowledged: false };
       list = [added, ...list.slice(0, notificationLimit - 1)];
-      if (!unlessFull(flush)) mark.gave("notification", last);
+      if (!unlessFull(flush)) mark.idGiven("notification", last);
       return added;
     },
 
     acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
       flush();
-      connection.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
+      sqlite.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
       const named = ids === "all" ? null : new Set(ids);
       list = list.map((each) => (named?.has(each.id) === false ? each : { ...each, isAcknowledged: true }));
     },
 
     clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
-      connection.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
+      sqlite.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
       const named = ids === "all" ? null : new Set(ids);
       list = named === null ? [] : list.filter((each) => !named.has(each.id));
     },

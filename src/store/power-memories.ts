@@ -24,8 +24,8 @@ export interface PowerMemories {
   flush(): void;
 }
 
-export const openPowerMemories = async (connection: SqliteConnection): Promise<PowerMemories> => {
-  const { tables } = connection;
+export const openPowerMemories = async (sqlite: SqliteConnection): Promise<PowerMemories> => {
+  const { tables } = sqlite;
   const memories = new Map<number, PowerMemory>();
   const unsaved = new Set<number>();
 
@@ -35,14 +35,14 @@ export const openPowerMemories = async (connection: SqliteConnection): Promise<P
     if (memory.success) memories.set(miner_id, memory.data);
   }
 
-  const removal = deferredDelete(connection, (run, minerId) =>
+  const removal = deferredDelete(sqlite, (run, minerId) =>
     run(tables.deleteFrom("power_memory").where("miner_id", "=", minerId)),
   );
 
   const flush = (): void => {
     removal.flush();
     if (unsaved.size === 0) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       for (const minerId of unsaved) {
         const value = JSON.stringify(memories.get(minerId));
         run(

@@ -51,13 +51,13 @@ const blank = {
 };
 const noLayout: Layout = { boards: [], fans: 0 };
 
-export const openRigMemories = async (connection: SqliteConnection): Promise<RigMemories> => {
-  const { tables } = connection;
+export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemories> => {
+  const { tables } = sqlite;
   const memories = new Map<number, RigMemory>();
   const minerOfUid = new Map<string, number>();
   const unsaved = new Map<number, number>();
 
-  const known = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
+  const memoryOf = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
 
   const take = (memory: RigMemory): void => {
     const before = memories.get(memory.minerId)?.uid;
@@ -69,13 +69,13 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
   const shapes = readShapes();
   for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row, shapes));
   for (const row of await tables.selectFrom("rig_energy").selectAll().execute())
-    take({ ...known(row.miner_id), energy: row.energy });
+    take({ ...memoryOf(row.miner_id), energy: row.energy });
 
-  const energy = connection.prepare(
+  const energy = sqlite.prepare(
     "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
   );
 
-  const removal = deferredDelete(connection, (run, minerId) => {
+  const removal = deferredDelete(sqlite, (run, minerId) => {
     run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
     run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
   });
@@ -83,7 +83,7 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
   const flush = (): void => {
     removal.flush();
     if (unsaved.size === 0) return;
-    connection.write(() => {
+    sqlite.write(() => {
       for (const [minerId, value] of unsaved) energy.run(minerId, value);
     });
     unsaved.clear();
@@ -91,7 +91,7 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
 
   const saveEnergy: RigMemories["saveEnergy"] = (batch) => {
     for (const { minerId, energy } of batch) {
-      take({ ...known(minerId), energy });
+      take({ ...memoryOf(minerId), energy });
       unsaved.set(minerId, energy);
     }
     flush();
@@ -104,12 +104,12 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
     flush,
 
     remember: async (minerId, patch) => {
-      const memory = { ...known(minerId), ...patch };
+      const memory = { ...memoryOf(minerId), ...patch };
       const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
       if (other !== undefined && other !== minerId)
         throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to miner ${other}`);
       const { miner_id, ...columns } = toRow(memory);
-      connection.write((run) =>
+      sqlite.write((run) =>
         run(
           tables
             .insertInto("rig_memory")
@@ -161,11 +161,11 @@ const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typ
 
 /** Rigs of one model have the same controls and layout: each text is read once, and what it says is shared. */
 const readShapes = () => ({
-  controls: once((json) => read(z.array(Control), json)),
-  layout: once((json) => read(Layout, json)),
+  controls: memoized((json) => read(z.array(Control), json)),
+  layout: memoized((json) => read(Layout, json)),
 });
 
-const once = <T>(work: (text: string) => T): ((text: string) => T) => {
+const memoized = <T>(work: (text: string) => T): ((text: string) => T) => {
   const known = new Map<string, T>();
   return (text) => {
     const value = known.get(text) ?? work(text);

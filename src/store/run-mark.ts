@@ -4,7 +4,7 @@ import { unlessFull } from "./deferred-delete.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
 /** Tables whose rows may wait in memory while the store cannot be written. */
-type Waiting = "command" | "notification";
+type BufferedTable = "command" | "notification";
 
 /** What the last run left. */
 export interface LastRun {
@@ -12,11 +12,11 @@ export interface LastRun {
    * Whether this store is as the last run left it. False for a copy of an earlier moment, as a restored backup is: since
    * then anything may have been sent. False too where nothing tells, as on another machine.
    */
-  readonly isKnown: boolean;
+  readonly isUnchanged: boolean;
   /** When it sent something last, epoch ms; null when nothing tells. */
   readonly sentAt: number | null;
   /** The last id given in a table, also where its row was never written. */
-  lastId(table: Waiting): number;
+  lastId(table: BufferedTable): number;
 }
 
 /**
@@ -29,18 +29,18 @@ export interface RunMark {
   /** A new run begins: what the last one left is settled. */
   begin(): void;
   /** Something is about to be sent; `save` and `publish` before it is. */
-  sending(): void;
+  countSend(): void;
   /** Within a transaction of the store: what is not in it yet. */
   save(run: Run): void;
   /** After the transaction, whether it could be written or not. Never throws. */
   publish(written: boolean): void;
   /** An id was given to a row that waits in memory. */
-  gave(table: Waiting, id: number): void;
+  idGiven(table: BufferedTable, id: number): void;
   close(): void;
 }
 
 /** More rows than ever wait in memory: ids that may have been given are passed over. */
-const passedOver = 20_000;
+const skippedIds = 20_000;
 
 interface Content {
   readonly id: string;
@@ -51,19 +51,19 @@ interface Content {
 
 /** `file`: null for a store in memory. */
 export const openRunMark = async (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   file: string | null,
   now: () => number,
 ): Promise<RunMark> => {
-  const { tables } = connection;
+  const { tables } = sqlite;
   const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
-  const beside = file === null ? null : contentOf(file);
-  const isKnown = row !== undefined && beside?.id === row.id && row.sent >= beside.sent;
-  const sequence = connection.prepare("select seq from sqlite_sequence where name = ?");
-  const lastId = (table: Waiting): number => {
+  const fileContent = file === null ? null : contentOf(file);
+  const isUnchanged = row !== undefined && fileContent?.id === row.id && row.sent >= fileContent.sent;
+  const sequence = sqlite.prepare("select seq from sqlite_sequence where name = ?");
+  const lastId = (table: BufferedTable): number => {
     const seq = Number(sequence.get(table)?.seq ?? 0);
     if (row === undefined) return seq;
-    return isKnown && beside !== null ? Math.max(seq, beside[table]) : seq + passedOver;
+    return isUnchanged && fileContent !== null ? Math.max(seq, fileContent[table]) : seq + skippedIds;
   };
 
   let content: Content = { id: randomUUID(), sent: 0, command: 0, notification: 0 };
@@ -99,16 +99,16 @@ export const openRunMark = async (
   };
 
   return {
-    last: { isKnown, sentAt: row?.time ?? null, lastId },
+    last: { isUnchanged, sentAt: row?.time ?? null, lastId },
 
     begin: () => {
       // A service also starts on a full disk; the next run then knows nothing of this one until something is written.
-      isSaved = unlessFull(() => connection.write(save));
+      isSaved = unlessFull(() => sqlite.write(save));
       descriptor = file === null ? null : open(file);
       write();
     },
 
-    sending: () => {
+    countSend: () => {
       content = { ...content, sent: content.sent + 1 };
       isSaved = false;
     },
@@ -120,7 +120,7 @@ export const openRunMark = async (
       write();
     },
 
-    gave: (table, id) => {
+    idGiven: (table, id) => {
       content = { ...content, [table]: id };
       write();
     },

@@ -20,13 +20,13 @@ const hour = 3_600_000;
 const day = 86_400_000;
 
 /** How long after its end an hour is packed, for samples that come late. */
-const grace = 120_000;
+const graceMs = 120_000;
 /** Miners for one step of packing or folding: about 1,500 samples, some 10 ms. */
 const minersPerStep = 4;
 /** Samples for one transaction: some 10 ms. */
-const appendedAtOnce = 5_000;
+const appendBatch = 5_000;
 /** Samples that wait for a store that cannot be written; the oldest go first. */
-const waitingLimit = 100_000;
+const unwrittenLimit = 100_000;
 
 /** History: every sample of the last days, hourly means before that. */
 export interface Samples {
@@ -78,8 +78,8 @@ const packedSamples = `sum((length(samples) - 1) / ${sampleSize})`;
 const miners = (table: string, column: string): string =>
   `select distinct miner_id from ${table} where ${column} = ? order by miner_id limit ${minersPerStep}`;
 
-export const openSamples = (connection: SqliteConnection): Samples => {
-  const prepare = (sql: string): StatementSync => connection.prepare(sql);
+export const openSamples = (sqlite: SqliteConnection): Samples => {
+  const prepare = (sql: string): StatementSync => sqlite.prepare(sql);
   const spans = `span in ${leaps("sample", "span")} and miner_id = $miner`;
   const hours = `hour in ${leaps("sample_hour", "hour")} and miner_id = $miner`;
   const days = `day in ${leaps("sample_day", "day")} and miner_id = $miner`;
@@ -116,7 +116,7 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     ),
   };
 
-  let waiting: readonly Sample[] = [];
+  let unwritten: readonly Sample[] = [];
 
   const recent = (minerId: number, from: number, to: number): Sample[] =>
     statements.recent.all(keys(span, minerId, from, to)).map(sample);
@@ -136,10 +136,10 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     const inside: TakeSample = (time, hashrate, power, temperature, energy) => {
       if (time >= from && time < to) take(time, hashrate, power, temperature, energy);
     };
-    connection.read(() => {
+    sqlite.read(() => {
       takePacked(statements.days, day, keys(day, minerId, from, to), inside);
       takePacked(statements.hours, hour, keys(hour, minerId, from, to), inside);
-      for (const row of [...recent(minerId, from, to), ...waiting.filter((one) => one.minerId === minerId)])
+      for (const row of [...recent(minerId, from, to), ...unwritten.filter((one) => one.minerId === minerId)])
         takeSample(row, inside);
     });
   };
@@ -167,11 +167,11 @@ export const openSamples = (connection: SqliteConnection): Samples => {
    * a clock that leaps ahead, or once stood wrong, costs no history.
    */
   const dropDay = (before: number, kept: number): boolean => {
-    const first = connection.read(() => statements.firstDay.get()?.first);
+    const first = sqlite.read(() => statements.firstDay.get()?.first);
     if (typeof first !== "number" || first >= before) return false;
-    const oldestKept = connection.read(() => statements.daysOnRecord.get(Math.ceil(kept))?.first);
+    const oldestKept = sqlite.read(() => statements.daysOnRecord.get(Math.ceil(kept))?.first);
     if (typeof oldestKept !== "number" || first >= oldestKept) return false;
-    connection.write(() => statements.dropDay.run({ day: first }));
+    sqlite.write(() => statements.dropDay.run({ day: first }));
     return true;
   };
 
@@ -179,27 +179,27 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     statement.all(first).map((row) => integer(row.miner_id));
 
   const insert = (rows: readonly Sample[]): void =>
-    connection.write(() => {
+    sqlite.write(() => {
       for (const { minerId, time, hashrate, power, temperature, energy } of rows.toSorted(
         (a, b) => a.minerId - b.minerId,
       ))
         statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
     });
 
-  const removal = deferredDelete(connection, (_run, minerId) => {
+  const removal = deferredDelete(sqlite, (_run, minerId) => {
     for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
       drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
   });
 
   const append = (rows: readonly Sample[]): void => {
-    const batch = waiting.length === 0 ? rows : [...waiting, ...rows];
+    const batch = unwritten.length === 0 ? rows : [...unwritten, ...rows];
     let written = 0;
     try {
-      for (; written < batch.length; written += appendedAtOnce) insert(batch.slice(written, written + appendedAtOnce));
+      for (; written < batch.length; written += appendBatch) insert(batch.slice(written, written + appendBatch));
     } catch (error) {
       if (!(error instanceof Error && isBusy(error.cause))) throw error;
     } finally {
-      waiting = batch.slice(Math.max(written, batch.length - waitingLimit));
+      unwritten = batch.slice(Math.max(written, batch.length - unwrittenLimit));
     }
   };
 
@@ -207,22 +207,22 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     append,
 
     pack: (now) => {
-      const first = connection.read(() => statements.firstSpan.get()?.first);
+      const first = sqlite.read(() => statements.firstSpan.get()?.first);
       if (typeof first !== "number") return false;
       const index = Math.floor((first * span) / hour);
-      if ((index + 1) * hour + grace > now) return false;
-      connection.write(() => {
+      if ((index + 1) * hour + graceMs > now) return false;
+      sqlite.write(() => {
         for (const minerId of minersOf(statements.minersOfSpan, first)) packHour(minerId, index);
       });
       return true;
     },
 
     prune: (now, { raw, hourly }) => {
-      const first = connection.read(() => statements.firstHour.get()?.first);
+      const first = sqlite.read(() => statements.firstHour.get()?.first);
       const index = typeof first === "number" ? Math.floor((first * hour) / day) : Number.POSITIVE_INFINITY;
       const fold = typeof first === "number" && (index + 1) * day <= now - raw * day;
       if (fold)
-        connection.write(() => {
+        sqlite.write(() => {
           for (const minerId of minersOf(statements.minersOfHour, first)) foldDay(minerId, index);
         });
       return dropDay(Math.floor((now - hourly * day) / day), hourly) || fold;
@@ -238,7 +238,7 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     each,
 
     count: (minerId, from, to) =>
-      connection.read(
+      sqlite.read(
         () =>
           integer(statements.daySizes.get(keys(day, minerId, from, to))?.samples) +
           integer(statements.hourSizes.get(keys(hour, minerId, from, to))?.samples) +
@@ -246,7 +246,7 @@ export const openSamples = (connection: SqliteConnection): Samples => {
       ),
 
     forget: (minerId) => {
-      waiting = waiting.filter((each) => each.minerId !== minerId);
+      unwritten = unwritten.filter((each) => each.minerId !== minerId);
       removal.forget(minerId);
     },
 

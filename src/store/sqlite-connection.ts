@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
-import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
+import { diskFull, isFull, readingFailure, writingFailure } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Written {
@@ -21,7 +21,7 @@ export type Durability = "full" | "normal";
 export interface ConnectionOptions {
   readonly durability: Durability;
   /** ms that a write waits, with everything else, while another program holds the file. */
-  readonly patience: number;
+  readonly busyTimeoutMs: number;
   readonly reserve: DiskReserve;
 }
 
@@ -38,11 +38,11 @@ export class SqliteConnection {
   readonly #reserve: DiskReserve;
   #open = true;
 
-  constructor(file: string, { durability, patience, reserve }: ConnectionOptions) {
+  constructor(file: string, { durability, busyTimeoutMs, reserve }: ConnectionOptions) {
     this.file = file;
     this.#reserve = reserve;
     this.#database = new DatabaseSync(file);
-    this.#database.exec(`pragma busy_timeout = ${patience}`);
+    this.#database.exec(`pragma busy_timeout = ${busyTimeoutMs}`);
     this.#database.exec("pragma journal_mode = wal");
     this.#database.exec(`pragma synchronous = ${durability}`);
     this.#database.exec("pragma cache_size = -16000");
@@ -67,7 +67,7 @@ export class SqliteConnection {
   /** Runs `work` in one transaction, which is on disk when this returns. Throws store.full when it cannot be. */
   write<T>(work: (run: Run) => T): T {
     this.#checkOpen();
-    if (!this.#reserve.ready(this.#shortenLog)) throw spentReserve(this.file);
+    if (!this.#reserve.mayWrite(this.#shortenLog)) throw diskFull(this.file);
     try {
       return this.#transaction(work);
     } catch (error) {
@@ -81,7 +81,7 @@ export class SqliteConnection {
     try {
       return this.#transaction(work);
     } catch (error) {
-      if (!isFull(error) || !this.#reserve.giveUp()) throw writingFailure(this.file, error);
+      if (!isFull(error) || !this.#reserve.release()) throw writingFailure(this.file, error);
     }
     try {
       this.#shortenLog();
@@ -127,7 +127,7 @@ export class SqliteConnection {
     const { sql, parameters } = query.compile();
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
-    const { changes, lastInsertRowid } = statement.run(...parameters.map(input));
+    const { changes, lastInsertRowid } = statement.run(...parameters.map(sqlValue));
     return { changes: Number(changes), id: Number(lastInsertRowid) };
   };
 
@@ -140,7 +140,7 @@ export class SqliteConnection {
   }
 }
 
-const input = (value: unknown): SQLInputValue => {
+const sqlValue = (value: unknown): SQLInputValue => {
   if (value === null || typeof value === "number" || typeof value === "string" || value instanceof Uint8Array)
     return value;
   throw new RigbridgeError("internal", `A ${typeof value} cannot be stored`);
@@ -156,9 +156,9 @@ const forKysely = (database: DatabaseSync): SqliteDatabase => ({
     const statement = database.prepare(sql);
     return {
       reader: true,
-      all: (parameters) => statement.all(...parameters.map(input)),
-      run: (parameters) => statement.run(...parameters.map(input)),
-      iterate: (parameters) => statement.iterate(...parameters.map(input)),
+      all: (parameters) => statement.all(...parameters.map(sqlValue)),
+      run: (parameters) => statement.run(...parameters.map(sqlValue)),
+      iterate: (parameters) => statement.iterate(...parameters.map(sqlValue)),
     };
   },
 });

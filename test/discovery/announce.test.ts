@@ -1,12 +1,17 @@
 import type { ResponsePacket } from "multicast-dns";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type AnnounceOptions, type Announcing, announceService, reachedAt } from "../../src/discovery/announce.ts";
+import {
+  type AnnouncedService,
+  type AnnounceOptions,
+  announcedAddresses,
+  announceService,
+} from "../../src/discovery/announce.ts";
 import { rigbridgeType } from "../../src/discovery/records.ts";
 import { within } from "../until.ts";
 import { garbage } from "./garbage.ts";
 import { listener, onLoopback, send, testWithMulticast } from "./multicast.ts";
 
-const open: Announcing[] = [];
+const open: AnnouncedService[] = [];
 afterEach(async () => {
   for (const announcing of open.splice(0)) await announcing.close();
 });
@@ -44,7 +49,7 @@ describe("where a server is reached from the network", () => {
     ["203.0.113.5", []],
     ["fd00::2", []],
   ])("when it listens at %s", (host, addresses) => {
-    expect(reachedAt(host, own)).toEqual(addresses);
+    expect(announcedAddresses(host, own)).toEqual(addresses);
   });
 });
 
@@ -100,7 +105,7 @@ describe("a service that announces itself", () => {
   testWithMulticast("follows networks that come and go", async () => {
     const { heard, hears } = await listener();
     let interfaces: readonly string[] = [];
-    await announce({ interfaces: () => interfaces, lookEvery: 10 });
+    await announce({ interfaces: () => interfaces, recheckMs: 10 });
     expect(heard).toEqual([]);
     interfaces = onLoopback.interfaces;
     await hears(isThere, "the service to announce itself");
@@ -112,7 +117,7 @@ describe("a service that announces itself", () => {
     let looked = 0;
     const seen = Promise.withResolvers<void>();
     const { announcing, warn } = await announce({
-      lookEvery: 5,
+      recheckMs: 5,
       interfaces: () => {
         looked += 1;
         if (looked === 4) seen.resolve();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { announcementsIn, type Records } from "../../src/discovery/announcements.ts";
-import { asksFor, type Offer, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
+import { type AnnouncedEndpoint, asksFor, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
 
-const offer: Offer = { id: "0a1b2c3d", address: "192.168.1.5", port: 17790, version: "1.2.3" };
+const offer: AnnouncedEndpoint = { id: "0a1b2c3d", address: "192.168.1.5", port: 17790, version: "1.2.3" };
 
 /** As a neighbour hears it: texts are bytes on the wire. */
 function heard(records = recordsOf(offer)): Records {

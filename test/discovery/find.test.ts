@@ -5,9 +5,9 @@ import { createServer as createTcpServer, type Server, type Socket } from "node:
 import { hostname } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { announceService } from "../../src/discovery/announce.ts";
-import { sorted } from "../../src/discovery/find.ts";
+import { byMachine } from "../../src/discovery/find.ts";
 import { findServices } from "../../src/discovery/index.ts";
-import { type Offer, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
+import { type AnnouncedEndpoint, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
 import { startTwin } from "../../src/simulator/reference/index.ts";
 import { serve } from "../http/wire.ts";
 import { ownHost } from "../own-host.ts";
@@ -21,9 +21,9 @@ afterEach(async () => {
 
 const never = new AbortController().signal;
 /** Of this machine alone. */
-const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], patience: 0 });
+const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], timeoutMs: 0 });
 /** Of the network alone. */
-const around = () => findServices({ signal: never, ports: [], patience: 1_500, ...onLoopback });
+const around = () => findServices({ signal: never, ports: [], timeoutMs: 1_500, ...onLoopback });
 const name = expect.stringMatching(hostname().split(".")[0] ?? "");
 
 async function rigbridge(host = "127.0.0.1", key?: string): Promise<{ port: number; url: string; asked(): number }> {
@@ -71,7 +71,7 @@ async function stranger(answer: (request: IncomingMessage, response: ServerRespo
 }
 
 let ids = 0;
-const offerOf = (port: number, address = strangeHost): Offer => {
+const offerOf = (port: number, address = strangeHost): AnnouncedEndpoint => {
   ids += 1;
   return { id: ids.toString(16).padStart(8, "0"), address, port, version: "9.9.9" };
 };
@@ -106,7 +106,7 @@ describe("on this machine", () => {
 test("what announces itself under an address of this machine is asked by loopback first", () => {
   const own = { name: "own", hosts: ["192.168.1.5"], port: 17790 };
   const other = { name: "other", hosts: ["192.168.1.6"], port: 17790 };
-  expect(sorted([other, own], new Set(["192.168.1.5", "::1"]))).toEqual({
+  expect(byMachine([other, own], new Set(["192.168.1.5", "::1"]))).toEqual({
     here: [{ ...own, hosts: ["127.0.0.1", "192.168.1.5"] }],
     elsewhere: [other],
   });
@@ -134,7 +134,7 @@ describe("in the network", () => {
     });
     open.push(() => announcing.close());
     const urls = [own.url, other.url];
-    const both = await findServices({ signal: never, ports: [own.port], patience: 1_500, ...onLoopback });
+    const both = await findServices({ signal: never, ports: [own.port], timeoutMs: 1_500, ...onLoopback });
     expect(both.map(({ url }) => url)).toEqual(urls);
     expect((await around()).map(({ url }) => url)).toEqual(urls);
   });

@@ -17,7 +17,7 @@ const ping = 0xd0;
 function found(bytes: Buffer, piece: number, largest = 1_000): string | null {
   const watch = new PacketWatch(largest);
   for (let at = 0; at < bytes.length; at += piece) {
-    const fault = watch.look(bytes.subarray(at, at + piece));
+    const fault = watch.inspect(bytes.subarray(at, at + piece));
     if (fault !== null) return fault;
   }
   return null;

@@ -29,10 +29,10 @@ async function fullStore() {
   let spent = false;
   const connection = new SqliteConnection(":memory:", {
     durability: "normal",
-    patience: 0,
+    busyTimeoutMs: 0,
     reserve: {
-      ready: () => !spent,
-      giveUp: () => {
+      mayWrite: () => !spent,
+      release: () => {
         const was = held;
         held = false;
         spent = true;
@@ -138,17 +138,17 @@ test("the reserve is a file of its size, goes when it is given up, and comes aga
   const reserve = openReserve(store, false);
   expect(statSync(file).size).toBe(reserveSize);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(reserve.giveUp()).toBe(true);
+  expect(reserve.release()).toBe(true);
   expect(existsSync(file)).toBe(false);
-  expect(reserve.giveUp()).toBe(false);
-  expect(reserve.ready(() => undefined)).toBe(true);
+  expect(reserve.release()).toBe(false);
+  expect(reserve.mayWrite(() => undefined)).toBe(true);
   expect(statSync(file).size).toBe(reserveSize);
 });
 
 test("without space for a reserve the store is written all the same", () => {
   const reserve = openReserve(join(folder(), "nowhere", "rigbridge.db"), false);
-  expect(reserve.giveUp()).toBe(false);
-  expect(reserve.ready(() => undefined)).toBe(true);
+  expect(reserve.release()).toBe(false);
+  expect(reserve.mayWrite(() => undefined)).toBe(true);
 });
 
 test("ids that were given on a full disk are not given again after the process was killed", async () => {

@@ -1,23 +1,22 @@
 import type { Group, Miner } from "../../contract/resources.ts";
-import { notificationTypes } from "../event-types.ts";
 import { groupState } from "../group-state.ts";
 import type { DisplayUnit, MinerState } from "../miner-state.ts";
-import { type Components, type DeviceConfig, happening, sensor, toggle } from "./component.ts";
+import { type Components, type DeviceConfig, eventEntity, notificationTypes, sensor, toggle } from "./component.ts";
 import { type DeviceContext, device, farmId, groupId } from "./device.ts";
-import type { Before } from "./entities.ts";
+import type { PreviousComponents } from "./entities.ts";
 
-/** The device of a group: sums over its miners, and one switch for those that can be switched. */
+/** The device of a group: sums over its miners, and one switch for all that have one. */
 export function groupConfig(
   { id, name }: Group,
   miners: readonly Miner[],
   display: DisplayUnit | null,
   via: string | null,
-  before: Before,
+  previous: PreviousComponents,
   context: DeviceContext,
 ): DeviceConfig {
   const topics = context.topics.group(id);
   const isSwitched =
-    before.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"));
+    previous.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"));
   return device(
     {
       id: groupId(context.base, id),
@@ -28,7 +27,7 @@ export function groupConfig(
         ...(isSwitched
           ? { mining: toggle("mining", topics.setProperty("mining"), { name: null, device_class: "switch" }) }
           : {}),
-        ...sums(groupState(name, miners, display), display, before, context),
+        ...sums(groupState(name, miners, display), display, previous, context),
       },
     },
     context,
@@ -37,11 +36,11 @@ export function groupConfig(
 
 const farmName = "Mining farm";
 
-/** The device of the whole farm, which all others hang on. */
+/** The device of the whole farm, through which all others are connected. */
 export function farmConfig(
   miners: readonly Miner[],
   display: DisplayUnit | null,
-  before: Before,
+  previous: PreviousComponents,
   context: DeviceContext,
 ): DeviceConfig {
   const { base, topics, version } = context;
@@ -52,8 +51,8 @@ export function farmConfig(
       state: topics.summary,
       availability: null,
       components: {
-        ...sums(groupState(farmName, miners, display), display, before, context),
-        event: happening(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
+        ...sums(groupState(farmName, miners, display), display, previous, context),
+        event: eventEntity(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
       },
     },
     context,
@@ -63,13 +62,18 @@ export function farmConfig(
 const measurement = { state_class: "measurement" } as const;
 const diagnostic = { entity_category: "diagnostic" } as const;
 
-/** Of the miners of a group, or of all. */
-function sums(state: MinerState, display: DisplayUnit | null, before: Before, { currency }: DeviceContext): Components {
+/** Sums over the miners of a group, or over all. */
+function sums(
+  state: MinerState,
+  display: DisplayUnit | null,
+  previous: PreviousComponents,
+  { currency }: DeviceContext,
+): Components {
   const count = (field: string, name: string) => ({
     [field]: sensor(field, { name, ...measurement, ...diagnostic }),
   });
   const money = (field: string, name: string) =>
-    state[field] === null && !before.has(field)
+    state[field] === null && !previous.has(field)
       ? {}
       : {
           [field]: sensor(field, {
@@ -87,7 +91,7 @@ function sums(state: MinerState, display: DisplayUnit | null, before: Before, { 
   return {
     ...(display === null ? {} : rate(display.name)),
     power: sensor("power", { name: "Power", device_class: "power", unit_of_measurement: "W", ...measurement }),
-    // It falls when a miner leaves, which `total_increasing` would take for a meter that starts anew.
+    // It falls when a miner leaves, which `total_increasing` would take for a meter reset.
     energy: sensor("energy_kwh", {
       ...{ name: "Energy", device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 },
       state_class: "total",

@@ -5,7 +5,7 @@ import type { Group } from "../../../src/contract/resources.ts";
 import { RigFaults } from "../../../src/farm/index.ts";
 import type { Announcer } from "../../../src/mqtt/announcer.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
-import type { KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
+import type { MinerWithUid } from "../../../src/mqtt/miner-state.ts";
 import { type MqttConnection, openConnection } from "../../../src/mqtt/mqtt-connection.ts";
 import type { Publication } from "../../../src/mqtt/mqtt-link.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
@@ -17,8 +17,8 @@ import { displayOf, type Families, openFamilies } from "./families.ts";
 const faults = new RigFaults(pino({ level: "silent" }));
 
 let families: Families;
-let first: KnownMiner;
-let second: KnownMiner;
+let first: MinerWithUid;
+let second: MinerWithUid;
 let mosquitto: Mosquitto;
 let listening: Listening;
 let running: { readonly connection: MqttConnection; readonly announcer: Announcer }[];
@@ -42,7 +42,7 @@ afterEach(async () => {
   await mosquitto.stop();
 });
 
-function minerAt(index: number): KnownMiner {
+function minerAt(index: number): MinerWithUid {
   const miner = families.miners[index];
   if (miner === undefined) throw new Error(`there is no miner ${index}`);
   return miner;
@@ -59,7 +59,7 @@ async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions>
   const started = announcer({
     ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
     warn: (message) => warnings.push(message),
-    delays: { together: 20, again: 40, quiet: 100 },
+    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100 },
     ...more,
   });
   connection.connected(() => started.reannounce());
@@ -77,7 +77,7 @@ const hall: Group = { id: 1, name: "Hall A", parentId: 0 };
 const rack: Group = { id: 2, name: "Rack 1", parentId: 1 };
 
 /** Tells it of two groups, one in the other, with a miner in each. */
-function tell(to: Announcer, miners: readonly KnownMiner[] = families.miners, groups = [rack, hall]): void {
+function tell(to: Announcer, miners: readonly MinerWithUid[] = families.miners, groups = [rack, hall]): void {
   const display = displayOf(first);
   for (const group of groups)
     to.group(
@@ -90,7 +90,7 @@ function tell(to: Announcer, miners: readonly KnownMiner[] = families.miners, gr
 }
 
 const topicOf = (id: string): string => `homeassistant/device/rigbridge_${id}/config`;
-const topicOfMiner = ({ uid }: KnownMiner): string => topicOf(`miner_${uid}`);
+const topicOfMiner = ({ uid }: MinerWithUid): string => topicOf(`miner_${uid}`);
 const said = (topic: string, from = 0) =>
   listening.until((heard) => heard.topic === topic && heard.payload !== "", from);
 const emptied = (topic: string) => listening.until((heard) => heard.topic === topic && heard.payload === "");
@@ -158,8 +158,8 @@ describe("at a broker that knows nothing", () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
-    told.gone(second.uid);
-    told.groupGone(rack.id);
+    told.minerRemoved(second.uid);
+    told.groupRemoved(rack.id);
     await emptied(topicOfMiner(second));
     await emptied(topicOf("group_2"));
     expect([...(await kept()).keys()].sort()).toEqual(
@@ -223,7 +223,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
     ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3", faults },
     settings: MqttSettings.parse({ url: mosquitto.url }),
     // Nothing is waited for.
-    after: (work) => {
+    schedule: (work) => {
       setImmediate(work);
       return () => {};
     },
@@ -236,7 +236,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
   tell(told);
   await connect();
   isThere = false;
-  told.gone(second.uid);
+  told.minerRemoved(second.uid);
   isThere = true;
   await connect();
   expect(said_.findLast(({ topic }) => topic === topicOfMiner(second))).toMatchObject({
@@ -248,7 +248,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
 });
 
 describe("which devices there are", () => {
-  const many = (count: number): KnownMiner[] =>
+  const many = (count: number): MinerWithUid[] =>
     Array.from({ length: count }, (_, index) => ({ ...first, uid: `rig-${index}`, macAddress: "" }));
 
   test("up to 100 miners have devices of their own, beyond that only groups, unless asked", async () => {
@@ -258,7 +258,7 @@ describe("which devices there are", () => {
     tell(told, many(101));
     await emptied(topicOf("miner_rig-99"));
     expect([...(await kept()).keys()].sort()).toEqual([topicOf("farm"), topicOf("group_1"), topicOf("group_2")]);
-    expect(warnings).toEqual([expect.stringContaining("homeAssistant.miners: true")]);
+    expect(warnings).toEqual([expect.stringContaining("homeAssistant.miners to true")]);
     tell(await start({ miners: true }), many(101));
     await said(topicOf("miner_rig-100"));
   });
@@ -322,7 +322,7 @@ describe("at a broker that has kept what an earlier run has said", () => {
     const told = await start(
       {},
       {
-        after: (work, ms) => {
+        schedule: (work, ms) => {
           const timer = { work, ms };
           timers.push(timer);
           return () => timers.splice(timers.indexOf(timer), 1);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Control, unknownReadings } from "../../../src/contract/readings.ts";
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
-import { type DeviceContext, deviceConfig, type KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
-import { type Before, nothingBefore } from "../../../src/mqtt/home-assistant/entities.ts";
+import { type DeviceContext, deviceConfig } from "../../../src/mqtt/home-assistant/device.ts";
+import { noPrevious, type PreviousComponents } from "../../../src/mqtt/home-assistant/entities.ts";
 import { announcedBy } from "../../../src/mqtt/home-assistant/retained-discovery.ts";
-import { minerState } from "../../../src/mqtt/miner-state.ts";
+import { type MinerWithUid, minerState } from "../../../src/mqtt/miner-state.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevice, checkState } from "../home-assistant-checker.ts";
 import { alone, context, displayOf, type Families, openFamilies } from "./families.ts";
@@ -17,22 +17,22 @@ afterAll(async () => {
   await families.close();
 });
 
-const minerOf = (rigs: string): KnownMiner => {
+const minerOf = (rigs: string): MinerWithUid => {
   const miner = families.miners.find(({ name }) => name === rigs);
   if (miner === undefined) throw new Error(`${rigs} was not read`);
   return miner;
 };
 
-const configOf = (miner: KnownMiner, before = nothingBefore, with_: Partial<DeviceContext> = {}): DeviceConfig =>
+const configOf = (miner: MinerWithUid, before = noPrevious, with_: Partial<DeviceContext> = {}): DeviceConfig =>
   deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
 
-const beforeOf = ({ components }: DeviceConfig): Before => {
+const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
   const { present, options } = announcedBy(components);
   return { has: (id) => present.has(id), options: (id) => options.get(id) ?? [] };
 };
 
 /** The miner as it is shown when it cannot be reached: its shape and controls are remembered. */
-const off = (miner: KnownMiner): KnownMiner => ({
+const off = (miner: MinerWithUid): MinerWithUid => ({
   ...miner,
   ...{ pool: "", poolList: [], hasValidStatus: false, canPoolSwitch: false, isRunning: false, isOffline: true },
   statusInfo: { ...miner.statusInfo, statusDisplay: "Disconnected" },
@@ -61,7 +61,7 @@ const commandsOf = ({ components }: DeviceConfig): [string, Component][] =>
 const isChoosable = ({ min, max }: Control): boolean => min === null || min !== max;
 
 /** The topic, and for a trigger the word, that a control is told by. */
-const wayOf = ({ uid }: KnownMiner, { key, kind }: Control): string =>
+const wayOf = ({ uid }: MinerWithUid, { key, kind }: Control): string =>
   kind === "trigger" && key !== "locate" ? `rigbridge/miner/${uid}/action ${key}` : `rigbridge/miner/${uid}/${key}/set`;
 
 const wayOfComponent = ({
@@ -74,7 +74,7 @@ const wayOfComponent = ({
 describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1}` })))("$rigs", ({ name }) => {
   test.each(["usual", "all"])("is announced as Home Assistant takes it, detail %s", (detail) => {
     const miner = minerOf(name);
-    const config = configOf(miner, nothingBefore, { detail: detail === "all" });
+    const config = configOf(miner, noPrevious, { detail: detail === "all" });
     expect(checkDevice(topicOf(config), JSON.stringify(config))).toEqual([]);
     expect(checkState(JSON.stringify(config), JSON.stringify(minerState(miner, displayOf(miner))))).toEqual([]);
   });
@@ -170,7 +170,7 @@ test("what Home Assistant calls by its classes has the units and classes of its 
 test("boards, fans and shares are switched off until they are asked for, and nothing else", () => {
   const off_ = /^(board_\d+(_.*)?|fan_\d+_.*|shares_.*|hardware_errors)$/;
   const disabledIn = (detail: boolean) =>
-    Object.entries(configOf(minerOf("Rig 11"), nothingBefore, { detail }).components).flatMap(([id, component]) =>
+    Object.entries(configOf(minerOf("Rig 11"), noPrevious, { detail }).components).flatMap(([id, component]) =>
       component.enabled_by_default === false ? [id] : [],
     );
   const all = Object.keys(configOf(minerOf("Rig 11")).components);
@@ -199,12 +199,12 @@ test("money is shown from the day it is known, per day and in the display curren
   }
   expect(checkDevice(topicOf(config), JSON.stringify(config))).toEqual([]);
   expect(configOf(miner, beforeOf(config)).components).toHaveProperty("profit");
-  expect(configOf(rich, nothingBefore, { currency: null }).components.revenue?.unit_of_measurement).toBe("money/d");
+  expect(configOf(rich, noPrevious, { currency: null }).components.revenue?.unit_of_measurement).toBe("money/d");
 });
 
 test("the hash rate has no entity before its unit is known, since statistics break when it moves", () => {
   const miner = minerOf("Rig 4");
-  const ids = Object.keys(deviceConfig(miner, null, alone, nothingBefore, context).components);
+  const ids = Object.keys(deviceConfig(miner, null, alone, noPrevious, context).components);
   expect(ids.filter((id) => id.includes("hashrate"))).toEqual([]);
 });
 
@@ -280,7 +280,7 @@ test("a device has its MAC, the rig's page, the place of its group and what it h
     origin,
     availability,
     availability_mode: mode,
-  } = deviceConfig(miner, null, place, nothingBefore, context);
+  } = deviceConfig(miner, null, place, noPrevious, context);
   expect(device).toMatchObject({
     connections: [["mac", "02:51:ab:00:00:03"]],
     configuration_url: "http://[fe80::1]",
@@ -305,7 +305,7 @@ test("a device has its MAC, the rig's page, the place of its group and what it h
 
 test("an id is made of the base and the uid, and of nothing that a person may change", () => {
   const miner = { ...minerOf("Rig 4"), uid: "serial-42" };
-  const config = configOf(miner, nothingBefore, { base: "site/one" });
+  const config = configOf(miner, noPrevious, { base: "site/one" });
   expect(config.device.identifiers).toEqual(["site_one_miner_serial-42"]);
   const ids = Object.entries(config.components).map(([id, component]) => [id, component.unique_id]);
   expect(ids).toEqual(ids.map(([id]) => [id, `site_one_miner_serial-42_${id}`]));

@@ -1,51 +1,51 @@
 import type { Publication } from "./mqtt-link.ts";
 
-export interface Waiter {
+export interface QueuedMessage {
   readonly publication: Publication;
-  /** Epoch ms after which nobody needs it any more. */
+  /** Epoch ms at which it expires. */
   readonly until: number;
 }
 
 interface Item {
-  waiter: Waiter;
-  /** Its place among all. */
+  message: QueuedMessage;
+  /** Its position among all. */
   readonly number: number;
 }
 
-/** Characters of the payloads that are not retained; the newest is kept however long it is. */
-const longest = 16 * 1024 * 1024;
+/** Characters of all payloads that are not retained; the newest is kept whatever its length. */
+const maxCharacters = 16 * 1024 * 1024;
 
 /**
- * What waits to be sent, in the order in which it came. Of a retained topic only the newest message waits, at the place
- * of the first; of all else the newest `most`.
+ * Messages that wait to be sent, in order. For a retained topic only the newest waits, at the position of the first; of
+ * all others, the newest `limit`.
  */
-export class Waiting {
-  readonly #most: number;
-  readonly #retained = new Line();
+export class SendQueue {
+  readonly #limit: number;
+  readonly #retained = new Fifo();
   readonly #byTopic = new Map<string, Item>();
-  readonly #others = new Line();
+  readonly #others = new Fifo();
   /** Characters of the payloads in `others`. */
   #size = 0;
   #number = 0;
   #dropped = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   get isEmpty(): boolean {
     return this.#retained.first === undefined && this.#others.first === undefined;
   }
 
-  put(waiter: Waiter): void {
-    const { topic, payload, retain } = waiter.publication;
+  put(message: QueuedMessage): void {
+    const { topic, payload, retain } = message.publication;
     const known = retain ? this.#byTopic.get(topic) : undefined;
     if (known !== undefined) {
-      known.waiter = waiter;
+      known.message = message;
       return;
     }
     this.#number += 1;
-    const item: Item = { waiter, number: this.#number };
+    const item: Item = { message, number: this.#number };
     if (retain) {
       this.#byTopic.set(topic, item);
       this.#retained.push(item);
@@ -53,37 +53,37 @@ export class Waiting {
     }
     this.#others.push(item);
     this.#size += payload.length;
-    while (this.#others.length > this.#most || (this.#size > longest && this.#others.length > 1)) {
+    while (this.#others.length > this.#limit || (this.#size > maxCharacters && this.#others.length > 1)) {
       this.#takeOther();
       this.#dropped += 1;
     }
   }
 
-  /** The first of all; undefined where nothing waits. */
-  take(): Waiter | undefined {
+  /** The first message; undefined if none waits. */
+  take(): QueuedMessage | undefined {
     const [kept, other] = [this.#retained.first, this.#others.first];
     if (kept === undefined || (other !== undefined && other.number < kept.number)) return this.#takeOther();
     this.#retained.shift();
-    this.#byTopic.delete(kept.waiter.publication.topic);
-    return kept.waiter;
+    this.#byTopic.delete(kept.message.publication.topic);
+    return kept.message;
   }
 
-  /** How many messages found no room since this was last asked. */
+  /** The number of messages dropped since the last call. */
   takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;
     return dropped;
   }
 
-  #takeOther(): Waiter | undefined {
-    const waiter = this.#others.shift()?.waiter;
-    this.#size -= waiter?.publication.payload.length ?? 0;
-    return waiter;
+  #takeOther(): QueuedMessage | undefined {
+    const message = this.#others.shift()?.message;
+    this.#size -= message?.publication.payload.length ?? 0;
+    return message;
   }
 }
 
-/** First in, first out, without moving the others up each time. */
-class Line {
+/** First in, first out, without moving all items at each `shift`. */
+class Fifo {
   #items: Item[] = [];
   #start = 0;
 

@@ -4,41 +4,48 @@ import { learn } from "../client/server.ts";
 import { openWire, type Wire } from "../client/wire.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 
-export interface Answering {
+export interface ProbeResult {
   readonly kind: "rigbridge" | "reference";
   /** null where it does not say. */
   readonly version: string | null;
 }
 
 /** The Rigbridge at a URL, null where there is none. It is asked one short question, without a key; never rejects. */
-export const rigbridgeAt = (url: string, signal: AbortSignal): Promise<Answering | null> =>
-  asking(url, async (wire) => {
+export const probeRigbridge = (url: string, signal: AbortSignal): Promise<ProbeResult | null> =>
+  probe(url, async (wire) => {
     const version = await versionAt(wire, signal);
     return version === null ? null : { kind: "rigbridge", version };
   });
 
 /** Likewise a Rigbridge, or else a service of the reference product that asks for no key. */
-export const serviceAt = async (url: string, signal: AbortSignal): Promise<Answering | null> =>
-  (await rigbridgeAt(url, signal)) ??
-  (await asking(url, async (wire) => {
-    const { kind } = await learn({ wire, key: undefined, timeout: deadline, signal });
+export const probeService = async (url: string, signal: AbortSignal): Promise<ProbeResult | null> =>
+  (await probeRigbridge(url, signal)) ??
+  (await probe(url, async (wire) => {
+    const { kind } = await learn({ wire, key: undefined, timeout: timeoutMs, signal });
     return { kind, version: null };
   }));
 
 /** ms for one request. */
-const deadline = 2_000;
+const timeoutMs = 2_000;
 /** Bytes; what a Rigbridge says of its health is short. */
-const longest = 10_000;
+const maxBytes = 10_000;
 
 const Health = z.object({ status: z.literal("ok"), version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]{0,50}$/) });
 
 async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null> {
-  const answer = await wire.exchange({ method: "GET", path: "/health", query: {}, deadline, longest, signal });
+  const answer = await wire.exchange({
+    method: "GET",
+    path: "/health",
+    query: {},
+    deadline: timeoutMs,
+    longest: maxBytes,
+    signal,
+  });
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;
 }
 
 /** What does not answer as a service does is none; redirects are not followed. */
-async function asking(url: string, ask: (wire: Wire) => Promise<Answering | null>): Promise<Answering | null> {
+async function probe(url: string, ask: (wire: Wire) => Promise<ProbeResult | null>): Promise<ProbeResult | null> {
   const wire = openWire(url, undefined);
   try {
     return await ask(wire);
