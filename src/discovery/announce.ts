@@ -8,29 +8,29 @@ import { networkAddresses } from "./own-machine.ts";
 import { type AnnouncedEndpoint, asksFor, recordsOf } from "./records.ts";
 
 export interface AnnounceOptions {
-  /** Where the server listens. */
+  /** The server's listening address. */
   readonly address: { readonly host: string; readonly port: number };
   readonly version: string;
   readonly log: Pick<Logger, "warn">;
-  /** Own private addresses, one of each interface; looked at again every so often. The machine's, unless said. */
+  /** Own private addresses, one for each interface; read again at each check. Default: this machine's. */
   readonly interfaces?: () => readonly string[];
-  /** ms between two looks at them; a minute unless said. */
+  /** Default: a minute. */
   readonly recheckMs?: number;
-  /** UDP port; 5353 unless a test needs its own. */
+  /** Default: 5353. */
   readonly udpPort?: number;
-  /** ms that only grow. */
+  /** Monotonic ms. */
   readonly now?: () => number;
 }
 
 export interface AnnouncedService {
-  /** Takes the announcement back. Never rejects. */
+  /** Withdraws the announcement. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Announces a Rigbridge by multicast DNS as `_rigbridge._tcp`, on every private network that its server listens to, for
- * as long as it is not closed; networks may come and go meanwhile. A server on loopback is not announced. Never rejects:
- * where mDNS cannot be used, the log says so once.
+ * Announces a Rigbridge by multicast DNS as `_rigbridge._tcp` on every private network that its server listens on, until
+ * closed; networks may come and go meanwhile. A server on loopback is not announced. Never rejects: if mDNS cannot be
+ * used on an interface, the log says so once.
  */
 export async function announceService(options: AnnounceOptions): Promise<AnnouncedService> {
   const announcer = new Announcer(options);
@@ -38,23 +38,23 @@ export async function announceService(options: AnnounceOptions): Promise<Announc
   return announcer;
 }
 
-/** The own addresses under which a server that listens at `host` is reached from the network. */
+/** The own addresses at which a server that listens on `host` can be reached from the network. */
 export function announcedAddresses(host: string, own: readonly string[]): readonly string[] {
   if (host === "0.0.0.0" || host === "::") return own;
   return isIPv4(host) && isPrivateAddress(host) && !host.startsWith("127.") ? [host] : [];
 }
 
-/** ms between the first announcement and its repetition, and at least between two answers (RFC 6762, 8.3 and 6). */
+/** Between the announcement and its repetition, and the minimum between two answers (RFC 6762, 8.3 and 6). */
 const repeatMs = 1_000;
 
 class Announcer implements AnnouncedService {
   readonly #options: AnnounceOptions;
   readonly #id = randomBytes(4).toString("hex");
-  /** By the address of the interface. */
+  /** By address of the interface. */
   readonly #announcers = new Map<string, InterfaceAnnouncer>();
-  /** Interfaces that the log was told of. */
+  /** Interfaces of which the log has warned. */
   readonly #warned = new Set<string>();
-  /** The look at the interfaces that is under way, or was the last. */
+  /** The check of the interfaces under way, or the last one. */
   #checking: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
@@ -103,7 +103,7 @@ class Announcer implements AnnouncedService {
   }
 }
 
-/** The announcement on one interface: said twice, then whenever somebody asks, and taken back at the end. */
+/** The announcement on one interface: sent twice, then as the answer to each query, and withdrawn at the end. */
 class InterfaceAnnouncer {
   readonly #mdns: MulticastDNS;
   readonly #endpoint: AnnouncedEndpoint;
@@ -124,7 +124,7 @@ class InterfaceAnnouncer {
 
   async close(): Promise<void> {
     clearTimeout(this.#repetition);
-    // Whether it left or not, there is nothing more to do.
+    // Sent or not, nothing more can be done.
     await new Promise<void>((resolve) => this.#mdns.respond(recordsOf(this.#endpoint, 0), () => resolve()));
     await new Promise<void>((resolve) => this.#mdns.destroy(resolve));
   }

@@ -5,31 +5,30 @@ import { machineName, networkAddresses, ownAddresses } from "./own-machine.ts";
 import { type ProbeResult, probeRigbridge, probeService } from "./probe.ts";
 import { rigbridgeType } from "./records.ts";
 
-/** A service that has just answered. */
 export interface FoundService extends ProbeResult {
-  /** Like http://192.168.1.5:17790, to connect to. */
+  /** Like http://192.168.1.5:17790. */
   readonly url: string;
-  /** What its machine is called; as it says itself, so nothing to rely on. */
+  /** Its machine's name, as the service reports it: do not rely on it. */
   readonly name: string;
 }
 
 export interface FindOptions {
-  /** Ends the search early; what was found until then holds. */
+  /** Ends the search early; what was found so far is returned. */
   readonly signal: AbortSignal;
-  /** ms to listen for announcements; 3,000 unless said. Asking what was heard of takes ten seconds more at worst. */
+  /** For announcements; default 3,000. Probing the announced services takes up to ten seconds more. */
   readonly timeoutMs?: number;
-  /** Ports of this machine to ask; 17790 unless said. */
+  /** Ports of this machine to probe; default 17790. */
   readonly ports?: readonly number[];
-  /** Own addresses of the interfaces to listen on; those in private networks unless said. */
+  /** Own addresses of the interfaces to listen on; default: those in private networks. */
   readonly interfaces?: readonly string[];
-  /** UDP port; 5353 unless a test needs its own. */
+  /** Default: 5353. */
   readonly udpPort?: number;
 }
 
 /**
- * Looks for mining services: on this machine, a Rigbridge or a service of the reference product that asks for no key; in
- * its private networks, each Rigbridge that announces itself as `_rigbridge._tcp`. Listed is what has answered by HTTP,
- * this machine's first, each service once. No key is sent to anybody. Never rejects for what the network does.
+ * Finds mining services: on this machine, a Rigbridge or a foreign server that requires no key; in its private networks,
+ * each Rigbridge that announces itself as `_rigbridge._tcp`. The list has each service that answered by HTTP once, those
+ * of this machine first. No key is sent. Never rejects for a fault of the network.
  */
 export async function findServices(options: FindOptions): Promise<FoundService[]> {
   const { signal, ports = [defaultPort] } = options;
@@ -38,15 +37,15 @@ export async function findServices(options: FindOptions): Promise<FoundService[]
     listen(options),
   ]);
   const { here, elsewhere } = byMachine(announced, ownAddresses());
-  const answering = await Promise.all([probeAll(here, signal), probeAll(elsewhere, signal)]);
-  const found = [...asked.filter((each) => each !== null), ...answering.flat()];
+  const probed = await Promise.all([probeAll(here, signal), probeAll(elsewhere, signal)]);
+  const found = [...asked.filter((each) => each !== null), ...probed.flat()];
   return found.filter(({ url }, index) => found.findIndex((other) => other.url === url) === index);
 }
 
-/** The port that a service listens on unless told otherwise, Rigbridge and reference product alike. */
+/** The default port of Rigbridge and of Awesome Miner. */
 const defaultPort = 17_790;
 const loopback = "127.0.0.1";
-/** All of them are asked at once. */
+/** All are probed at once. */
 const maxServices = 50;
 
 export interface Candidate {
@@ -55,7 +54,7 @@ export interface Candidate {
   readonly port: number;
 }
 
-/** What announces itself on this machine, which is asked by loopback first, and what does elsewhere. */
+/** Splits services into those on this machine, which are probed by loopback first, and those elsewhere. */
 export function byMachine(
   announced: readonly Candidate[],
   own: ReadonlySet<string>,
@@ -71,11 +70,11 @@ export function byMachine(
 
 async function probeOwn(port: number, signal: AbortSignal): Promise<FoundService | null> {
   const url = urlOf(loopback, port);
-  const answering = await probeService(url, signal);
-  return answering === null ? null : { url, name: machineName(), ...answering };
+  const probed = await probeService(url, signal);
+  return probed === null ? null : { url, name: machineName(), ...probed };
 }
 
-/** What has announced itself, each service once, under all addresses that it has for us. */
+/** The services that announce themselves, each once with all of its addresses. */
 async function listen({ signal, timeoutMs, interfaces, udpPort = mdnsPort }: FindOptions): Promise<Candidate[]> {
   const candidates = new Map<string, Candidate>();
   const listening = { signal, port: udpPort, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
@@ -92,12 +91,12 @@ async function listen({ signal, timeoutMs, interfaces, udpPort = mdnsPort }: Fin
   return [...candidates.values()];
 }
 
-/** Addresses of one service; each that does not answer costs time. */
+/** Addresses of one service; each one that does not answer costs time. */
 const maxHosts = 4;
 
 const nameOf = ({ text, label }: Announcement): string => oneLine(text.get("name") || label, 64);
 
-/** In the order of their names, then of their addresses. */
+/** Sorted by name, then by URL. */
 async function probeAll(candidates: readonly Candidate[], signal: AbortSignal): Promise<FoundService[]> {
   const found = await Promise.all(candidates.map((candidate) => probeFirst(candidate, signal)));
   return found.filter((each) => each !== null).toSorted((a, b) => compare(a.name, b.name) || compare(a.url, b.url));
@@ -105,12 +104,12 @@ async function probeAll(candidates: readonly Candidate[], signal: AbortSignal): 
 
 const compare = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
 
-/** By the first of its addresses at which it answers. */
+/** With the first of its addresses that answers. */
 async function probeFirst({ name, hosts, port }: Candidate, signal: AbortSignal): Promise<FoundService | null> {
   for (const host of hosts) {
     const url = urlOf(host, port);
-    const answering = await probeRigbridge(url, signal);
-    if (answering !== null) return { url, name, ...answering };
+    const probed = await probeRigbridge(url, signal);
+    if (probed !== null) return { url, name, ...probed };
   }
   return null;
 }

@@ -6,18 +6,18 @@ import { RigbridgeError } from "../contract/problems.ts";
 
 export interface ProbeResult {
   readonly kind: "rigbridge" | "reference";
-  /** null where it does not say. */
+  /** null if it reports none. */
   readonly version: string | null;
 }
 
-/** The Rigbridge at a URL, null where there is none. It is asked one short question, without a key; never rejects. */
+/** The Rigbridge at a URL, null if there is none. Sends one short request without a key; never rejects. */
 export const probeRigbridge = (url: string, signal: AbortSignal): Promise<ProbeResult | null> =>
   probe(url, async (wire) => {
     const version = await versionAt(wire, signal);
     return version === null ? null : { kind: "rigbridge", version };
   });
 
-/** Likewise a Rigbridge, or else a service of the reference product that asks for no key. */
+/** Likewise a Rigbridge, or else a foreign server that requires no key. */
 export const probeService = async (url: string, signal: AbortSignal): Promise<ProbeResult | null> =>
   (await probeRigbridge(url, signal)) ??
   (await probe(url, async (wire) => {
@@ -25,9 +25,8 @@ export const probeService = async (url: string, signal: AbortSignal): Promise<Pr
     return { kind, version: null };
   }));
 
-/** ms for one request. */
 const timeoutMs = 2_000;
-/** Bytes; what a Rigbridge says of its health is short. */
+/** The health of a Rigbridge is short. */
 const maxBytes = 10_000;
 
 const Health = z.object({ status: z.literal("ok"), version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]{0,50}$/) });
@@ -44,7 +43,7 @@ async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;
 }
 
-/** What does not answer as a service does is none; redirects are not followed. */
+/** null for a server that answers like neither; redirects are not followed. */
 async function probe(url: string, ask: (wire: Wire) => Promise<ProbeResult | null>): Promise<ProbeResult | null> {
   const wire = openWire(url, undefined);
   try {

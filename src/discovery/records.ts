@@ -4,20 +4,20 @@ import { machineName } from "./own-machine.ts";
 /** The service type of a Rigbridge (RFC 6763). */
 export const rigbridgeType = "_rigbridge._tcp.local";
 
-/** What is announced on one interface. */
+/** A Rigbridge as announced on one interface. */
 export interface AnnouncedEndpoint {
-  /** The part of its name that no other in the network has, of 12 bytes at most. */
+  /** The part of its name that is unique in the network, at most 12 bytes. */
   readonly id: string;
-  /** The interface's own. */
+  /** The interface's. */
   readonly address: string;
   readonly port: number;
   readonly version: string;
 }
 
-/** s that others may remember it, as long as an address (RFC 6762, 10), so that a killed one is soon forgotten. */
+/** The TTL of an address record (RFC 6762, 10), so that a killed service soon disappears. */
 const ttlSeconds = 120;
 
-/** The records that announce a Rigbridge, or with a `ttl` of 0 take it back. */
+/** The records that announce a Rigbridge, or with a `ttl` of 0 withdraw it. */
 export function recordsOf(endpoint: AnnouncedEndpoint, ttl = ttlSeconds): ResponseOutgoingPacket {
   const { instance, target } = namesOf(endpoint);
   const { address, port, version } = endpoint;
@@ -32,7 +32,7 @@ export function recordsOf(endpoint: AnnouncedEndpoint, ttl = ttlSeconds): Respon
   };
 }
 
-/** Is one of the questions about this Rigbridge? */
+/** Whether one of the questions is about this Rigbridge. */
 export function asksFor(questions: QueryPacket["questions"], endpoint: AnnouncedEndpoint): boolean {
   const { instance, target } = namesOf(endpoint);
   const types = new Map<string, readonly string[]>([
@@ -47,13 +47,13 @@ export function asksFor(questions: QueryPacket["questions"], endpoint: Announced
 
 const mostQuestions = 100;
 
-/** The machine's own name belongs to its system, so the address is under one of ours. */
+/** The machine's own name belongs to its operating system, so the address has a name of its own. */
 const namesOf = ({ id }: AnnouncedEndpoint) => ({
   instance: `${machineLabel(50)} ${id}.${rigbridgeType}`,
   target: `rigbridge-${id}.local`,
 });
 
-/** A label of DNS has 63 bytes at most, which a character more or less cannot be cut at. */
+/** A DNS label has at most 63 bytes; a multi-byte character must not be cut. */
 function machineLabel(longest: number): string {
   let name = machineName();
   while (Buffer.byteLength(name) > longest) name = name.slice(0, -1);

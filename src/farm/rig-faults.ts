@@ -22,11 +22,7 @@ export class RigFaults {
       this.#failing.delete(rig);
       return done;
     } catch (error) {
-      if (!this.#failing.has(rig))
-        this.#log.error(
-          { err: error },
-          `Miner ${rig} cannot be shown because of a fault in this program; other miners are not affected`,
-        );
+      if (!this.#failing.has(rig)) this.#log.error({ err: error }, `miner ${rig} cannot be shown`);
       this.#failing.add(rig);
       return fallback();
     }

@@ -2,18 +2,18 @@ import { deferredDelete, unlessFull } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** A rig that shows ever new pools grows no further than this; its oldest combinations are forgotten. */
+/** Bounds a rig that keeps reporting new pools; the oldest combinations are dropped. */
 const perMiner = 1_000;
 
-/** Ids of the pools on a miner: the same URL and worker keep theirs, and none is given twice. */
+/** Ids of the pools on a miner: the same URL and worker keep their id, and no id is reused. */
 export interface ActivePools {
   /**
-   * Synchronous, and never fails: what cannot be written now is kept and written with the next. `ordinal` tells
-   * apart pools of the same URL and worker, from 0.
+   * Synchronous, and never throws: what cannot be written now is written with a later one. `ordinal` distinguishes
+   * pools with the same URL and worker, from 0.
    */
   idOf(minerId: number, url: string, worker: string, ordinal: number): number;
   forget(minerId: number): Promise<void>;
-  /** Writes what is still unwritten. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
@@ -58,7 +58,7 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     unwritten = [];
   };
 
-  /** The id of the oldest combination when there are too many. */
+  /** Drops the oldest combination if there are too many; returns its id. */
   const dropOldest = (ids: Map<string, number>): number | undefined => {
     const [oldest] = ids.size > perMiner ? ids : [];
     if (oldest === undefined) return undefined;
@@ -72,7 +72,7 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     pools.ids.set(keyOf(url, worker, ordinal), pools.last);
     const added = { miner_id: minerId, id: pools.last, url, worker, ordinal };
     unwritten.push({ added, dropped: dropOldest(pools.ids) });
-    // Kept in `unwritten` otherwise; reading a rig must go on while the disk is full.
+    // If the disk is full it stays in `unwritten`: reading the rig must go on.
     unlessFull(flush);
     return pools.last;
   };

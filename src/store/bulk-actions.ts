@@ -1,31 +1,30 @@
 import { type Selectable, sql } from "kysely";
 import type { bulkStates } from "../contract/resources.ts";
 import { unknownOutcome } from "./commands.ts";
-import { isOneOf } from "./one-of.ts";
 import { CommandParameters } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** How long ended jobs are kept: so many ms, so many of them, and so many results in all of them. */
+/** Limits for ended jobs: their age, their number, and the number of their results. */
 const keptMs = 30 * 86_400_000;
-const keptJobs = 1_000;
-const keptResults = 1_000_000;
+const maxJobs = 1_000;
+const maxResults = 1_000_000;
 
-/** ms, beside the job's own delay between two starts, within which a job goes on after the service was away. */
+/** A job resumes if the service was stopped for no longer than this and the job's own delay. */
 const resumeWithinMs = 3_600_000;
-const awayTooLong = "the service stopped before it was sent, and was away for more than an hour";
+const awayTooLong = "the service stopped before it was sent, and did not start again within an hour";
 
 type BulkState = (typeof bulkStates)[number];
 
 export interface NewBulkAction {
-  /** Who asked, and through whose eyes; null = everybody's. */
+  /** Who requested it, and the user whose access applies; null = full access. */
   readonly actor: string;
   readonly userId: number | null;
   readonly action: string;
   /** Without secrets. */
   readonly parameters: CommandParameters;
-  /** Rigs told at once. */
+  /** Rigs that get their command at the same time. */
   readonly parallel: number;
   /** s between two starts. */
   readonly delay: number;
@@ -34,7 +33,7 @@ export interface NewBulkAction {
 
 export interface StoredBulkAction extends NewBulkAction {
   readonly id: number;
-  /** When it was asked for, epoch ms. */
+  /** When it was requested, epoch ms. */
   readonly time: number;
   /** Miners. */
   readonly total: number;
@@ -48,35 +47,33 @@ export interface BulkResult {
 }
 
 /**
- * Jobs, with a result for every miner from the beginning. What resolves survives the death of the process. A miner goes
- * queued → sent (`claim`), is bound to its command (`bind`) before a byte leaves, and ends (`end`).
+ * Jobs, with a result for every miner from the start. A resolved write survives a crash of the process. A miner goes
+ * from queued to sent (`claim`), is bound to its command (`bind`) before a byte is sent, and ends (`end`).
  */
 export interface BulkActionLog {
-  /** Running when any result is queued, else done; resolves with the job when it is on disk. */
+  /** Running if any result is queued, else done; resolves once it is on disk. */
   add(job: NewBulkAction, results: readonly BulkResult[]): Promise<StoredBulkAction>;
   get(id: number): Promise<StoredBulkAction | undefined>;
-  /** Newest first: of this user, or all. */
+  /** Newest first: those of this user, or all. */
   list(userId?: number): Promise<StoredBulkAction[]>;
-  /** In the order in which the miners were named. */
+  /** In the order of the request. */
   results(id: number): Promise<BulkResult[]>;
   running(): Promise<StoredBulkAction[]>;
-  /** Miners that are still queued, in order. */
+  /** Queued miners, in order. */
   queued(id: number): Promise<number[]>;
-  /** From queued to sent; false when it is not queued any more. */
+  /** From queued to sent; false if it is no longer queued. */
   claim(id: number, minerId: number): Promise<boolean>;
   bind(id: number, minerId: number, commandId: number): Promise<void>;
   end(id: number, result: BulkResult): Promise<void>;
-  /** What is queued is cancelled with these words, and so is a running job. Resolves with how many miners that were. */
+  /** Cancels queued miners, with this message, and a running job. Resolves with the number of miners. */
   cancel(id: number, message: string): Promise<number>;
-  /** A running job is done. */
   finish(id: number): Promise<void>;
 }
 
 /**
- * Opens the log and settles what the last run left open: what a command has become is taken over, and what no byte has
- * left for is queued again. In a store that is not as the last run left it (a restored backup) all that was open is
- * unknown, and what was left open long ago is given up: nobody expects it any more. Open it before the commands are,
- * which end all that is left of theirs.
+ * Opens the log and settles the miners that the last run left open: they take over the outcome of their command, or are
+ * queued again if nothing was sent. In a restored backup all open miners become unknown. Jobs left open long ago are
+ * cancelled: nobody expects them any more. Open it before the commands, which end their own open rows.
  */
 export const openBulkActions = async (
   sqlite: SqliteConnection,
@@ -98,7 +95,7 @@ export const openBulkActions = async (
       const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
       run(sent.set({ state: "queued", command_id: null }).where(isQueued));
       run(sent.set({ state: "unknown", message: "the service stopped before the rig answered" }));
-      // Clocks also go backwards.
+      // The clock may have been set back.
       const away = sql<number>`abs(${now()} - max(time, ${sentAt ?? 0}))`;
       const old = sql<boolean>`${away} > ${resumeWithinMs} + delay * 1000`;
       const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
@@ -116,7 +113,7 @@ export const openBulkActions = async (
     );
   });
 
-  /** From JSON in one statement: 100,000 statements would keep everything waiting for seconds. */
+  /** From JSON in one statement: 100,000 statements would block the process for seconds. */
   const insertResults = sqlite.prepare(
     `insert into bulk_result (bulk_action_id, miner_id, position, state, message)
       select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message' from json_each(?)`,
@@ -231,12 +228,12 @@ export const openBulkActions = async (
   };
 };
 
-/** How many of these ended jobs, newest first, are kept. */
+/** How many of these ended jobs, newest first, are within the limits. */
 const keptOf = (ended: readonly { readonly time: number; readonly total: number }[], now: number): number => {
   let results = 0;
   const first = ended.findIndex(({ time, total }, index) => {
     results += total;
-    return index >= keptJobs || time < now - keptMs || (index > 0 && results > keptResults);
+    return index >= maxJobs || time < now - keptMs || (index > 0 && results > maxResults);
   });
   return first === -1 ? ended.length : first;
 };

@@ -7,15 +7,15 @@ export type Stored<T> = T & {
   readonly id: number;
   /** "file": declared by the configuration file; "store": added over the API. */
   readonly owner: "file" | "store";
-  /** What the file calls it. */
+  /** Its key in the file. */
   readonly key: string | null;
   /** No longer declared by the file; kept for its id and history. */
   readonly disabled: boolean;
 };
 
-/** Rows live in memory and are written through: reads are synchronous, a resolved write is on disk. */
+/** Rows are kept in memory and written through: reads are synchronous, a resolved write is on disk. */
 export interface Collection<T> {
-  /** By id, with the disabled ones. The array changes never; a later call may return another. */
+  /** By id, disabled ones included. The array never changes; a later call may return another. */
   all(): readonly Stored<T>[];
   get(id: number): Stored<T> | undefined;
   add(value: T): Promise<Stored<T>>;
@@ -24,8 +24,8 @@ export interface Collection<T> {
   /** Throws not.found. */
   remove(id: number): Promise<void>;
   /**
-   * Takes what the configuration file declares, by key, in one transaction: new keys are added with owner "file",
-   * known ones changed and enabled, keys that are no longer there disabled.
+   * Applies what the configuration file declares, by key, in one transaction: new keys are added with owner "file",
+   * existing ones changed and enabled, and missing ones disabled.
    */
   declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>>;
 }
@@ -54,14 +54,14 @@ const entry = <T extends object>(
 });
 
 export interface CollectionKind<T> {
-  /** What one of them is called. */
+  /** Singular. */
   readonly name: string;
   readonly schema: z.ZodType<T>;
-  /** The first id is one more. */
+  /** The first id is one higher. */
   readonly after: number;
 }
 
-/** Reads a collection into memory. Throws store.refused when a row is not what `schema` says. */
+/** Reads a collection into memory. Throws store.refused if a row does not fit `schema`. */
 export const openCollection = async <T extends object>(
   sqlite: SqliteConnection,
   { name, schema, after }: CollectionKind<T>,
@@ -83,7 +83,7 @@ const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables[
     // Without the cause: a JSON error quotes the text, which may hold a password.
     throw new RigbridgeError(
       "store.refused",
-      `The store ${file} is damaged: ${name} ${row.id} cannot be read; restore it from a backup. Nothing was changed.`,
+      `The store ${file} is damaged: ${name} ${row.id} cannot be read; restore the store from a backup. Nothing was changed.`,
     );
   }
 };
@@ -159,7 +159,7 @@ class StoredCollection<T extends object> implements Collection<T> {
     return existing;
   }
 
-  /** Writes rows in one transaction, and then takes them into memory. */
+  /** Writes rows in one transaction, then updates memory. */
   #save(entries: readonly Entry<T>[]): void {
     if (entries.length === 0) return;
     const last = entries.reduce((highest, { row }) => Math.max(highest, row.id), this.#last);

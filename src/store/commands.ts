@@ -8,37 +8,37 @@ import type { RunMark } from "./run-mark.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** How long commands are kept: so many ms, and so many of them; the newest whatever the clock says. */
+/** Limits for commands: their age and number; the newest are kept whatever the clock says. */
 const keptMs = 400 * 86_400_000;
 const keptAtMost = 1_000_000;
 const keptAtLeast = 10_000;
-/** Commands between two looks at what is too old, and dropped at most by one. */
+/** Old commands are dropped after every so many new ones, at most so many at a time. */
 const pruneEvery = 100;
 const pruneBatch = 1_000;
-/** Rows that wait in memory for a store that cannot be written. */
+/** Rows kept in memory while the store cannot be written. */
 const unwrittenLimit = 10_000;
 const listLimit = 1_000;
 
 export interface CommandLog {
   /**
-   * A new row in state `queued`; resolves when it is on disk. While the store cannot be written rows wait in memory, so
-   * that rigs can be steered; of them nothing would be left if the process died. Throws store.full when too many wait.
+   * Adds a row in state `queued`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
+   * so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
    */
   add(command: NewCommand): Promise<StoredCommand>;
-  /** Resolves with the row as it is now. Throws not.found. */
+  /** Resolves with the changed row. Throws not.found. */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
   get(id: number): Promise<StoredCommand | undefined>;
   /** Newest first, at most 1,000. */
   list(wanted?: WantedCommands): Promise<StoredCommand[]>;
-  /** Writes what waits. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
-/** What is open in a store that is not as the last run left it. */
+/** For commands left open in a store that is not as the last run left it. */
 export const unknownOutcome =
-  "whether the rig was told is not known: the store was restored from a backup, or was last used by an older version";
+  "it is unknown whether this was sent, because the store was restored from a backup or last used by an older version";
 
-/** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
+/** Opens the log, ends commands that the last run left open (none is ever sent twice), and drops old ones. */
 export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now: () => number): Promise<CommandLog> => {
   const { tables } = sqlite;
   sqlite.write((run) => {
@@ -49,7 +49,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
     else end("queued", "unknown", unknownOutcome);
   });
   let last = mark.last.lastId("command");
-  /** Up to this id every row is on disk, if not as it is now. */
+  /** Up to this id every row is on disk, though perhaps not its latest change. */
   let onDisk = last;
   const unwritten = new Map<number, Row>();
 
@@ -82,11 +82,11 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
     );
   };
 
-  /** The row as it is now. */
+  /** The current row. */
   const find = async (id: number): Promise<Row | undefined> =>
     unwritten.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
 
-  /** Whether it is on disk. */
+  /** Whether the row is on disk now. */
   const write = (row: Row): boolean => {
     const written = unlessFull(() => {
       flush();
@@ -113,7 +113,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
     return rows.map((row) => fromRow(unwritten.get(row.id) ?? row));
   };
 
-  /** Newest first, what is in memory alone. */
+  /** Rows that are only in memory, newest first. */
   const listUnwritten = ({ minerIds, actor }: WantedCommands): StoredCommand[] => {
     const wanted = minerIds && new Set(minerIds);
     return [...unwritten.values()]

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
-/** Removes what is kept of miners. What a store that cannot be written does not let go yet goes with a later flush. */
+/** Deletes the rows of miners; if the store cannot be written now, a later flush does it. */
 export interface DeferredDelete {
   forget(minerId: number): void;
   /** Throws store.full. */
@@ -28,7 +28,7 @@ export const deferredDelete = (
   };
 };
 
-/** Whether it could be written; what else is thrown passes. */
+/** Whether the write succeeded; errors other than store.full are rethrown. */
 export const unlessFull = (write: () => void): boolean => {
   try {
     write();

@@ -2,29 +2,29 @@ import type { SQLOutputValue } from "node:sqlite";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
 export interface WantedCommands {
-  /** Of these miners; undefined = of all that there are and ever were. */
+  /** Of these miners; undefined = of all, removed ones included. */
   readonly minerIds?: readonly number[] | undefined;
   readonly actor?: string | undefined;
-  /** epoch ms */
+  /** Epoch ms. */
   readonly since?: number | undefined;
 }
 
-/** Ids of the newest commands on disk that are wanted, newest first, so many at most. */
+/** Ids of the wanted commands on disk, newest first, at most `limit`. */
 export type NewestCommands = (wanted: WantedCommands, limit: number) => number[];
 
-/** A miner and the newest of its commands that was not taken yet. */
+/** A miner and the newest of its commands that is not in the result yet. */
 interface Head {
   readonly minerId: number;
   readonly id: number;
 }
 
 /**
- * The commands of several miners, merged from the ends of their parts of an index: however many commands of others lie
- * between, an answer costs a look into the index for each miner and one or two for each command that is given.
+ * Merges the commands of several miners from the ends of their ranges in an index: however many commands of others lie
+ * between, a call costs one index look-up per miner and one or two per command returned.
  */
 export function newestCommands(sqlite: SqliteConnection): NewestCommands {
   const prepare = (sql: string) => sqlite.prepare(sql);
-  /** By the index command_miner, or by command_actor. */
+  /** By the index command_miner, or command_actor. */
   const lookups = (actor: string) => {
     const ofMiner = (miner: string) => `miner_id = ${miner} ${actor} and id > $after`;
     const last = (miner: string, bound: string) =>
@@ -60,7 +60,7 @@ export function newestCommands(sqlite: SqliteConnection): NewestCommands {
       .map((row): Head => ({ minerId: integer(row.miner), id: integer(row.id) }));
     const ids: number[] = [];
     for (let head = heads.shift(); head !== undefined && ids.length < limit; head = heads.shift()) {
-      // As far as no other miner's is newer.
+      // Down to the newest command of the next miner.
       const { minerId: miner, id } = head;
       const floor = heads[0]?.id ?? since;
       const found = run.all({ ...whose, miner, after: floor, head: id, limit: limit - ids.length });
@@ -80,7 +80,7 @@ export function newestCommands(sqlite: SqliteConnection): NewestCommands {
     });
 }
 
-/** Keeps the newest in front. */
+/** Keeps the newest first. */
 function insert(heads: Head[], head: Head): void {
   const at = heads.findIndex(({ id }) => id < head.id);
   heads.splice(at === -1 ? heads.length : at, 0, head);

@@ -1,22 +1,21 @@
 import { unlessFull } from "./deferred-delete.ts";
-import { isOneOf } from "./one-of.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 
-/** How many are kept; the oldest go first, on disk too. */
+/** Notifications kept, in memory and on disk; the oldest are dropped. */
 export const notificationLimit = 10_000;
 
 export interface NotificationLog {
   /** Newest first. The array never changes; a later call may return another. */
   list(): readonly StoredNotification[];
-  /** What cannot be written waits in memory, where it is listed, and is written with a later one. */
+  /** One that cannot be written is listed from memory, and written with a later one. */
   add(notification: NewNotification): Promise<StoredNotification>;
-  /** In one transaction; ids that are not there are passed over. */
+  /** In one transaction; unknown ids are ignored. */
   acknowledge(ids: readonly number[] | "all"): Promise<void>;
-  /** Likewise. */
+  /** In one transaction; unknown ids are ignored. */
   clear(ids: readonly number[] | "all"): Promise<void>;
-  /** Writes what waits. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
@@ -45,7 +44,7 @@ export const openNotifications = async (
   }));
 
   let last = mark.last.lastId("notification");
-  /** Up to this id every one is on disk. */
+  /** Up to this id every notification is on disk. */
   let onDisk = last;
 
   const flush = (): void => {

@@ -5,7 +5,7 @@ import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** The layout of a rig, so that one which is off at start keeps its shape. */
+/** The layout of a rig, so that a rig that is off at start keeps its boards and fans. */
 export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fans: z.int() });
 export type Layout = z.infer<typeof Layout>;
 
@@ -13,7 +13,7 @@ export type Layout = z.infer<typeof Layout>;
 export const KeptReason = z.object({ code: ReasonCode, text: z.string(), since: z.number() });
 export const Records = z.object({ bestShare: z.number().nullable(), foundBlocks: z.number().nullable() });
 
-/** What is remembered of a rig over restarts. */
+/** What is stored about a rig across restarts. */
 export interface RigMemory {
   readonly minerId: number;
   /** Unique over all miners. */
@@ -27,7 +27,7 @@ export interface RigMemory {
   /** Wh */
   readonly energy: number | null;
   readonly software: string | null;
-  /** Why it did not hash when that was written. */
+  /** Why it did not hash when this was written. */
   readonly reason: z.infer<typeof KeptReason> | null;
   readonly records: z.infer<typeof Records>;
 }
@@ -35,12 +35,12 @@ export interface RigMemory {
 export interface RigMemories {
   all(): readonly RigMemory[];
   get(minerId: number): RigMemory | undefined;
-  /** Throws in.use when another miner has this uid. */
+  /** Throws in.use if another miner has this uid. */
   remember(minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): Promise<void>;
-  /** In one transaction. Throws store.full; the values stay and are written with the next batch. */
+  /** In one transaction. Throws store.full; the values are kept and written with the next batch. */
   saveEnergy(batch: readonly { readonly minerId: number; readonly energy: number }[]): void;
   forget(minerId: number): Promise<void>;
-  /** Writes what is still unwritten. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
@@ -144,7 +144,7 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
   records: JSON.stringify(memory.records),
 });
 
-/** What no longer fits the schema is learnt again from the rig. */
+/** A value that no longer fits the schema is dropped; the rig is asked again. */
 const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typeof readShapes>): RigMemory => ({
   minerId: row.miner_id,
   uid: row.uid,
@@ -159,7 +159,7 @@ const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typ
   records: read(Records, row.records) ?? noRecords,
 });
 
-/** Rigs of one model have the same controls and layout: each text is read once, and what it says is shared. */
+/** Rigs of one model have the same controls and layout: each text is parsed once, and the value is shared. */
 const readShapes = () => ({
   controls: memoized((json) => read(z.array(Control), json)),
   layout: memoized((json) => read(Layout, json)),

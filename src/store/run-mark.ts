@@ -3,43 +3,43 @@ import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { unlessFull } from "./deferred-delete.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
-/** Tables whose rows may wait in memory while the store cannot be written. */
+/** Tables whose rows are kept in memory while the store cannot be written. */
 type BufferedTable = "command" | "notification";
 
-/** What the last run left. */
+/** The last run of the service. */
 export interface LastRun {
   /**
-   * Whether this store is as the last run left it. False for a copy of an earlier moment, as a restored backup is: since
-   * then anything may have been sent. False too where nothing tells, as on another machine.
+   * Whether this store is as the last run left it. False for a restored backup: anything may have been sent since. Also
+   * false if it is unknown, as on another machine.
    */
   readonly isUnchanged: boolean;
-  /** When it sent something last, epoch ms; null when nothing tells. */
+  /** When it last sent a command, epoch ms; null if unknown. */
   readonly sentAt: number | null;
-  /** The last id given in a table, also where its row was never written. */
+  /** The last id used in a table, even if its row was never written. */
   lastId(table: BufferedTable): number;
 }
 
 /**
- * A file beside the store counts what is sent, as the store itself does. A backup holds the store alone, so one that is
- * restored counts less than the file, or belongs to an earlier run. Written to the store first: a killed process leaves
- * a store that counts no less than its file. The file also holds ids that are given to rows which are not on disk.
+ * A file beside the store counts what is sent, as the store itself does. A backup contains only the store, so a restored
+ * one has a lower count than the file, or belongs to an earlier run. The store is written first, so that after a kill its
+ * count is no lower than the file's. The file also contains the last ids of rows that are not on disk.
  */
 export interface RunMark {
   readonly last: LastRun;
-  /** A new run begins: what the last one left is settled. */
+  /** Begins a new run, after the open rows of the last one are settled. */
   begin(): void;
-  /** Something is about to be sent; `save` and `publish` before it is. */
+  /** Counts a command that is about to be sent; call `save` and `publish` before sending it. */
   countSend(): void;
-  /** Within a transaction of the store: what is not in it yet. */
+  /** Saves the count, within a transaction of the store. */
   save(run: Run): void;
-  /** After the transaction, whether it could be written or not. Never throws. */
+  /** Call it after the transaction, even if that failed. Never throws. */
   publish(written: boolean): void;
-  /** An id was given to a row that waits in memory. */
+  /** A row that is only in memory has this id. */
   idGiven(table: BufferedTable, id: number): void;
   close(): void;
 }
 
-/** More rows than ever wait in memory: ids that may have been given are passed over. */
+/** Ids that may be in use are skipped: more than rows are ever kept in memory. */
 const skippedIds = 20_000;
 
 interface Content {
@@ -87,7 +87,7 @@ export const openRunMark = async (
     descriptor = null;
   };
 
-  /** In place, so that a full disk keeps nobody from it; a file that cannot be written must not be believed later. */
+  /** Overwrites in place, which works on a full disk; a file that cannot be written is deleted, so that it is not trusted. */
   const write = (): void => {
     if (descriptor === null || file === null) return;
     try {
@@ -102,7 +102,7 @@ export const openRunMark = async (
     last: { isUnchanged, sentAt: row?.time ?? null, lastId },
 
     begin: () => {
-      // A service also starts on a full disk; the next run then knows nothing of this one until something is written.
+      // A service also starts on a full disk; until something is written, the next run knows nothing of this one.
       isSaved = unlessFull(() => sqlite.write(save));
       descriptor = file === null ? null : open(file);
       write();
@@ -129,7 +129,7 @@ export const openRunMark = async (
   };
 };
 
-/** null where there is no space for it; the next run then does not know this one. */
+/** null if there is no space; the next run then knows nothing of this one. */
 const open = (file: string): number | null => {
   try {
     rmSync(file, { force: true });

@@ -14,48 +14,48 @@ import {
 } from "./packed-samples.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** Samples of 20 s lie together, by miner (migrations.ts says why). */
+/** Samples of 20 s are stored together, by miner (migrations.ts says why). */
 const span = 20_000;
 const hour = 3_600_000;
 const day = 86_400_000;
 
-/** How long after its end an hour is packed, for samples that come late. */
+/** An hour is packed this long after its end, for late samples. */
 const graceMs = 120_000;
-/** Miners for one step of packing or folding: about 1,500 samples, some 10 ms. */
+/** Miners per step of packing or folding: about 1,500 samples, some 10 ms. */
 const minersPerStep = 4;
-/** Samples for one transaction: some 10 ms. */
+/** Samples per transaction: some 10 ms. */
 const appendBatch = 5_000;
-/** Samples that wait for a store that cannot be written; the oldest go first. */
+/** Samples kept in memory while the store cannot be written; the oldest are dropped. */
 const unwrittenLimit = 100_000;
 
-/** History: every sample of the last days, hourly means before that. */
+/** History: every sample of the last days, and hourly means before that. */
 export interface Samples {
   /**
-   * Synchronous, in one transaction. What cannot be written waits, bounded, for the next call; throws store.full
-   * unless another program merely holds the file for the moment.
+   * Synchronous. Samples that cannot be written are kept, up to a limit, for the next call; throws store.full unless
+   * another program has the file locked for the moment.
    */
   append(rows: readonly Sample[]): void;
-  /** One step of moving finished hours into packed rows; true while there is more to do. */
+  /** Moves finished hours into packed rows, one step at a time; true while there is more to do. */
   pack(now: number): boolean;
   /**
-   * One step of turning days older than `raw` days into hourly means, and dropping means older than `hourly` days, the
-   * newest days on record excepted, as many as that.
+   * One step of turning days older than `raw` days into hourly means, and of dropping means older than `hourly` days;
+   * the newest `hourly` days on record are always kept.
    */
   prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
   /** One miner's samples with `from` <= time < `to`, oldest first. */
   read(minerId: number, from: number, to: number): Sample[];
-  /** The same in numbers, in no order. */
+  /** The same as numbers, in no order. */
   each(minerId: number, from: number, to: number, take: TakeSample): void;
-  /** About how many `read` would give, without reading them; no less, but for what waits to be written. */
+  /** An upper estimate of what `read` returns, without reading; unwritten samples are not counted. */
   count(minerId: number, from: number, to: number): number;
   forget(minerId: number): void;
-  /** Removes what could not be removed before. Throws store.full. */
+  /** Deletes what could not be deleted before, and writes unwritten samples. Throws store.full. */
   flush(): void;
 }
 
 /**
- * The values of a table's first key column from $from to $to that are really there, by leaps through the index; the
- * table is then read by (value, miner), so nothing is ever scanned.
+ * The existing values of a table's first key column from $from to $to, by leaps through the index; the table is then
+ * read by (value, miner), so it is never scanned.
  */
 const leaps = (table: string, column: string): string => `(
   with recursive leap(value) as (
@@ -65,14 +65,14 @@ const leaps = (table: string, column: string): string => `(
   )
   select value from leap where value <= $to)`;
 
-/** By name, as Node 22.13 does not take ?1 by position. */
+/** Named parameters, because Node 22.13 does not bind ?1 by position. */
 const keys = (unit: number, miner: number, from: number, to: number) => ({
   from: Math.floor(from / unit),
   to: Math.floor(to / unit),
   miner,
 });
 
-/** By length, as the bytes are not read. */
+/** Computed from the length, without reading the bytes. */
 const packedSamples = `sum((length(samples) - 1) / ${sampleSize})`;
 
 const miners = (table: string, column: string): string =>
@@ -101,7 +101,7 @@ export const openSamples = (sqlite: SqliteConnection): Samples => {
     saveDay: prepare("insert or replace into sample_day values (?, ?, ?)"),
     dropDays: prepare(`delete from sample_day where ${days}`),
     firstDay: prepare("select min(day) as first from sample_day"),
-    // By leaps, from the newest on.
+    // By leaps, from the newest day back.
     daysOnRecord: prepare(
       `with recursive leap(value) as (
         select max(day) from sample_day
@@ -163,8 +163,8 @@ export const openSamples = (sqlite: SqliteConnection): Samples => {
   };
 
   /**
-   * One step of dropping the first day, when it is before `before`. As many newer days must be on record as are kept:
-   * a clock that leaps ahead, or once stood wrong, costs no history.
+   * One step of dropping the first day, if it is before `before` and at least `kept` newer days are on record: a clock that
+   * jumps ahead, or was once wrong, costs no history.
    */
   const dropDay = (before: number, kept: number): boolean => {
     const first = sqlite.read(() => statements.firstDay.get()?.first);
@@ -231,7 +231,7 @@ export const openSamples = (sqlite: SqliteConnection): Samples => {
     read: (minerId, from, to) => {
       const samples: Sample[] = [];
       each(minerId, from, to, collecting(samples, minerId));
-      // A sample may come after its hour was packed.
+      // A sample may arrive after its hour was packed.
       return samples.sort((a, b) => a.time - b.time);
     },
 

@@ -40,7 +40,7 @@ export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
 export type { Samples } from "./samples.ts";
 
-/** All that outlives the process. Ids are whole numbers that are never given twice; times are epoch ms. */
+/** Everything that outlives the process. Ids are integers that are never reused; times are epoch ms. */
 export interface Store {
   readonly miners: Collection<StoredMiner>;
   readonly groups: Collection<StoredGroup>;
@@ -60,7 +60,7 @@ export interface Store {
   readonly memory: RigMemories;
   readonly power: PowerMemories;
   readonly samples: Samples;
-  /** Writes what could not be written before, as while the disk was full. Throws store.full. */
+  /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): void;
   close(): Promise<void>;
 }
@@ -71,12 +71,12 @@ export interface StoreOptions {
   readonly now: () => number;
 }
 
-/** External miners count from 1000000001 (2.2 of the API document). */
+/** Ids of external miners start at 1000000001 (2.2 of the API document). */
 const beforeMiners = 1_000_000_000;
 
 /**
- * Opens the store, and makes it when there is none. Throws store.refused, having changed nothing, when the file is
- * no store, of a newer version, damaged, out of reach, or held by another service.
+ * Opens the store, or creates it. Throws store.refused, having changed nothing, if the file is not a store, is of a newer
+ * version, damaged, inaccessible, or in use by another service.
  */
 export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => {
   if (file === ":memory:") return build(":memory:", now, { release: () => undefined }, noReserve);
@@ -106,9 +106,9 @@ const openFile = async (path: string, now: () => number, reserveReleased: boolea
 };
 
 /**
- * What a person declares or adds goes over one connection and survives the loss of power; what the service notes by
- * itself, often, goes over another and survives the death of the process. They share no table, so that in memory each
- * has a database of its own.
+ * What a user declares or adds is written on a connection that survives a power failure; what the service records often
+ * is written on a faster one that survives a crash of the process. They share no table, so in memory each has a database
+ * of its own.
  */
 const build = async (path: string, now: () => number, storeLock: Lock, reserve: DiskReserve): Promise<Store> => {
   const durable = new SqliteConnection(path, { durability: "full", busyTimeoutMs: 2_000, reserve });
@@ -136,7 +136,7 @@ const assemble = async (
 ): Promise<Store> => {
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
     openCollection(durable, { name, schema, after });
-  // First of all: a row that is none is refused before anything is changed.
+  // First, so that an invalid row is refused before anything is changed.
   const declaredRows = {
     miners: await collection("miner", StoredMiner, beforeMiners),
     groups: await collection("group", StoredGroup),
@@ -155,7 +155,7 @@ const assemble = async (
   const memory = await openRigMemories(fast);
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
-  // Before the commands are opened: it looks at what the last run left of them.
+  // Before the commands, because it reads the state in which the last run left them.
   const bulkActions = await openBulkActions(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
   const commands = await openCommands(fast, mark, now);

@@ -211,7 +211,7 @@ describe("the embedded broker", () => {
     await Promise.all(many);
     expect(await code(speaker.publishAsync("kept/more", "1", { qos: 1, retain: true }))).toBe(135);
     await speaker.publishAsync("kept/0", "another", { qos: 1, retain: true });
-    await until(() => said.some(isAbout(/no room for more retained messages/)), "the log to say why");
+    await until(() => said.some(isAbout(/retained messages have reached the limit/)), "the log to say why");
   });
 
   test("counts what comes along with a retained message too, and takes only so much of it", async () => {
@@ -270,7 +270,7 @@ describe("the embedded broker", () => {
     const speaker = await client(broker);
     for (let index = 0; index <= brokerLimits.queue; index += 1) await speaker.publishAsync("all", "1", { qos: 1 });
     await cutDeaf;
-    expect(said.some(isAbout(/"deaf": 1000 messages wait for it to acknowledge them/))).toBe(true);
+    expect(said.some(isAbout(/"deaf": 1000 messages wait for its acknowledgements/))).toBe(true);
 
     const socket = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
     const cut = within(once(socket, "close"), "the broker to cut off the one that releases nothing");
@@ -327,7 +327,7 @@ describe("the embedded broker", () => {
     ["without a username", { broker: { host: "192.0.2.1", port: 0 }, password: "a-good-one" }],
   ])("does not listen for others %s", async (_, settings) => {
     const refused = await problem(startBroker({ settings, log }));
-    expect(refused.message).toMatch(/lets others in only with mqtt.username and mqtt.password$/);
+    expect(refused.message).toMatch(/needs a login; set mqtt.username and mqtt.password$/);
   });
 
   test("says in a sentence that its port is taken", async () => {

@@ -231,7 +231,9 @@ describe("what is said twice", () => {
       });
       expect(await told()).toBe(before + 1);
       if (old !== null)
-        expect(hearing.said.map(({ msg }) => msg)).toContainEqual(expect.stringContaining("keeps (retain)"));
+        expect(hearing.said.map(({ msg }) => msg)).toContainEqual(
+          expect.stringContaining("A retained command is ignored"),
+        );
       await again.close();
       await old?.close();
       await listener.say(topic, "", { retain: true });

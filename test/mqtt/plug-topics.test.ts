@@ -121,7 +121,7 @@ describe.each([4, 5] as const)("with MQTT %d", (version) => {
     bridge.connection.publish({ topic: "plugs/last", payload: "1", qos: 1, retain: false });
     await others.until(({ topic }) => topic === "plugs/last");
     expect(others.heard.some(({ payload }) => payload === mallory)).toBe(false);
-    expect(said.some(({ msg }) => msg.startsWith("Not published"))).toBe(true);
+    expect(said.some(({ msg }) => msg.startsWith("A message is not published"))).toBe(true);
     // Others are heard there as before, by both.
     await others.say(saveUser, JSON.stringify({ id: 0, name: "bert" }));
     await until(async () => (await namesIn(bench)).includes("bert"), "the request of somebody else to be done");

@@ -111,6 +111,6 @@ test("a group of such rigs says that none has done it", async () => {
   await listener.say(`rigbridge/group/${hall?.id}/mining/set`, "OFF", { responseTopic: "answers/group" });
   const { payload } = await listener.until(({ topic }) => topic === "answers/group");
   expect(JSON.parse(payload)).toMatchObject({ status: "error", code: "rig.refused" });
-  expect(JSON.parse(payload).error).toMatch(/^None of 2 miners did it; the first: .* it only lets itself be read/);
+  expect(JSON.parse(payload).error).toMatch(/^All 2 miners failed; the first: .* it only lets itself be read/);
   expect(farm.rigs.map(({ model }) => model.mining)).toEqual(rigs.map(() => true));
 });
