@@ -238,7 +238,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program, perhaps another broker, uses that port",
+  EADDRINUSE: "another program listens there, perhaps another broker",
   EACCES: "this user may not open that port",
   EADDRNOTAVAIL: "this machine has no such address",
   ENOTFOUND: "the host name is unknown",

@@ -32,9 +32,9 @@ export function newestCommands(sqlite: SqliteConnection): NewestCommands {
     return {
       heads: prepare(
         `select miner, id from (select value as miner, (${last("value", "")}) as id from json_each($miners))
-          where id is not null order by id desc limit $most`,
+          where id is not null order by id desc limit $limit`,
       ),
-      run: prepare(`select id from command where ${ofMiner("$miner")} and id <= $head order by id desc limit $most`),
+      run: prepare(`select id from command where ${ofMiner("$miner")} and id <= $head order by id desc limit $limit`),
       below: prepare(last("$miner", "and id <= $floor")),
     };
   };

@@ -40,7 +40,7 @@ test("rigbridge mqtt ends with a sentence when another takes its place", async (
   const second = await running(args, /Connected/);
   const { code, stdout } = await first.ended;
   expect(code).toBe(1);
-  expect(stdout).toContain("Another bridge is at the broker");
+  expect(stdout).toContain("Another bridge uses the broker");
   second.signal("SIGTERM");
   await second.ended;
 });

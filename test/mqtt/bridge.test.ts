@@ -220,7 +220,7 @@ describe("a bridge", () => {
     await listener.until(at("rigbridge/bridge/info"));
     const second = await bridged(opened.service, { url: place });
     const why = await within(first.ended, "the first bridge to give its place");
-    expect(why?.message).toMatch(/^Another bridge is at the broker .* client id "rigbridge"/);
+    expect(why?.message).toMatch(/^Another bridge uses the broker .* client id "rigbridge"/);
     expect(said.at(-1)).toMatchObject({ level: 50, msg: why?.message });
     const from = listener.heard.length;
     await listener.say("homeassistant/status", "online");

@@ -241,7 +241,7 @@ describe("the embedded broker", () => {
     const speaker = await client(broker);
     for (let index = 0; index < brokerLimits.queue + 500; index += 1)
       await speaker.publishAsync("all", String(index), { qos: 1 });
-    await until(() => said.some(isAbout(/messages for "gone" are dropped: 1000 wait/)), "the log to say why");
+    await until(() => said.some(isAbout(/messages for "gone" are dropped, because 1000 already wait/)), "the log to say why");
     const back = connect(broker.url, { ...session, reconnectPeriod: 0, protocolVersion: 5, clean: false });
     closing.push(() => back.endAsync(true));
     const texts: string[] = [];

@@ -169,7 +169,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
     const second = await bridgeTo(opened.service, { url: `mqtt://127.0.0.1:${port}` });
     cleanup.push(() => second.close());
     expect((await within(first.ended, "the first bridge to give its place"))?.message).toMatch(
-      /^Another bridge is at the broker/,
+      /^Another bridge uses the broker/,
     );
     const from = listener.heard.length;
     await listener.say("homeassistant/status", "online");

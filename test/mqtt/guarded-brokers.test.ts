@@ -105,10 +105,10 @@ describe("a broker that wants a certificate of its clients", () => {
     await until(() => stranger.sentences().length > 0, "the log to say that the certificate is not taken");
     const place = url.replace("mqtts://", "");
     expect(none.sentences()).toEqual([
-      `The broker at ${place} wants a certificate; name its file as cert, and that of its key as key`,
+      `The broker at ${place} requires a client certificate; set mqtt.cert and mqtt.key`,
     ]);
     expect(stranger.sentences()).toEqual([
-      expect.stringMatching(new RegExp(`^The broker at ${place} does not take the certificate that cert names`)),
+      expect.stringMatching(new RegExp(`^The broker at ${place} refuses the certificate in mqtt.cert`)),
     ]);
     const { bridge } = await bridged({ url, ca, cert: at("bridge.pem"), key: at("bridge.key"), clientId: "right" });
     const connected = new Promise<void>((resolve) => bridge.connection.connected(resolve));

@@ -100,7 +100,7 @@ describe.each(rigs.map((rig, index) => ({ ...rig, index })))("$name", ({ name, c
     expect(answer).toMatchObject({ status: "error", code: refusal, error: expect.any(String) });
     // What keeps it from being told, whoever judged that.
     if (code === "control.absent") expect(answer.error).toMatch(/only lets itself be read|login/);
-    expect(said.slice(logged)).toMatchObject([{ level: 40, msg: `A command was refused: ${answer.error}` }]);
+    expect(said.slice(logged)).toMatchObject([{ level: 40, msg: `A command is refused: ${answer.error}` }]);
     expect([farm.rigs[index]?.requests.writes, farm.rigs[index]?.model.mining]).toEqual([[], true]);
     expect(JSON.parse(listener.last(`rigbridge/miner/${uid}/state`) ?? "")).toMatchObject({ mining: "ON" });
   });

@@ -37,7 +37,7 @@ async function bridged(settings: Omit<Partial<MqttSettings>, "url">, { service }
     topic === "rigbridge/bridge/state" && payload === "online" && !retained;
   await listener.until(online);
   const warnings = () =>
-    said.filter(({ level, msg }) => level === 40 && msg.startsWith("This bridge does not answer")).length;
+    said.filter(({ level, msg }) => level === 40 && msg.startsWith("The response topic of a command is not allowed")).length;
   return { listener, warnings };
 }
 
