@@ -92,10 +92,8 @@ class Announcer implements AnnouncedService {
     const { address, version, udpPort = mdnsPort, now = () => performance.now(), log } = this.#options;
     try {
       const mdns = await openMulticast(own, udpPort);
-      this.#announcers.set(
-        own,
-        new InterfaceAnnouncer(mdns, { id: this.#id, address: own, port: address.port, version }, now),
-      );
+      const endpoint = { id: this.#id, address: own, port: address.port, version };
+      this.#announcers.set(own, new InterfaceAnnouncer(mdns, endpoint, now));
     } catch (error) {
       if (!this.#warned.has(own)) log.warn(`This service is not announced on ${own}: ${reasonOf(error)}`);
       this.#warned.add(own);

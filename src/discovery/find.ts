@@ -32,10 +32,8 @@ export interface FindOptions {
  */
 export async function findServices(options: FindOptions): Promise<FoundService[]> {
   const { signal, ports = [defaultPort] } = options;
-  const [asked, announced] = await Promise.all([
-    Promise.all(ports.map((port) => probeOwn(port, signal))),
-    listen(options),
-  ]);
+  const own = Promise.all(ports.map((port) => probeOwn(port, signal)));
+  const [asked, announced] = await Promise.all([own, listen(options)]);
   const { here, elsewhere } = byMachine(announced, ownAddresses());
   const probed = await Promise.all([probeAll(here, signal), probeAll(elsewhere, signal)]);
   const found = [...asked.filter((each) => each !== null), ...probed.flat()];
@@ -45,7 +43,6 @@ export async function findServices(options: FindOptions): Promise<FoundService[]
 /** The default port of Rigbridge and of Awesome Miner. */
 const defaultPort = 17_790;
 const loopback = "127.0.0.1";
-/** All are probed at once. */
 const maxServices = 50;
 
 export interface Candidate {
@@ -61,9 +58,7 @@ export function byMachine(
 ): Readonly<Record<"here" | "elsewhere", Candidate[]>> {
   const isOwn = ({ hosts }: Candidate): boolean => hosts.some((host) => own.has(host));
   return {
-    here: announced
-      .filter(isOwn)
-      .map((candidate) => ({ ...candidate, hosts: [...new Set([loopback, ...candidate.hosts])] })),
+    here: announced.filter(isOwn).map((each) => ({ ...each, hosts: [...new Set([loopback, ...each.hosts])] })),
     elsewhere: announced.filter((candidate) => !isOwn(candidate)),
   };
 }

@@ -6,7 +6,7 @@ export interface FoundRigAt {
   /** As a user types it: without a default port. */
   readonly address: string;
   /** Make and model. */
-  readonly description: string;
+  readonly what: string;
   readonly hostname: string | null;
   /** Why it cannot be read. */
   readonly note: string | null;
@@ -15,7 +15,6 @@ export interface FoundRigAt {
 export interface RigSearch {
   /** Like 192.168.1.0/24 or 192.168.1.10:8080; absent = the private networks of this machine. */
   readonly networks?: readonly string[];
-  /** Ends the search early. */
   readonly signal: AbortSignal;
   found(rig: FoundRigAt): void;
   progress?(progress: Progress): void;
@@ -42,7 +41,7 @@ export async function findRigs({ networks, signal, found, progress }: RigSearch)
     announced: Promise.resolve(listening).then(({ announced }) => announced),
     signal,
     found: ({ address, identity, note }) =>
-      found({ address, description: describeRig(identity), hostname: identity.hostname, note }),
+      found({ address, what: describeRig(identity), hostname: identity.hostname, note }),
     ...(progress === undefined ? {} : { progress }),
   });
   return isOwn ? [...own.notes, ...(await listening).notes] : [];

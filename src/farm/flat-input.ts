@@ -11,8 +11,8 @@ import { type JsonObject, scalar } from "./values.ts";
 export function flatInput(operation: Operation, input: JsonObject): Decoded {
   const { params = {}, query, body } = operation;
   const names = { params: Object.keys(params), query: fieldsOf(query), body: fieldsOf(body) };
-  const known = [...names.params, ...names.query, ...names.body, "user_id"];
-  const unknown = Object.keys(input).filter((name) => !known.includes(name));
+  const keys = [...names.params, ...names.query, ...names.body, "user_id"];
+  const unknown = Object.keys(input).filter((name) => !keys.includes(name));
   const mistakes = unknown.map((path) => ({ path, message: "is not known to this operation" }));
   const texts = (fields: readonly string[]): [string, string][] =>
     fields.flatMap((name) => {

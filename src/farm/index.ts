@@ -12,8 +12,7 @@ export {
   toServiceCall,
 } from "./intents.ts";
 export { type HostLog, type Logger, logTo } from "./log.ts";
-export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
-export { PoolNames } from "./pool-names.ts";
+export { type ListedPool, listedPools, PoolNames, poolInUse } from "./pools.ts";
 export { RigFaults } from "./rig-faults.ts";
 export { type Totals, totalsOf } from "./totals.ts";
 export { type FarmListener, type FarmLists, readLists, watchFarm } from "./watch.ts";

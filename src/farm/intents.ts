@@ -6,7 +6,7 @@ import type { ActionReply, Miner } from "../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../contract/service.ts";
 import { checkTrigger } from "../contract/triggers.ts";
 import { wording } from "../contract/wording.ts";
-import { listedPools, poolInUse } from "./pool-choices.ts";
+import { listedPools, poolInUse } from "./pools.ts";
 import { isObject, scalar } from "./values.ts";
 
 /** What a user wants of a miner. */
@@ -27,8 +27,8 @@ export type ServiceCall =
 export function actionIntents(value: unknown): Intent[] {
   const { action, transaction: _, ...parameters } = isObject(value) ? value : { action: value };
   if (typeof action !== "string") throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
-  const given = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
-  const checked = bulkAction({ action, parameters: Object.fromEntries(given) });
+  const texts = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
+  const checked = bulkAction({ action, parameters: Object.fromEntries(texts) });
   if (checked.action === null) throw invalidAll(checked.mistakes.map(unprefixed));
   return [{ kind: "action", action: checked.action }];
 }
@@ -57,9 +57,9 @@ function settingOf(property: string, value: unknown): Intent {
   return { kind: "set", property, value: scalar(value, property) };
 }
 
-const refuseUnknown = (names: readonly string[], known: string): void => {
+const refuseUnknown = (names: readonly string[], keys: string): void => {
   if (names.length > 0)
-    throw invalidAll(names.map((path) => ({ path, message: `is not known; the keys are ${known}` })));
+    throw invalidAll(names.map((path) => ({ path, message: `is not a known key; the keys are ${keys}` })));
 };
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

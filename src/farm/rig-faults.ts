@@ -1,7 +1,5 @@
 /** A pino logger is one. */
-export interface FaultLog {
-  error(fields: { readonly err: unknown }, message: string): void;
-}
+type FaultLog = { error(fields: { readonly err: unknown }, message: string): void };
 
 /**
  * Isolates what a front end does for one rig: if it throws, other rigs are not affected, and the log has one entry with

@@ -38,13 +38,13 @@ const isOneAlgorithm = (miners: readonly Miner[]): boolean =>
   new Set(miners.map(({ readings }) => readings.algorithm).filter((algorithm) => algorithm !== null)).size <= 1;
 
 function sum(miners: readonly Miner[], read: (miner: Miner) => number | null): number | null {
-  const known = miners.map(read).filter((value) => value !== null);
-  return known.length === 0 ? null : rounded(known.reduce((total, value) => total + value, 0));
+  const values = miners.map(read).filter((value) => value !== null);
+  return values.length === 0 ? null : rounded(values.reduce((total, value) => total + value, 0));
 }
 
 const hottest = (miners: readonly Miner[]): number | null => {
-  const known = miners.map(({ readings }) => readings.temperature).filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((most, value) => Math.max(most, value));
+  const values = miners.map(({ readings }) => readings.temperature).filter((value) => value !== null);
+  return values.length === 0 ? null : values.reduce((most, value) => Math.max(most, value));
 };
 
 /** Keeps the digits of a counter; further ones are noise of binary fractions. */

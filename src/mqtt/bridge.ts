@@ -5,8 +5,7 @@ import type { OperationName } from "../contract/operations.ts";
 import type { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
-import type { Announcer } from "./announcer.ts";
-import { CommandInbox, caller } from "./command-inbox.ts";
+import { CommandInbox, caller, objectIn, textOf } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
@@ -18,8 +17,7 @@ import {
   type ReconnectDelays,
 } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
-import { objectIn, textOf } from "./payloads.ts";
-import { Publishing } from "./publishing.ts";
+import { type Announcer, Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
 import { Responder } from "./responder.ts";
 import { StaleTopics } from "./stale-topics.ts";
@@ -155,7 +153,7 @@ class RunningBridge implements Bridge {
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         happened: (event) => this.#publishing.happened(event),
-        summary: (summary) => this.#publishing.summary(summary),
+        summary: () => undefined,
         notification: (notification) => this.#publishing.notification(notification),
       },
     );

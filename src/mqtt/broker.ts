@@ -101,9 +101,8 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
   };
 }
 
-function addressOf(broker: MqttSettings["broker"]): { readonly host: string; readonly port: number } {
-  return typeof broker === "object" ? broker : { host: "127.0.0.1", port: 1883 };
-}
+const addressOf = (broker: MqttSettings["broker"]): { readonly host: string; readonly port: number } =>
+  typeof broker === "object" ? broker : { host: "127.0.0.1", port: 1883 };
 
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));

@@ -53,9 +53,9 @@ type Nature = PropertyKind | "prompt" | "derived";
 const natures = new Map<string, Nature>();
 
 function natureOf(field: string): Nature {
-  const known = natures.get(field) ?? findNature(field);
-  natures.set(field, known);
-  return known;
+  const nature = natures.get(field) ?? findNature(field);
+  natures.set(field, nature);
+  return nature;
 }
 
 function findNature(field: string): Nature {

@@ -9,7 +9,7 @@ import { type DisplayUnit, displayUnitFor } from "./miner-state.ts";
 const writeDelayMs = 500;
 
 /**
- * The unit in which each device's hash rate is displayed. It is chosen with the first known rate and never changes, since
+ * The unit in which each device's hash rate is displayed. It is chosen with the first chosen rate and never changes, since
  * that would break statistics. Kept in a small file; without one, it lasts as long as the process.
  */
 export class DisplayUnits {
@@ -63,8 +63,8 @@ export class DisplayUnits {
   }
 
   #of(device: string, hashrate: number | null, algorithm: string | null): DisplayUnit | null {
-    const known = this.#units.get(device);
-    if (known !== undefined) return known;
+    const chosen = this.#units.get(device);
+    if (chosen !== undefined) return chosen;
     const unit = displayUnitFor(hashrate, rateUnitOf(algorithm));
     if (unit === null) return null;
     this.#units.set(device, unit);

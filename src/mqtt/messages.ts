@@ -32,12 +32,12 @@ export class BrokerMessages implements Messages {
   }
 
   listen(name: string, listener: (message: ReceivedMessage) => void): () => void {
-    const known = this.#topics.get(name);
-    const topic = known ?? { listeners: new Set(), last: null };
+    const existing = this.#topics.get(name);
+    const topic = existing ?? { listeners: new Set(), last: null };
     // A function of its own, because the same listener may subscribe twice.
     const own = (message: ReceivedMessage): void => listener(message);
     topic.listeners.add(own);
-    if (known === undefined) {
+    if (existing === undefined) {
       this.#topics.set(name, topic);
       this.#link?.subscribe([name], this.#received);
     }

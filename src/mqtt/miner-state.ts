@@ -7,7 +7,7 @@ import {
   properties,
 } from "../contract/properties.ts";
 import type { Miner } from "../contract/resources.ts";
-import { poolInUse } from "../farm/index.ts";
+import { poolInUse, totalsOf } from "../farm/index.ts";
 
 /** A miner that can have topics: they are named by its uid. */
 export type MinerWithUid = Miner & { readonly uid: string };
@@ -120,20 +120,40 @@ export function minerState(miner: Miner, display: DisplayUnit | null): MinerStat
   return state;
 }
 
+/** A group or the whole farm as flat JSON: sums over its miners, null where no miner reports the value. */
+export function groupState(name: string, miners: readonly Miner[], display: DisplayUnit | null): MinerState {
+  const totals = totalsOf(miners);
+  const { hashrate, energy } = totals;
+  return {
+    name,
+    mining: isMining(miners) ? "ON" : "OFF",
+    ...totals,
+    hashrate_display: hashrate === null || display === null ? null : exact(hashrate / display.size),
+    energy_kwh: energy === null ? null : exact(energy / 1000),
+  };
+}
+
+/** Counts only miners that can be switched, if there are any: others would keep the switch on for ever. */
+function isMining(miners: readonly Miner[]): boolean {
+  const switched = miners.filter(({ controls }) => controls.some(({ key }) => key === "mining"));
+  return (switched.length > 0 ? switched : miners).some(({ isRunning }) => isRunning);
+}
+
+/** Further digits are noise of binary fractions. */
+const exact = (value: number): number => Number(value.toPrecision(12));
+
 /** The name of a field in the JSON and in topics: `power`, `board_1_temperature`, `fan_0_rpm`. */
 export function fieldOf({ of }: Property, name: string, part: Part): string {
   if (of === "miner") return name;
-  const made = (): string => name.replace(of, `${of}_${part}`);
-  if (part > 99) return made();
-  const names = partFields.get(name) ?? new Map<Part, string>();
+  const names = partFields.get(name) ?? [];
   partFields.set(name, names);
-  const field = names.get(part) ?? made();
-  names.set(part, field);
-  return field;
+  const made = names[part] ?? name.replace(of, `${of}_${part}`);
+  if (part < 100) names[part] = made;
+  return made;
 }
 
 /** Kept, because every reading needs all of them. */
-const partFields = new Map<string, Map<Part, string>>();
+const partFields = new Map<string, string[]>();
 
 /** To six digits: more of them are noise, and would make every message differ from the last. */
 const scaled = (value: PropertyValue, size: number): number | null =>

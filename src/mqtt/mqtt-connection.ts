@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { connect, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Logger } from "pino";
+import type { MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { matches } from "../contract/topic.ts";
 import { type BrokerError, type ConnectFailure, connectFailureOf } from "./connect-failure.ts";
@@ -8,16 +9,10 @@ import type { Message, MqttLink, Publication, SubscribeOptions } from "./mqtt-li
 import { Outgoing, type Wire } from "./outgoing.ts";
 import { PacketWatch } from "./packet-watch.ts";
 
-export interface ConnectionSettings {
+/** `ca`, `cert` and `key` are files. */
+export type ConnectionSettings = Pick<MqttSettings, "clientId" | "username" | "password" | "ca" | "cert" | "key"> & {
   readonly url: string;
-  readonly clientId: string;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  /** Files. */
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
+};
 
 export interface ConnectionOptions {
   readonly settings: ConnectionSettings;

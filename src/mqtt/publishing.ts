@@ -1,11 +1,9 @@
 import type { MinerEvent } from "../contract/events.ts";
-import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
+import type { Group, Miner, Notification } from "../contract/resources.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
-import type { Announcer } from "./announcer.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
-import { groupState } from "./group-state.ts";
-import { type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
+import { type DisplayUnit, groupState, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
 import type { MqttLink } from "./mqtt-link.ts";
 import type { Topics } from "./topics.ts";
 
@@ -23,6 +21,25 @@ export interface PublishingOptions {
   readonly now: () => number;
   /** A notification has come, or one may have been acknowledged. */
   readonly notified: () => void;
+}
+
+/**
+ * Announces miners, groups and the farm to other programs on the broker. The bridge calls it, debounced, for what is new
+ * or may have changed; the announcer decides whether to publish.
+ */
+export interface Announcer {
+  /** A miner is new or has changed. `display`: the unit of its hash rate, null while unknown. */
+  miner(miner: Miner, display: DisplayUnit | null): void;
+  /** A group is new or has changed; `miners` are its own and those of its subgroups. */
+  group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
+  /** The whole farm: all miners that have a uid. */
+  farm(miners: readonly Miner[], display: DisplayUnit | null): void;
+  /** The miner was removed: its announcement is cleared. */
+  minerRemoved(uid: string): void;
+  groupRemoved(id: number): void;
+  /** Publishes everything again, after a connect and when Home Assistant has started. */
+  reannounce(): void;
+  close(): void;
 }
 
 /** What was last published at a topic, and when it is published again. */
@@ -58,14 +75,13 @@ const expirySeconds = 180;
 const batch = 200;
 
 /** What the bridge publishes, and when, from the lists and events of the service. */
-export class Publishing implements Omit<FarmListener, "lost"> {
+export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, MinerEntry>();
   readonly #uids = new Map<number, string>();
   /** uids of miners whose state cannot be made. */
   readonly #failing = new Set<string>();
   readonly #sums = new Map<number, SumEntry>();
-  #summary: Summary | null = null;
   #round = 0;
   #isRead = false;
 
@@ -83,10 +99,9 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     return sum?.group == null ? undefined : (this.#members().get(groupId) ?? []);
   }
 
-  read({ miners, groups, summary }: FarmLists): void {
+  read({ miners, groups }: FarmLists): void {
     const { topics } = this.#options;
     this.#isRead = true;
-    this.#summary = summary;
     const here = new Set(miners.map(({ id }) => id));
     for (const id of [...this.#uids.keys()]) if (!here.has(id)) this.removed(id);
     for (const [id, { group }] of this.#sums)
@@ -122,17 +137,17 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     // Where a server lists two with one uid, the first keeps it.
     if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === uid) return;
     this.#uids.set(miner.id, uid);
-    const known: MinerWithUid = { ...miner, uid };
-    const before = holder?.miner ?? known;
+    const withUid: MinerWithUid = { ...miner, uid };
+    const before = holder?.miner ?? withUid;
     const display = this.#options.units.ofMiner(uid, miner);
-    const now = { miner: known, current: minerState(known, display) };
+    const now = { miner: withUid, current: minerState(withUid, display) };
     this.#failing.delete(uid);
     const entry = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
     this.#miners.set(uid, entry);
-    this.#publishStatusChange(before, known);
+    this.#publishStatusChange(before, withUid);
     this.#publishMiner(entry, isCommanded);
-    this.#options.announcer?.miner(known, display);
-    for (const id of [...this.#groupsOf(before), ...this.#groupsOf(known), farm]) {
+    this.#options.announcer?.miner(withUid, display);
+    for (const id of [...this.#groupsOf(before), ...this.#groupsOf(withUid), farm]) {
       const sum = this.#sums.get(id);
       if (sum !== undefined) sum.isDirty = true;
     }
@@ -158,7 +173,8 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.#uids.delete(id);
     if (uid === undefined || (entry?.miner.id !== id && !this.#failing.delete(uid))) return;
     this.#miners.delete(uid);
-    this.emptyMiner(uid);
+    const { state, availability } = this.#options.topics.miner(uid);
+    for (const topic of [state, availability]) this.empty(topic);
     this.#options.announcer?.minerRemoved(uid);
     for (const sum of this.#sums.values()) sum.isDirty = true;
   }
@@ -166,10 +182,6 @@ export class Publishing implements Omit<FarmListener, "lost"> {
   happened({ uid, event, value, before }: MinerEvent): void {
     if (uid === null || !this.#miners.has(uid)) return;
     this.#publishEvent(uid, { event_type: event, [eventReading[event]]: value, before });
-  }
-
-  summary(summary: Summary): void {
-    this.#summary = summary;
   }
 
   notification(notification: Notification): void {
@@ -222,11 +234,6 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     return this.#miners.has(id) || this.#failing.has(id);
   }
 
-  emptyMiner(uid: string): void {
-    const { state, availability } = this.#options.topics.miner(uid);
-    for (const topic of [state, availability]) this.empty(topic);
-  }
-
   empty(topic: string): void {
     this.#options.connection.publish({ topic, payload: "", qos: 1, retain: true });
   }
@@ -259,13 +266,13 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     if (!isDue(sum, state, now(), interval, always)) return;
     connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
     markPublished(sum, state, now());
-    if (group === null) announcer?.farm(this.#summary, miners, display);
+    if (group === null) announcer?.farm(miners, display);
     else announcer?.group(group, miners, display);
   }
 
   #updateSum(id: number, sum: Pick<SumEntry, "topic" | "device" | "name" | "group">): void {
-    const known = this.#sums.get(id) ?? { ...sum, state: null, at: 0, due: 0, isDirty: true };
-    this.#sums.set(id, Object.assign(known, sum));
+    const entry = this.#sums.get(id) ?? { ...sum, state: null, at: 0, due: 0, isDirty: true };
+    this.#sums.set(id, Object.assign(entry, sum));
   }
 
   #groupRemoved(id: number): void {

@@ -20,13 +20,13 @@ export interface CommandResponse {
 }
 
 export function responseOf(outcome: Outcome, transaction: unknown): CommandResponse {
-  const known = transaction === undefined ? {} : { transaction };
-  if ("data" in outcome) return { status: "ok", data: outcome.data, ...known };
+  const echo = transaction === undefined ? {} : { transaction };
+  if ("data" in outcome) return { status: "ok", data: outcome.data, ...echo };
   const { error } = outcome;
   if (!(error instanceof RigbridgeError))
-    return { status: "error", code: "internal", error: "The bridge failed; its log says why", ...known };
+    return { status: "error", code: "internal", error: "The bridge failed; its log says why", ...echo };
   const { code, message, errors } = error;
-  return { status: "error", code, error: message, ...(errors.length > 0 ? { errors } : {}), ...known };
+  return { status: "error", code, error: message, ...(errors.length > 0 ? { errors } : {}), ...echo };
 }
 
 /** The broker drops a response that it could not deliver within this (MQTT 5). */
@@ -106,13 +106,12 @@ export class Responder {
       this.#unlogged += 1;
       return false;
     }
-    const reason = error instanceof RigbridgeError ? { code: error.code } : { err: error };
-    log.warn({ topic: shortened(topic), ...reason }, `A command is refused: ${sentence(error)}`);
+    const [reason, sentence] =
+      error instanceof RigbridgeError ? [{ code: error.code }, error.message] : [{ err: error }, "the bridge failed"];
+    log.warn({ topic: shortened(topic), ...reason }, `A command is refused: ${sentence}`);
     return true;
   }
 }
-
-const sentence = (error: unknown): string => (error instanceof RigbridgeError ? error.message : "the bridge failed");
 
 const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 

@@ -39,9 +39,9 @@ export class SendQueue {
 
   put(message: QueuedMessage): void {
     const { topic, payload, retain } = message.publication;
-    const known = retain ? this.#byTopic.get(topic) : undefined;
-    if (known !== undefined) {
-      known.message = message;
+    const waiting = retain ? this.#byTopic.get(topic) : undefined;
+    if (waiting !== undefined) {
+      waiting.message = message;
       return;
     }
     this.#number += 1;
@@ -61,11 +61,11 @@ export class SendQueue {
 
   /** The first message; undefined if none waits. */
   take(): QueuedMessage | undefined {
-    const [kept, other] = [this.#retained.first, this.#others.first];
-    if (kept === undefined || (other !== undefined && other.number < kept.number)) return this.#takeOther();
+    const [retained, other] = [this.#retained.first, this.#others.first];
+    if (retained === undefined || (other !== undefined && other.number < retained.number)) return this.#takeOther();
     this.#retained.shift();
-    this.#byTopic.delete(kept.message.publication.topic);
-    return kept.message;
+    this.#byTopic.delete(retained.message.publication.topic);
+    return retained.message;
   }
 
   /** The number of messages dropped since the last call. */

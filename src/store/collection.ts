@@ -54,7 +54,6 @@ const entry = <T extends object>(
 });
 
 export interface CollectionKind<T> {
-  /** Singular. */
   readonly name: string;
   readonly schema: z.ZodType<T>;
   /** The first id is one higher. */

@@ -64,14 +64,14 @@ export const collecting =
     samples.push({
       minerId,
       time,
-      hashrate: known(hashrate),
-      power: known(power),
-      temperature: known(temperature),
-      energy: known(energy),
+      hashrate: orNull(hashrate),
+      power: orNull(power),
+      temperature: orNull(temperature),
+      energy: orNull(energy),
     });
   };
 
-const known = (number: number): number | null => (Number.isNaN(number) ? null : number);
+const orNull = (number: number): number | null => (Number.isNaN(number) ? null : number);
 
 /** Merges samples by time; where both have the same time, `newer` counts. */
 export const merge = (older: readonly Sample[], newer: readonly Sample[]): Sample[] =>

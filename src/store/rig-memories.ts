@@ -166,10 +166,10 @@ const readShapes = () => ({
 });
 
 const memoized = <T>(work: (text: string) => T): ((text: string) => T) => {
-  const known = new Map<string, T>();
+  const values = new Map<string, T>();
   return (text) => {
-    const value = known.get(text) ?? work(text);
-    known.set(text, value);
+    const value = values.get(text) ?? work(text);
+    values.set(text, value);
     return value;
   };
 };

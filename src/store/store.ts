@@ -91,7 +91,7 @@ export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => 
   });
 };
 
-/** `spent`: whether the disk is so full that the reserve had to be given up for this. */
+/** `reserveReleased`: the disk is full, and the reserve was released to open the store. */
 const openFile = async (path: string, now: () => number, reserveReleased: boolean): Promise<Store> => {
   const storeLock = lock(path);
   try {

@@ -37,7 +37,7 @@ const ttls = ({ answers }: ResponsePacket): number[] =>
 const isGoodbye = (packet: ResponsePacket): boolean => isAbout(packet) && ttls(packet).every((ttl) => ttl === 0);
 const isThere = (packet: ResponsePacket): boolean => isAbout(packet) && !isGoodbye(packet);
 
-describe("where a server is reached from the network", () => {
+describe("the addresses of a server in the network", () => {
   const own = ["192.168.1.5", "10.0.0.5"];
   test.each<[string, readonly string[]]>([
     ["0.0.0.0", own],
@@ -54,7 +54,7 @@ describe("where a server is reached from the network", () => {
 });
 
 describe("a service that announces itself", () => {
-  testWithMulticast("says so when it starts, and once more", async () => {
+  testWithMulticast("sends its announcement at the start, and once more", async () => {
     const { heard, hears } = await listener();
     await announce();
     await hears(isThere, "the service to announce itself");
@@ -67,22 +67,22 @@ describe("a service that announces itself", () => {
     ]);
   });
 
-  testWithMulticast("takes it back when it closes", async () => {
+  testWithMulticast("withdraws it when it closes", async () => {
     const { heard, hears } = await listener();
     const { announcing } = await announce();
     await hears(isThere, "the service to announce itself");
     await announcing.close();
-    const goodbye = await hears(isGoodbye, "the service to say goodbye");
+    const goodbye = await hears(isGoodbye, "the service to withdraw its announcement");
     expect(goodbye.answers).toMatchObject([{ type: "PTR" }, { type: "SRV" }, { type: "TXT" }, { type: "A" }]);
     expect(heard.at(-1)).toBe(goodbye);
   });
 
-  testWithMulticast("answers who asks, however often, once a second", async () => {
+  testWithMulticast("answers queries at most once a second", async () => {
     const { mdns, heard, hears } = await listener();
     let time = 0;
     await announce({ now: () => time });
     for (let asked = 0; asked < 50; asked += 1) mdns.query(rigbridgeType, "PTR");
-    // Said unasked, said again, and the answer.
+    // The announcement, its repetition, and the answer.
     await hears(() => heard.filter(isThere).length === 3, "the first answer after both announcements");
     time = 1_000;
     mdns.query(rigbridgeType, "PTR");
@@ -110,10 +110,10 @@ describe("a service that announces itself", () => {
     interfaces = onLoopback.interfaces;
     await hears(isThere, "the service to announce itself");
     interfaces = [];
-    await hears(isGoodbye, "the service to say goodbye");
+    await hears(isGoodbye, "the service to withdraw its announcement");
   });
 
-  test("says once in the log where it cannot be announced, and goes on", async () => {
+  test("logs once where it cannot be announced, and continues", async () => {
     let looked = 0;
     const seen = Promise.withResolvers<void>();
     const { announcing, warn } = await announce({

@@ -47,7 +47,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     await mosquitto.stop();
   });
 
-  test("every miner, group and the farm stand at the broker, and the bridge says what it is", async () => {
+  test("publishes every miner and group, the farm, and information about the bridge", async () => {
     await bridged(opened.service, { url: mosquitto.url, base: "home/rigs" });
     const groupList = groupsIn((await opened.service.listMiners({}, caller)).groupList);
     const miners = groupList.flatMap(({ minerList }) => minerList);
@@ -70,7 +70,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     }
   });
 
-  test("a miner that is told to stop and start does so, and its state follows", async () => {
+  test("a miner stops and starts on command, and its state follows", async () => {
     const { uid } = await opened.service.getMiner({ id: opened.steered }, caller);
     await bridged(opened.service, { url: mosquitto.url });
     const listener = await listening(mosquitto.url, ["rigbridge/#", "answers"]);
@@ -145,7 +145,7 @@ describe("a bridge", () => {
     return groupList.flatMap(({ minerList }) => minerList.map(({ uid }) => uid));
   };
 
-  test("publishes everything again each of 20 times that the broker is killed and has forgotten all", async () => {
+  test("publishes everything again each of 20 times the broker is killed and loses all messages", async () => {
     const url = await fresh();
     await bridged(opened.service, { url });
     const wanted = [
@@ -169,7 +169,7 @@ describe("a bridge", () => {
     }
   });
 
-  test("says that it is offline as long as its service cannot be asked, and online after that", async () => {
+  test("is offline while its service cannot be reached, and online after that", async () => {
     const url = await fresh();
     let isAway = true;
     const listMiners: typeof opened.service.listMiners = async (...asked) => {
@@ -196,7 +196,7 @@ describe("a bridge", () => {
     await listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`), from);
   });
 
-  test("says goodbye when it is closed", async () => {
+  test("publishes its will when it is closed", async () => {
     const url = await fresh();
     const bridge = await bridged(opened.service, { url });
     const listener = await listening(url, ["rigbridge/bridge/state"]);
@@ -205,7 +205,7 @@ describe("a bridge", () => {
     await listener.until(({ payload }) => payload === "offline");
   });
 
-  test.each([5, 4] as const)("stops with a sentence when another takes its place (MQTT %d)", async (version) => {
+  test.each([5, 4] as const)("stops with an error when another bridge takes over (MQTT %d)", async (version) => {
     const url = await fresh();
     let place = url;
     if (version === 4) {
@@ -228,7 +228,7 @@ describe("a bridge", () => {
     expect(second.connection.isConnected).toBe(true);
   });
 
-  test("takes away what an earlier run has left for miners and groups that are no more", async () => {
+  test("clears what an earlier run retained for miners and groups that no longer exist", async () => {
     const url = await fresh();
     const listener = await listening(url);
     for (const topic of ["miner/gone/state", "miner/gone/availability", "group/77/state", "miner/gone/other"])
@@ -239,7 +239,7 @@ describe("a bridge", () => {
     expect((await keptAt(url)).has("rigbridge/miner/gone/other")).toBe(true);
   });
 
-  test("keeps the unit of each hash rate over a restart", async () => {
+  test("keeps the unit of each hash rate across a restart", async () => {
     const url = await fresh();
     const folder = mkdtempSync(join(tmpdir(), "rigbridge-units-"));
     cleanup.push(() => rmSync(folder, { recursive: true }));
@@ -255,7 +255,7 @@ describe("a bridge", () => {
     expect(JSON.parse(readFileSync(unitsFile, "utf8"))).toMatchObject({ [uid ?? ""]: "MH/s", farm: "TH/s" });
   });
 
-  test("tells a rename at once, and empties the topics of a miner that is deleted", async () => {
+  test("publishes a new name at once, and clears the topics of a deleted miner", async () => {
     const url = await fresh();
     await bridged(opened.service, { url });
     const listener = await listening(url);

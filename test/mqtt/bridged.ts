@@ -3,7 +3,7 @@ import { MqttSettings } from "../../src/config/mqtt.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
 
-/** ms: broker and service come back quickly here. */
+/** ms: broker and service restart quickly here. */
 export const quick = { first: 20, longest: 100 };
 
 export interface Said {
@@ -11,7 +11,7 @@ export interface Said {
   readonly msg: string;
 }
 
-/** A log that remembers, and its sentences. */
+/** A log that keeps its lines. */
 export function hearingLog(): { readonly log: Logger; readonly said: Said[] } {
   const said: Said[] = [];
   const log: Logger = pino({ level: "info" }, { write: (line: string) => void said.push(JSON.parse(line)) });
@@ -22,7 +22,7 @@ const silent: Logger = pino({ level: "silent" });
 
 type Settings = Partial<MqttSettings> & { readonly url: string };
 
-/** A bridge between a service and a broker, with readings at most every second; it answers at `answers` too. */
+/** A bridge between a service and a broker, with readings at most every second; it may respond at `answers`. */
 export async function bridgeTo(
   service: MiningService,
   wanted: Settings,

@@ -86,7 +86,7 @@ const control = async (id: number, key: string) =>
   (await service.pollMiner({ id }, caller)).controls.find((each) => each.key === key)?.value;
 
 describe("a command", () => {
-  test("sets a property from plain text, as Home Assistant says it, and from JSON", async () => {
+  test("sets a property from plain text, as Home Assistant sends it, and from JSON", async () => {
     const topic = `miner/${axeos.uid}/frequency/set`;
     expect(await ask(topic, "500")).toMatchObject({ status: "ok", data: { frequency: 500, state: "done" } });
     expect(await control(axeos.id, "frequency")).toBe(500);
@@ -98,7 +98,7 @@ describe("a command", () => {
     expect(await control(axeos.id, "frequency")).toBe(520);
   });
 
-  test("switches with ON and OFF, and the state says at once what the rig then reports", async () => {
+  test("switches with ON and OFF, and the state shows at once what the rig then reports", async () => {
     const from = listener.heard.length;
     const set = `miner/${sticks.uid}/board_0/set`;
     expect(await ask(set, "OFF")).toMatchObject({ status: "ok", data: { board_0: "OFF" } });
@@ -115,7 +115,7 @@ describe("a command", () => {
     expect(await ask(`miner/${axeos.uid}/fan/set`, "auto")).toMatchObject({ data: { fan: "auto" } });
   });
 
-  test("does an action that is a word, or JSON with parameters", async () => {
+  test("executes an action given as a word, or as JSON with parameters", async () => {
     const locate = '{"action": "locate", "on": true}';
     expect(await ask(`miner/${whatsminer.uid}/action`, locate)).toMatchObject({
       status: "ok",
@@ -127,7 +127,7 @@ describe("a command", () => {
     expect(await ask(`miner/${whatsminer.uid}/locate/set`, "OFF")).toMatchObject({ data: { locate: "OFF" } });
   });
 
-  test("is answered where the sender wants it, with the sender's correlation", async () => {
+  test("is answered at the sender's response topic with its correlation data", async () => {
     const options = { responseTopic: "answers/of/mine", correlation: "abc" };
     const from = listener.heard.length;
     await ask(`miner/${axeos.uid}/frequency/set`, "515", options);
@@ -135,7 +135,7 @@ describe("a command", () => {
     expect(answer.correlation).toBe("abc");
   });
 
-  test("is never answered where it would be a command", async () => {
+  test("is never answered at a command topic", async () => {
     const from = listener.heard.length;
     const responseTopic = `${base}/miner/${axeos.uid}/set`;
     await listener.say(`${base}/miner/${axeos.uid}/frequency/set`, "nonsense", { responseTopic });
@@ -143,7 +143,7 @@ describe("a command", () => {
     expect(listener.heard.slice(from).some(({ topic }) => topic === responseTopic)).toBe(false);
   });
 
-  test("for a group reaches each of its miners that can be told it", async () => {
+  test("for a group reaches each of its miners that has the control", async () => {
     const [hall] = await service.listGroups({}, caller);
     const answer = await ask(`group/${hall?.id}/action`, '{"action": "set", "property": "locate", "value": "OFF"}');
     expect(answer).toMatchObject({ status: "ok" });
@@ -156,7 +156,7 @@ describe("a command", () => {
   });
 });
 
-describe("what is refused, with nothing done", () => {
+describe("an invalid command is refused and not executed:", () => {
   let before: number;
   let refused = 0;
   beforeEach(async () => {
@@ -167,27 +167,27 @@ describe("what is refused, with nothing done", () => {
   });
 
   test.each([
-    ["text for a number", "frequency/set", "fast", "input.invalid"],
-    ["what is out of range", "frequency/set", "9000", "input.invalid"],
-    ["a number that is none", "frequency/set", "NaN", "input.invalid"],
+    ["text instead of a number", "frequency/set", "fast", "input.invalid"],
+    ["a number out of range", "frequency/set", "9000", "input.invalid"],
+    ["NaN", "frequency/set", "NaN", "input.invalid"],
     ["a list", "frequency/set", "[500]", "input.invalid"],
     ["broken JSON", "frequency/set", '{"value": 500', "input.invalid"],
     ["JSON with another key", "frequency/set", '{"value": 500, "vaule": 1}', "input.invalid"],
     ["JSON without a value", "frequency/set", "{}", "input.invalid"],
     ["null", "frequency/set", '{"value": null}', "input.invalid"],
-    ["a word that a switch does not take", "mining/set", "MAYBE", "input.invalid"],
-    ["off for what is done once", "set", '{"reboot": "OFF"}', "input.invalid"],
-    ["false for what is done once", "restart/set", "false", "input.invalid"],
+    ["an invalid word for a switch", "mining/set", "MAYBE", "input.invalid"],
+    ["off for a one-time action", "set", '{"reboot": "OFF"}', "input.invalid"],
+    ["false for a one-time action", "restart/set", "false", "input.invalid"],
     ["off for a lamp that only flashes", "locate/set", "OFF", "input.invalid"],
     ["an unknown property", "frequenzy/set", "500", "input.invalid"],
-    ["a property that is only shown", "hashrate/set", "500", "control.absent"],
+    ["a read-only property", "hashrate/set", "500", "control.absent"],
     ["a control that this rig does not have", "power_limit/set", "500", "control.absent"],
-    ["a board that is not there", "board_7/set", "ON", "control.absent"],
+    ["a missing board", "board_7/set", "ON", "control.absent"],
     ["an unknown pool", "pool/set", "nowhere", "input.invalid"],
     ["one unknown property among others", "set", '{"frequency": 500, "x": 1}', "input.invalid"],
-    ["one that it cannot be told among others", "set", '{"frequency": 500, "power_limit": 1}', "control.absent"],
+    ["one missing control among others", "set", '{"frequency": 500, "power_limit": 1}', "control.absent"],
     ["nothing to set", "set", '{"transaction": 1}', "input.invalid"],
-    ["plain text for several", "set", "500", "input.invalid"],
+    ["plain text for several properties", "set", "500", "input.invalid"],
     ["a forbidden name", "set", '{"__proto__": {"a": 1}}', "input.invalid"],
     ["deep nesting", "set", `{"a":${"[".repeat(100)}${"]".repeat(100)}}`, "input.invalid"],
     ["an unknown action", "action", "explode", "input.invalid"],
@@ -196,7 +196,7 @@ describe("what is refused, with nothing done", () => {
     ["an action that is a number", "action", '{"action": 5}', "input.invalid"],
     ["65,537 bytes", "set", Buffer.alloc(65_537, " "), "body.too-large"],
     ["a megabyte", "frequency/set", Buffer.alloc(1_048_576, "5"), "body.too-large"],
-    ["what is no UTF-8", "frequency/set", Buffer.from([0xff, 0xfe, 0x35]), "input.invalid"],
+    ["invalid UTF-8", "frequency/set", Buffer.from([0xff, 0xfe, 0x35]), "input.invalid"],
   ])("%s", async (_, topic, payload, code) => {
     const answer = await ask(`miner/${axeos.uid}/${topic}`, payload);
     expect(answer).toMatchObject({ status: "error", code, error: expect.any(String) });
@@ -212,9 +212,9 @@ describe("what is refused, with nothing done", () => {
   });
 });
 
-describe("what is said twice", () => {
+describe("a repeated command", () => {
   test.each(["MQTT 5", "MQTT 3.1.1"])(
-    "a command that the broker keeps is not done at the next start (%s)",
+    "that the broker retains is not executed at the next start (%s)",
     async (version) => {
       const topic = `${base}/miner/${axeos.uid}/voltage/set`;
       await listener.say(topic, "1200", { retain: true });
@@ -244,7 +244,7 @@ describe("what is said twice", () => {
     },
   );
 
-  test("with one correlation it is done once, and answered twice", async () => {
+  test("with the same correlation is executed once, and answered twice", async () => {
     const before = await told();
     const options = { responseTopic: "answers/twice", correlation: "same" };
     await ask(`miner/${axeos.uid}/frequency/set`, "480", options);
@@ -252,7 +252,7 @@ describe("what is said twice", () => {
     expect(await told()).toBe(before + 1);
   });
 
-  test("while it is under way it is done once", async () => {
+  test("is executed once while the first is under way", async () => {
     const before = await told();
     const from = listener.heard.length;
     for (let count = 0; count < 5; count += 1) await listener.say(`${base}/miner/${axeos.uid}/fan/set`, "55");
@@ -262,14 +262,14 @@ describe("what is said twice", () => {
     expect(await control(axeos.id, "fan")).toBe(56);
   });
 
-  test("later it is done again, since it is wanted again", async () => {
+  test("is executed again later", async () => {
     const before = await told();
     await ask(`miner/${axeos.uid}/fan/set`, "57");
     await ask(`miner/${axeos.uid}/fan/set`, "57");
     expect(await told()).toBe(before + 2);
   });
 
-  test("in turn, the last one holds", async () => {
+  test("commands are executed in order, and the last one wins", async () => {
     const topic = `${base}/miner/${sticks.uid}/board_1/set`;
     const from = listener.heard.length;
     for (const word of ["OFF", "ON", "OFF", "ON"]) await listener.say(topic, word);
@@ -280,7 +280,7 @@ describe("what is said twice", () => {
   });
 });
 
-test("hundreds of garbage messages are answered so often, logged as often, and keep nothing else waiting", async () => {
+test("hundreds of garbage messages are answered and logged at a limited rate, and delay nothing else", async () => {
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const from = listener.heard.length;
   const logged = said.length;
@@ -296,7 +296,7 @@ test("hundreds of garbage messages are answered so often, logged as often, and k
   expect(said.length - logged).toBeLessThanOrEqual(21 * seconds);
 });
 
-test("a word is an action", async () => {
+test("a plain word is an action", async () => {
   const options = { responseTopic: "answers/last" };
   expect(await ask(`miner/${sticks.uid}/action`, "restart", options)).toMatchObject({ status: "ok" });
 });

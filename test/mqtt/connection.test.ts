@@ -53,7 +53,7 @@ async function listening(url: string, filters?: readonly string[]) {
 const message = { topic: "home/a", payload: "1", qos: 1, retain: false } as const;
 
 describe("a connection", () => {
-  test("speaks MQTT 5, and leaves its will retained when it closes", async () => {
+  test("uses MQTT 5, and publishes its will, retained, when it closes", async () => {
     const { url } = await broker();
     const { connection } = await open({ url });
     await connects(connection);
@@ -65,7 +65,7 @@ describe("a connection", () => {
     await expect(within(connection.ended, "the connection to end")).resolves.toBeNull();
   });
 
-  test("falls back to 3.1.1 where the broker refuses 5", async () => {
+  test("falls back to 3.1.1 if the broker refuses 5", async () => {
     const { port } = await broker();
     const old = await startOldBroker(port);
     cleanup.push(() => old.close());
@@ -78,7 +78,7 @@ describe("a connection", () => {
     await listener.until(({ topic }) => topic === "home/a");
   });
 
-  test("comes back each time the broker is killed, and listens again", async () => {
+  test("reconnects and subscribes again each time the broker is killed", async () => {
     const mosquitto = await broker();
     const { connection } = await open({ url: mosquitto.url });
     const heard: Message[] = [];
@@ -97,7 +97,7 @@ describe("a connection", () => {
     expect(heard.map(({ payload }) => payload.toString())).toEqual(["0", "1", "2", "3", "4"]);
   });
 
-  test("says once that no broker answers, and connects as soon as there is one", async () => {
+  test("logs once that no broker answers, and connects as soon as there is one", async () => {
     const mosquitto = await broker();
     await mosquitto.kill();
     const { connection, sentences } = await open({ url: mosquitto.url });
@@ -107,7 +107,7 @@ describe("a connection", () => {
     await connects(connection);
   });
 
-  test("says once that the password is wrong, without it", async () => {
+  test("logs once that the password is wrong, without the password", async () => {
     const { url } = await broker({ users: { anna: "right-password" } });
     const { sentences } = await open({ url, username: "anna", password: "wrong-password" });
     await until(() => sentences().length > 0, "the log to say that the password is wrong");
@@ -124,7 +124,7 @@ describe("a connection", () => {
     await connects(right.connection);
   });
 
-  test("does not take what is no broker for one", async () => {
+  test("recognises a server that is not a broker", async () => {
     const { createServer } = await import("node:http");
     const port = await freePort();
     const server = createServer((_request, response) => response.end("hello")).listen(port, "127.0.0.1");
@@ -134,7 +134,7 @@ describe("a connection", () => {
     expect(sentences()[0]).toMatch(/127\.0\.0\.1/);
   });
 
-  test("trusts a broker with the certificate of who signed its own, and no other", async () => {
+  test("trusts a broker only with the certificate of its authority", async () => {
     const folder = mkdtempSync(join(tmpdir(), "rigbridge-tls-"));
     cleanup.push(() => rmSync(folder, { recursive: true }));
     const [ca, key] = [join(folder, "ca.pem"), join(folder, "key.pem")];
@@ -153,8 +153,8 @@ describe("a connection", () => {
   });
 });
 
-describe("what is published while there is no broker", () => {
-  test("waits only when it must arrive and has not expired; telemetry and what is retained do not", async () => {
+describe("a message published without a connection", () => {
+  test("waits only if it must arrive and has not expired; telemetry and retained messages do not wait", async () => {
     const mosquitto = await broker();
     await mosquitto.kill();
     let now = Date.now();
@@ -179,7 +179,7 @@ describe("what is published while there is no broker", () => {
       expect(topics).not.toContain(lost);
   });
 
-  test("is the newest thousand", async () => {
+  test("waits if it is among the newest thousand", async () => {
     const mosquitto = await broker();
     const listener = await listening(mosquitto.url, ["home/a"]);
     const { connection } = await open({ url: mosquitto.url });
@@ -192,7 +192,7 @@ describe("what is published while there is no broker", () => {
   });
 });
 
-test("what the broker does not take, by its size or by rights, is said once and harms nothing else", async () => {
+test("a message that the broker refuses for its size or rights is logged once and affects no other", async () => {
   const { url } = await broker({ config: ["max_packet_size 2000"] });
   const listener = await listening(url);
   const { connection, sentences } = await open({ url });
@@ -206,7 +206,7 @@ test("what the broker does not take, by its size or by rights, is said once and 
   expect(connection.isConnected).toBe(true);
 });
 
-test("many messages with QoS 1 are under way at once, in order", async () => {
+test("many QoS 1 messages are under way at once, in order", async () => {
   // A broker drops what a subscriber is too slow for, which is not what this is about.
   const { url } = await broker({ config: ["max_queued_messages 0"] });
   const listener = await listening(url, ["home/#"]);
@@ -218,7 +218,7 @@ test("many messages with QoS 1 are under way at once, in order", async () => {
   expect(listener.heard.map(({ payload }) => Number(payload))).toEqual([...Array(3_000).keys()]);
 });
 
-test("what the broker keeps is heard as such, and not by who listens to fresh messages only", async () => {
+test("retained messages are delivered as such, but not to subscribers of fresh messages only", async () => {
   const { url } = await broker();
   const sender = await listening(url, ["nothing"]);
   await sender.say("home/a", "kept", { retain: true });
@@ -234,8 +234,8 @@ test("what the broker keeps is heard as such, and not by who listens to fresh me
   expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("said");
 });
 
-describe("a broker that sends too much", () => {
-  test("is told by MQTT 5 how large a packet may be, and keeps back what is larger", async () => {
+describe("a broker that sends too large packets", () => {
+  test("is told the maximum packet size by MQTT 5, and does not send larger ones", async () => {
     const { url } = await broker();
     const sender = await listening(url, ["nothing"]);
     const { connection } = await open({ url });
@@ -249,7 +249,7 @@ describe("a broker that sends too much", () => {
     expect(connection.isConnected).toBe(true);
   });
 
-  test("is cut off at the head of the packet, before it has come, with a sentence; and is tried again", async () => {
+  test("is disconnected at the header of the packet, before the rest arrives, and reconnected", async () => {
     const sent: { readonly sent: number }[] = [];
     const rude = await startRudeBroker((socket) => {
       socket.write(beginningOf("home/a", 200_000_000));
@@ -266,7 +266,7 @@ describe("a broker that sends too much", () => {
     );
   });
 
-  test("is cut off where it sends with QoS 2 what nobody would acknowledge", async () => {
+  test("is disconnected if it sends with QoS 2", async () => {
     const rude = await startRudeBroker((socket) => void socket.write(beginningOf("home/a", 100, { qos: 2 })));
     cleanup.push(() => rude.close());
     const { sentences } = await open({ url: rude.url });
@@ -274,7 +274,7 @@ describe("a broker that sends too much", () => {
     expect(sentences()).toContainEqual(expect.stringMatching(/sends a message with QoS 2/));
   });
 
-  test("by WebSockets is cut off too", async () => {
+  test("is disconnected over WebSockets too", async () => {
     const rude = await startRudeBroker((socket) => {
       socket.write(Buffer.concat([beginningOf("home/a", 9_000_000), Buffer.alloc(8_900_000)]));
     });

@@ -66,9 +66,9 @@ async function topicsOfAll(): Promise<string[]> {
 
 const uidOf = async (id: number) => (await opened.service.getMiner({ id }, caller)).uid;
 
-describe("a bridge at the broker inside Rigbridge", () => {
+describe("a bridge on the embedded broker", () => {
   test.each([5, 4] as const)(
-    "has all of its topics there, and takes commands, with clients of MQTT %d",
+    "publishes all topics and takes commands, with clients of MQTT %d",
     async (protocolVersion) => {
       const port = await freePort();
       await start(port);
@@ -95,7 +95,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
     },
   );
 
-  test("publishes all of it again after a restart, of which others' topics do not come back", async () => {
+  test("publishes everything again after a restart, while other clients' topics are lost", async () => {
     const port = await freePort();
     const before = await start(port);
     const listener = await listening(port);
@@ -105,7 +105,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
     await before.close();
     const from = listener.heard.length;
     await start(port);
-    // Who was there before comes back, and hears it as news.
+    // An earlier client reconnects and receives it as a new message.
     for (const topic of topics) await listener.until((heard) => heard.topic === topic && heard.payload !== "", from);
     const later = await listening(port, ["plug/state", ...topics]);
     for (const topic of topics) await later.until((heard) => heard.topic === topic && heard.retained);
@@ -114,7 +114,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
   });
 
   test.each([5, 4] as const)(
-    "loses nothing when a client of MQTT %d is cut off for what is too large",
+    "loses nothing when a client of MQTT %d is disconnected for a packet that is too large",
     async (protocolVersion) => {
       const port = await freePort();
       const bridge = await start(port);
@@ -136,7 +136,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
     },
   );
 
-  test("answers in an error what is large for a command and small enough for the broker", async () => {
+  test("answers a command that only the bridge finds too large with an error", async () => {
     const port = await freePort();
     await start(port);
     const listener = await listening(port);
@@ -147,7 +147,7 @@ describe("a bridge at the broker inside Rigbridge", () => {
     expect(json(answer)).toMatchObject({ status: "error", code: "body.too-large" });
   });
 
-  test("lets in itself where a password is wanted, nobody with a wrong one, and says who it was", async () => {
+  test("accepts itself with the password, refuses a wrong one, and logs the client", async () => {
     const port = await freePort();
     const { log, said } = hearingLog();
     const login = { username: "home", password: "a-good-one" };
@@ -157,11 +157,11 @@ describe("a bridge at the broker inside Rigbridge", () => {
     const wrong = { ...login, password: "a-bad-one", clientId: "guesser", reconnectPeriod: 0 };
     await expect(connectAsync(`mqtt://127.0.0.1:${port}`, wrong, false)).rejects.toMatchObject({ code: 4 });
     const isSaid = ({ msg }: Said): boolean => /^MQTT broker: "guesser": wrong username or password$/.test(msg);
-    await until(() => said.some(isSaid), "the log to name who was refused");
+    await until(() => said.some(isSaid), "the log to name the refused client");
     expect(JSON.stringify(said)).not.toMatch(/a-good-one|a-bad-one/);
   });
 
-  test("gives its place to another with the same client id, with a sentence, and the other is not disturbed", async () => {
+  test("stops with an error for another with the same client id, which is not disturbed", async () => {
     const port = await freePort();
     const first = await start(port);
     const listener = await listening(port, ["rigbridge/bridge/#"]);

@@ -8,7 +8,7 @@ import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } 
 const at = (topic: string) => (heard: Heard) => heard.topic === topic && heard.payload !== "";
 const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
 
-describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReference }) => {
+describe.each(kinds)("Home Assistant with a bridge over $name", ({ open, isReference }) => {
   let mosquitto: Mosquitto;
   let opened: Opened;
   let bridge: Bridge;
@@ -28,7 +28,7 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
   const uidOf = async (id: number) => (await opened.service.getMiner({ id }, caller)).uid;
   const configOf = (uid: string | null) => listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`));
 
-  test("finds every miner, group and the farm, as it takes them, with states that fit", async () => {
+  test("finds every miner and group and the farm in valid messages, with valid states", async () => {
     const { groupList } = await opened.service.listMiners({}, caller);
     const groups = groupList.flatMap((group) => [group, ...(group.groupList ?? [])]);
     const ids = [
@@ -50,7 +50,7 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
     }
   });
 
-  test("stops and starts a miner by the switch that was announced, and sees it do so", async () => {
+  test("stops and starts a miner with the announced switch, and sees the change", async () => {
     const uid = await uidOf(opened.steered);
     const { mining } = JSON.parse((await configOf(uid)).payload).components;
     for (const word of [mining.payload_off, mining.payload_on]) {
@@ -62,7 +62,7 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
     }
   });
 
-  test("chooses another pool by the names that were announced, and sees the miner go there", async () => {
+  test("selects another pool by an announced name, and sees the miner change to it", async () => {
     const uid = await uidOf(opened.pooled);
     const { pool } = JSON.parse((await configOf(uid)).payload).components;
     const state = await listener.until(at(`rigbridge/miner/${uid}/state`));
@@ -81,7 +81,7 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
     ["pool/set", "nowhere", "input.invalid"],
     ["action", '{"action": "set_power_limit", "watts": 900}', isReference ? "service.unsupported" : "control.absent"],
     ["action", '{"action": "apply_template", "template_id": 77}', "not.found"],
-  ])("is told in an error that %s %s is not possible", async (topic, payload, code) => {
+  ])("gets an error for %s %s", async (topic, payload, code) => {
     const uid = await uidOf(opened.steered);
     const options = { responseTopic: "answers", correlation: topic };
     const from = listener.heard.length;

@@ -8,7 +8,7 @@ import { type Heard, listenAt, startMosquitto } from "./mosquitto.ts";
 
 afterEach(closeBenches);
 
-/** The same service, with one miner that fails whoever looks at this of it. */
+/** The same service with one miner of which this part throws when it is read. */
 function failingOver(service: MiningService, name: string, field: keyof Miner): MiningService {
   const spoilt = (miner: Miner): Miner =>
     Object.defineProperty({ ...miner }, field, {
@@ -35,7 +35,7 @@ function failingOver(service: MiningService, name: string, field: keyof Miner): 
 }
 
 test.each<keyof Miner>(["readings", "controls", "statusInfo", "poolList", "heating"])(
-  "a miner whose %s makes the bridge fail is offline at the broker and logged once, and the others are published",
+  "a miner whose %s makes the bridge fail is published as offline and logged once, and the others are not affected",
   async (field) => {
     const bench = await openBench({
       rigs: [

@@ -48,7 +48,7 @@ function folder(): string {
   return made;
 }
 
-describe("a broker that wants a certificate of its clients", () => {
+describe("a broker that requires client certificates", () => {
   /** A certificate authority, the broker's certificate, a client's, and one of a stranger. */
   function certificates(): (name: string) => string {
     const place = folder();
@@ -85,7 +85,7 @@ describe("a broker that wants a certificate of its clients", () => {
     return at;
   }
 
-  test("lets in the bridge with its own, and without or with a stranger's it says what is wrong", async () => {
+  test("accepts the bridge with its own; without one, or with another, the log says what is wrong", async () => {
     const at = certificates();
     const config = [`cafile ${at("ca.pem")}`, `certfile ${at("broker.pem")}`, `keyfile ${at("broker.key")}`];
     const { url } = await broker({
@@ -117,7 +117,7 @@ describe("a broker that wants a certificate of its clients", () => {
 });
 
 describe("a broker by WebSocket", () => {
-  test("has all that one by TCP has, and takes commands", async () => {
+  test("gets everything that a TCP broker gets, and delivers commands", async () => {
     const { port, url: direct } = await broker({});
     const web = await startWebBroker(port, "/mqtt");
     cleanup.push(() => web.close());
@@ -133,7 +133,7 @@ describe("a broker by WebSocket", () => {
   });
 });
 
-describe("a broker that lets the bridge do only part of it", () => {
+describe("a broker with limited rights for the bridge", () => {
   async function withRights(lines: readonly string[]): Promise<Mosquitto> {
     const file = join(folder(), "acl");
     writeFileSync(file, `user display\ntopic read #\nuser rigbridge\n${lines.join("\n")}\n`, { mode: 0o600 });
@@ -142,7 +142,7 @@ describe("a broker that lets the bridge do only part of it", () => {
   const login = { username: "rigbridge", password: "one" };
 
   test.each([5, 4] as const)(
-    "has what it lets through, and the bridge says once that there is more (MQTT %d)",
+    "gets what it allows, and the bridge logs once that it refuses the rest (MQTT %d)",
     async (version) => {
       const mosquitto = await withRights(["topic readwrite rigbridge/bridge/#", "topic write rigbridge/summary"]);
       let { url } = mosquitto;

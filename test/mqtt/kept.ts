@@ -2,7 +2,7 @@ import type { IClientOptions } from "mqtt";
 import { until } from "../until.ts";
 import { listenAt } from "./mosquitto.ts";
 
-/** What a broker keeps, by topic. */
+/** The retained messages of a broker, by topic. */
 export async function keptAt(url: string, options: IClientOptions = {}): Promise<Map<string, string>> {
   const listener = await listenAt(url, ["#"], options);
   await listener.say("end/of/retained", "", { qos: 1 });
@@ -11,7 +11,7 @@ export async function keptAt(url: string, options: IClientOptions = {}): Promise
   return new Map(listener.heard.filter(({ retained }) => retained).map(({ topic, payload }) => [topic, payload]));
 }
 
-/** The same, once all of these are among it. */
+/** The same, once all of these topics are among them. */
 export async function keptAtLeast(url: string, topics: readonly string[]): Promise<Map<string, string>> {
   let all = new Map<string, string>();
   const missing = (): string[] => topics.filter((topic) => !all.has(topic));
@@ -19,6 +19,6 @@ export async function keptAtLeast(url: string, topics: readonly string[]): Promi
     all = await keptAt(url);
     return missing().length === 0;
   };
-  await until(isComplete, "the broker to keep all topics", { details: () => `Missing: ${missing().join(", ")}` });
+  await until(isComplete, "the broker to retain all topics", { details: () => `Missing: ${missing().join(", ")}` });
   return all;
 }

@@ -15,7 +15,7 @@ afterEach(async () => {
 const at = (topic: string, payload?: string) => (heard: Heard) =>
   heard.topic === topic && (payload === undefined || heard.payload === payload);
 
-test("a service that is killed is offline at once, with all that hangs on it, and online when it is back", async () => {
+test("a killed service and all of its devices are offline at once, and online after a restart", async () => {
   const mosquitto = await startMosquitto();
   cleanup.push(() => mosquitto.stop());
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
@@ -45,7 +45,7 @@ test("a service that is killed is offline at once, with all that hangs on it, an
   const killed = listener.heard.length;
   first.signal("SIGKILL");
   await listener.until(at(bridge, "offline"), killed);
-  // For who starts meanwhile too.
+  // For clients that subscribe meanwhile too.
   expect((await keptAt(mosquitto.url)).get(bridge)).toBe("offline");
   await first.ended;
 

@@ -41,7 +41,7 @@ async function opened(url: string, now?: () => number) {
 const texts = (heard: readonly ReceivedMessage[]): string[] => heard.map(({ payload }) => payload);
 
 describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
-  test("are heard with the time when they came in, by all who listen", async () => {
+  test("are delivered to all listeners with the time of arrival", async () => {
     let now = 1000;
     const { others, heardAt } = await opened(await broker(), () => now);
     await others.say("room", "20", { retain: true });
@@ -58,7 +58,7 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     expect(heardAt("room").heard).toEqual([{ payload: "21", at: 2000, retained: false }]);
   });
 
-  test("are heard no more by who has ended, and still by others", async () => {
+  test("are no longer delivered to a listener that has ended, but still to others", async () => {
     const { others, heardAt } = await opened(await broker());
     const [first, second] = [heardAt("room"), heardAt("room")];
     await others.say("room", "20", { retain: true });
@@ -77,14 +77,14 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     ]);
   });
 
-  test("are said to others", async () => {
+  test("are published to others", async () => {
     const { messages, others } = await opened(await broker());
     expect(messages.publish("said/plug", "ON")).toBe(true);
     expect(await others.until(({ topic }) => topic === "said/plug")).toMatchObject({ payload: "ON", retained: false });
   });
 });
 
-test("what a broker has kept is heard once, not again after each reconnect", async () => {
+test("a retained message is delivered once, not again after each reconnect", async () => {
   const broker = await startMosquitto();
   closing.push(() => broker.stop());
   const { others, heardAt } = await opened(broker.url);
@@ -102,7 +102,7 @@ test("what a broker has kept is heard once, not again after each reconnect", asy
   expect(heard.filter(({ retained }) => retained)).toHaveLength(1);
 });
 
-test("what is wanted before there is a connection is heard once there is", async () => {
+test("subscriptions made before there is a connection work once there is", async () => {
   const url = await brokers.mosquitto();
   const others = await listenAt(url);
   await others.say("room", "20", { retain: true });
@@ -124,7 +124,7 @@ test("what is wanted before there is a connection is heard once there is", async
   expect(texts(heard)).toEqual(["20"]);
 });
 
-test("nothing is said while there is no connection, nor later", async () => {
+test("nothing is published while there is no connection, nor later", async () => {
   const broker = await startMosquitto();
   closing.push(() => broker.stop());
   const { messages, heardAt } = await opened(broker.url);

@@ -7,23 +7,23 @@ import { join } from "node:path";
 import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
 import { until, within } from "../until.ts";
 
-/** A real Mosquitto as a process of its own, that forgets everything with it. */
+/** A real Mosquitto in a process of its own, without persistence. */
 export interface Mosquitto {
   readonly url: string;
   readonly port: number;
   /** Ends it at once, as `kill -9` does. */
   kill(): Promise<void>;
-  /** Starts it again at the same port, without anything that it knew. */
+  /** Starts it again at the same port, empty. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface MosquittoOptions {
-  /** Lines of its configuration beside `listener`; `allow_anonymous true` unless they say otherwise. */
+  /** Lines of its configuration besides `listener`; `allow_anonymous true` by default. */
   readonly config?: readonly string[];
-  /** Users by name with their passwords; nobody else is let in. */
+  /** Passwords by user name; no other client may connect. */
   readonly users?: Readonly<Record<string, string>>;
-  /** Scheme of its URL: mqtts where the configuration makes it speak TLS. */
+  /** Scheme of its URL: mqtts if it is configured for TLS. */
   readonly scheme?: "mqtt" | "mqtts";
 }
 
@@ -46,7 +46,7 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
     }
     lines.push("allow_anonymous false", `password_file ${passwords}`);
   }
-  // As root it would give up its rights, and with them those to its own files.
+  // As root it would drop its privileges, and with them access to its files.
   if (process.getuid?.() === 0) lines.push("user root");
   await writeFile(file, `${lines.join("\n")}\n`);
 
@@ -54,16 +54,16 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   const start = async (): Promise<void> => {
     const started = spawn(program, ["-c", file], { stdio: ["ignore", "ignore", "pipe"] });
     child = started;
-    let said = "";
+    let output = "";
     started.stderr?.on("data", (text) => {
-      said += text;
+      output += text;
     });
     const isReady = async (): Promise<boolean> => {
       if (await answers(port)) return true;
-      if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
+      if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${output}`);
       return false;
     };
-    await until(isReady, "the broker to take connections", { details: () => said });
+    await until(isReady, "the broker to take connections", { details: () => output });
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -84,7 +84,6 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   };
 }
 
-/** What a client of a broker has heard. */
 export interface Heard {
   readonly topic: string;
   readonly payload: string;
@@ -92,13 +91,13 @@ export interface Heard {
   readonly correlation: string | null;
 }
 
-/** A client beside the bridge, that remembers all it has heard. */
+/** A client besides the bridge that keeps all received messages. */
 export interface Listening {
   readonly client: MqttClient;
   readonly heard: readonly Heard[];
-  /** The first that is this, or will be, from this place in `heard` on. Rejects when none comes in time. */
+  /** The first matching message from this index in `received` on, now or later. Rejects if none arrives in time. */
   until(wanted: (heard: Heard) => boolean, from?: number): Promise<Heard>;
-  /** The last payload heard at a topic, as JSON or text; undefined before there is one. */
+  /** The last payload received at a topic; undefined before the first. */
   last(topic: string): string | undefined;
   say(topic: string, payload: string | Buffer, options?: SayOptions): Promise<void>;
   close(): Promise<void>;
@@ -111,7 +110,7 @@ export interface SayOptions {
   readonly correlation?: string;
 }
 
-/** Listens at a broker to these filters, "#" unless said. */
+/** Subscribes to these filters at a broker, "#" by default. */
 export async function listenAt(
   url: string,
   filters: readonly string[] = ["#"],
@@ -159,10 +158,10 @@ export async function listenAt(
   };
 }
 
-/** The last messages, of each the beginning. */
+/** The beginnings of the last messages. */
 function lastOf(heard: readonly Heard[]): string {
   const lines = heard.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
-  return [`Messages that came: ${heard.length}, the last of them:`, ...lines].join("\n");
+  return [`${heard.length} messages, the last of them:`, ...lines].join("\n");
 }
 
 export async function freePort(): Promise<number> {

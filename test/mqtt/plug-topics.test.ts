@@ -67,7 +67,7 @@ describe("a plug that is declared over the API", () => {
     ["zigbee2mqtt/door/set", { plugTopics: ["zigbee2mqtt/plug/set", "cmnd/+/POWER"] }],
     ["zigbee2mqtt/plug/get", { plugTopics: ["zigbee2mqtt/+/set"] }],
     ["zigbee2mqtt2/plug", { plugTopics: ["zigbee2mqtt"] }],
-  ])("is not switched at %s with %j, whoever asks", async (set, mqtt) => {
+  ])("is not switched at %s with %j, whatever the caller", async (set, mqtt) => {
     const { bench, anna } = await farm(5, mqtt);
     const { address } = bench.rig(0);
     for (const who of [caller, anna]) {
@@ -99,7 +99,7 @@ describe("a plug that is declared over the API", () => {
 });
 
 describe.each([4, 5] as const)("with MQTT %d", (version) => {
-  test("a plug of an older version that would switch at our own topics is read, not switched, and said so", async () => {
+  test("a stored plug with a set topic of the bridge is read but not switched, and logged", async () => {
     const { bench, others } = await farm(version);
     const id = await bench.add(bench.rig(0).address, { group: "Barn" });
     // As POST /api/miners has taken it.
@@ -112,7 +112,7 @@ describe.each([4, 5] as const)("with MQTT %d", (version) => {
     expect(await namesIn(bench)).toEqual(["anna"]);
   });
 
-  test("nothing that the service publishes is a request to it, even where it listens there twice", async () => {
+  test("no message of the service becomes a request to it, even with two subscriptions", async () => {
     const { bench, bridge, others, said } = await farm(version);
     const heard: string[] = [];
     bridge.connection.subscribe([saveUser], ({ payload }) => heard.push(payload.toString()));
@@ -122,14 +122,14 @@ describe.each([4, 5] as const)("with MQTT %d", (version) => {
     await others.until(({ topic }) => topic === "plugs/last");
     expect(others.heard.some(({ payload }) => payload === mallory)).toBe(false);
     expect(said.some(({ msg }) => msg.startsWith("A message is not published"))).toBe(true);
-    // Others are heard there as before, by both.
+    // Messages of other clients still reach both.
     await others.say(saveUser, JSON.stringify({ id: 0, name: "bert" }));
-    await until(async () => (await namesIn(bench)).includes("bert"), "the request of somebody else to be done");
+    await until(async () => (await namesIn(bench)).includes("bert"), "the request of another client to be done");
     expect(heard).toHaveLength(1);
     expect(await namesIn(bench)).not.toContain("mallory");
   });
 
-  test("a plug that is read where the bridge listens takes nothing from it, nor with it when it goes", async () => {
+  test("a plug that reads a topic of the bridge takes no messages from the bridge, nor its subscription when it ends", async () => {
     const { bench, bridge, broker, others } = await farm(version, { plugTopics: ["plugs/#"] });
     const supply = plugAt("plugs/garage/set", "homeassistant/status");
     const id = await bench.add(bench.rig(0).address, { supply });

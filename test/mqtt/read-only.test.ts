@@ -11,13 +11,13 @@ import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosq
 
 const caller = { actor: "test" };
 
-/** Rigs that only let themselves be read; of some one only finds out when they are told something. */
+/** Read-only rigs; some reveal it only by refusing a command. */
 const rigs: readonly {
   readonly name: string;
   readonly spec: RigSpec;
   readonly login?: object;
   readonly code: string;
-  /** Of an action, which the service itself judges; the same where it is not said. */
+  /** The code for an action, which the service itself checks; default: the same. */
   readonly actionCode?: string;
 }[] = [
   { name: "XMRig that is restricted", spec: { kind: "xmrig" }, code: "control.absent", actionCode: "rig.read-only" },
@@ -98,7 +98,7 @@ describe.each(rigs.map((rig, index) => ({ ...rig, index })))("$name", ({ name, c
     const answer = JSON.parse((await listener.until((heard) => heard.topic === "answers", from)).payload);
     const refusal = topic === "action" ? actionCode : code;
     expect(answer).toMatchObject({ status: "error", code: refusal, error: expect.any(String) });
-    // What keeps it from being told, whoever judged that.
+    // The reason, whether the service or the rig refused.
     if (code === "control.absent") expect(answer.error).toMatch(/only lets itself be read|login/);
     expect(said.slice(logged)).toMatchObject([{ level: 40, msg: `A command is refused: ${answer.error}` }]);
     expect([farm.rigs[index]?.requests.writes, farm.rigs[index]?.model.mining]).toEqual([[], true]);
@@ -106,7 +106,7 @@ describe.each(rigs.map((rig, index) => ({ ...rig, index })))("$name", ({ name, c
   });
 });
 
-test("a group of such rigs says that none has done it", async () => {
+test("a group of such rigs answers that all have failed", async () => {
   const [hall] = await service.listGroups({}, caller);
   await listener.say(`rigbridge/group/${hall?.id}/mining/set`, "OFF", { responseTopic: "answers/group" });
   const { payload } = await listener.until(({ topic }) => topic === "answers/group");

@@ -4,7 +4,7 @@ import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo, hearingLog } from "./bridged.ts";
 import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
 
-/** What a bridge lets those do who may publish at its broker, and where it publishes for them with its own rights. */
+/** What a client with access to the broker can do through the bridge, and where the bridge responds with its own rights. */
 let mosquitto: Mosquitto;
 let opened: Opened;
 beforeAll(async () => {
@@ -37,7 +37,8 @@ async function bridged(settings: Omit<Partial<MqttSettings>, "url">, { service }
     topic === "rigbridge/bridge/state" && payload === "online" && !retained;
   await listener.until(online);
   const warnings = () =>
-    said.filter(({ level, msg }) => level === 40 && msg.startsWith("The response topic of a command is not allowed")).length;
+    said.filter(({ level, msg }) => level === 40 && msg.startsWith("The response topic of a command is not allowed"))
+      .length;
   return { listener, warnings };
 }
 
@@ -91,7 +92,7 @@ describe("an answer", () => {
   });
 });
 
-test("with mqtt.requests off no operation is offered or done, and commands are", async () => {
+test("with mqtt.requests false no operation is offered or executed, but commands are", async () => {
   const { listener } = await bridged({ requests: false });
   const info = await listener.until(({ topic, retained }) => topic === "rigbridge/bridge/info" && !retained);
   expect(JSON.parse(info.payload)).toMatchObject({ operations: [] });
@@ -106,7 +107,7 @@ test("with mqtt.requests off no operation is offered or done, and commands are",
   expect((await opened.service.listGroups({}, caller)).map(({ name }) => name)).not.toContain("never");
 });
 
-test.each(kinds)("a pool of $name that was read over MQTT and is sent back keeps its password", async ({ open }) => {
+test.each(kinds)("a pool of $name read over MQTT and sent back keeps its password", async ({ open }) => {
   const other = await open();
   cleanup.push(() => other.close());
   const { listener } = await bridged({}, other);
@@ -129,6 +130,6 @@ test.each(kinds)("a pool of $name that was read over MQTT and is sent back keeps
   expect(JSON.stringify(said)).not.toContain("a-hidden-word");
 });
 
-test.each(["#", "a/#/b", "a#", "+a", "$SYS/a", ""])("mqtt.responseTopics does not take %j", (filter) => {
+test.each(["#", "a/#/b", "a#", "+a", "$SYS/a", ""])("mqtt.responseTopics refuses %j", (filter) => {
   expect(MqttSettings.safeParse({ broker: "embedded", responseTopics: [filter] }).success).toBe(false);
 });

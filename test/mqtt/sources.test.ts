@@ -52,7 +52,7 @@ const den = { name: "Den", group: "den", target: 21, minOn: 0, minOff: 0 };
 const heating = { heating: { ...den, roomTemperature: { topic: "zigbee/den", path: "temperature" } } };
 const follow = { follow: { name: "Roof", group: "den", surplus: { topic: "meter" }, dwell: 0, minOn: 0, minOff: 0 } };
 
-describe("a room whose temperature is said at a topic", () => {
+describe("a room with its temperature at a topic", () => {
   test("is heated by it", async () => {
     const { bench, turnUntil, room } = await looped(heating);
     await sensor.say("zigbee/den", '{"temperature":22,"battery":90}', { retain: true });
@@ -62,7 +62,7 @@ describe("a room whose temperature is said at a topic", () => {
     expect(await room()).toBe(20.1);
   });
 
-  test("takes what the broker has kept for as new, once", async () => {
+  test("takes a retained value as new, once", async () => {
     await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
     const { bench, clock, turnUntil } = await looped(heating);
     await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
@@ -76,10 +76,10 @@ describe("a room whose temperature is said at a topic", () => {
     ]);
   });
 
-  test("keeps its last number when something else is said, until that is old, and then tells what was said", async () => {
+  test("keeps its last value when the payload is not a number, until that is old, and then reports the payload", async () => {
     const { bench, clock, turnUntil, room } = await looped(heating);
     await sensor.say("zigbee/den", '{"temperature":20}', { retain: true });
-    await turnUntil(async () => (await room()) === 20, "the room to have the temperature that was said");
+    await turnUntil(async () => (await room()) === 20, "the room to have the published temperature");
     for (const odd of ["", "{", '{"temperature":null}', '{"temperature":90}', '{"humidity":40}', "x".repeat(300_000)])
       await sensor.say("zigbee/den", odd);
     await sensor.say("zigbee/den", '{"temperature":"unavailable"}');
@@ -92,21 +92,21 @@ describe("a room whose temperature is said at a topic", () => {
     );
   });
 
-  test("is not told over the API", async () => {
+  test("cannot be set over the API", async () => {
     const { bench } = await looped(heating);
     const { code } = await problem(bench.act(0, { action: "set_room_temperature", temperature: 20 }));
     expect(code).toBe("not.possible");
   });
 
-  test("100 messages a second that make no sense change nothing", async () => {
+  test("100 invalid messages a second change nothing", async () => {
     const { turnUntil, room } = await looped(heating);
     await Promise.all(Array.from({ length: 300 }, (_, n) => sensor.say("zigbee/den", `${"{".repeat(n)}`)));
     await sensor.say("zigbee/den", '{"temperature":19}');
-    await turnUntil(async () => (await room()) === 19, "the room to have the temperature that was said");
+    await turnUntil(async () => (await room()) === 19, "the room to have the published temperature");
   });
 });
 
-describe("a surplus that is said at a topic", () => {
+describe("a surplus at a topic", () => {
   test("is followed", async () => {
     const { bench, clock, turnUntil } = await looped(follow);
     await sensor.say("meter", "-500");
@@ -122,7 +122,7 @@ describe("a surplus that is said at a topic", () => {
     }, "the rig to start with a surplus");
   });
 
-  test("that the broker has kept is not taken for what there is now", async () => {
+  test("is ignored if the broker has retained it", async () => {
     await sensor.say("meter", "-500", { retain: true });
     const { bench, clock } = await looped(follow);
     for (let turns = 0; turns < 5; turns += 1) {
@@ -161,7 +161,7 @@ describe("a rig behind a plug over MQTT", () => {
     return { bench, plug, id };
   }
 
-  test("shows what the plug measures, and is stopped and started by it", async () => {
+  test("shows the plug's measurements, and is stopped and started by it", async () => {
     const { bench, plug, id } = await plugged();
     await until(
       async () => (await bench.poll(id)).readings.power === 41.5,
@@ -175,7 +175,7 @@ describe("a rig behind a plug over MQTT", () => {
     expect(plug.on).toBe(true);
   });
 
-  test("stays known to be off while its rig does not answer", async () => {
+  test("stays off while its rig does not answer", async () => {
     const { bench, id } = await plugged();
     await bench.act(id, { action: "stop" });
     for (let reads = 0; reads < 12; reads += 1) await bench.poll(id);
@@ -183,7 +183,7 @@ describe("a rig behind a plug over MQTT", () => {
     expect(await bench.notifications()).toEqual([]);
   });
 
-  test("is not taken where there is no bridge", async () => {
+  test("is refused without a bridge", async () => {
     const bench = await openBench({ rigs: [{ kind: "axeos" }] });
     const refused = await problem(bench.service.addMiner({ address: bench.rig(0).address, supply }, caller));
     expect([refused.code, refused.message]).toEqual([

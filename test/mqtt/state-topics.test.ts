@@ -43,7 +43,7 @@ async function serving(
 
 const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
 
-test("what a rig reports stands at its state topic while hundreds of garbage messages come in", async () => {
+test("the state of a rig is published while hundreds of garbage messages arrive", async () => {
   const farm = await startFarm({
     rigs: [
       { kind: "axeos", warm: true },
@@ -51,7 +51,7 @@ test("what a rig reports stands at its state topic while hundreds of garbage mes
     ],
   });
   cleanup.push(() => farm.close());
-  // Whoever hears the garbage too is not told all else by the broker.
+  // A subscriber of the garbage too would not get all other messages from the broker.
   const listener = await listening([
     "rigbridge/+/+/state",
     "rigbridge/miner/+/response",
@@ -96,7 +96,7 @@ test("what a rig reports stands at its state topic while hundreds of garbage mes
   expect(farm.rigs.map(({ requests }) => requests.writes.length)).toEqual([frequencies.length, frequencies.length]);
 });
 
-test("a block that a rig has found is told as an event, once, and not to who comes later", async () => {
+test("a found block is published as an event once, and not retained", async () => {
   const farm = await startFarm({ rigs: [{ kind: "luxos", warm: true }] });
   cleanup.push(() => farm.close());
   const listener = await listening();
@@ -137,7 +137,7 @@ test("a block that a rig has found is told as an event, once, and not to who com
   expect(later.last(event ?? "")).toBeUndefined();
 });
 
-test("why a rig does not hash stands in its state, in a word, a sentence and since when", async () => {
+test("the state has the reason why a rig does not hash, as a code, a sentence and a time", async () => {
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
   cleanup.push(() => farm.close());
   const listener = await listening();
@@ -156,7 +156,7 @@ test("why a rig does not hash stands in its state, in a word, a sentence and sin
   });
   await service.minerAction({ id, action: "stop" }, caller);
   const stopped = json(await listener.until((heard) => isState(heard, "user")));
-  // Somebody wanted it, so nothing is wrong.
+  // A user wanted it, so there is no problem.
   expect(stopped).toMatchObject({ reason_text: "It is stopped", has_problem: "OFF" });
   expect(Date.parse(String(stopped.reason_since))).toBeGreaterThan(Date.now() - 60_000);
 });

@@ -39,7 +39,7 @@ const topics = {
   config: (uid: string) => `homeassistant/device/rigbridge_miner_${uid}/config`,
 };
 
-/** Resolves once each miner has been heard of at this topic, from here on. */
+/** Resolves once each miner has a new message at this topic. */
 async function allAt(topic: (uid: string) => string, from: number, is = (_: Heard): boolean => true): Promise<void> {
   const missing = new Set(many.uids.map(topic));
   await listener.until((heard) => {
@@ -48,14 +48,14 @@ async function allAt(topic: (uid: string) => string, from: number, is = (_: Hear
   }, from);
 }
 
-test("a thousand miners are announced, each as Home Assistant takes it", async () => {
+test("a thousand miners are announced in valid messages", async () => {
   await Promise.all([allAt(topics.state, 0), allAt(topics.availability, 0), allAt(topics.config, 0)]);
   const configs = listener.heard.filter(({ topic }) => topic.endsWith("/config"));
   expect(configs.flatMap(({ topic, payload }) => checkDevice(topic, payload))).toEqual([]);
   expect(new Set(configs.map(({ topic }) => topic)).size).toBe(configs.length);
 });
 
-test("what changes of all of them is told of all of them", async () => {
+test("a change in all of them is published for all of them", async () => {
   for (const power of [100, 200, 300]) {
     const from = listener.heard.length;
     many.change(power);
@@ -63,7 +63,7 @@ test("what changes of all of them is told of all of them", async () => {
   }
 });
 
-test("all is published again when Home Assistant starts, and when the broker has forgotten it", async () => {
+test("everything is published again when Home Assistant starts, and when the broker has lost it", async () => {
   for (const again of [
     () => listener.say("homeassistant/status", "online"),
     async () => {

@@ -1,9 +1,9 @@
 import { HomeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
-import type { Group, Miner, Summary } from "../../contract/resources.ts";
+import type { Group, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
-import type { Announcer } from "../announcer.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
 import type { MqttLink } from "../mqtt-link.ts";
+import type { Announcer } from "../publishing.ts";
 import type { Topics } from "../topics.ts";
 import { type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
 import { Discovery } from "./discovery.ts";
@@ -123,13 +123,13 @@ class HomeAssistant implements Announcer {
     this.#markChanged(group.id);
   }
 
-  farm(_: Summary | null, miners: readonly Miner[], display: DisplayUnit | null): void {
+  farm(miners: readonly Miner[], display: DisplayUnit | null): void {
     const isFirst = this.#farm === null;
-    const shown = showsMiners(this.#scope);
+    const showed = showsMiners(this.#scope);
     this.#farm = { miners, display };
     const shows = showsMiners(this.#scope);
-    if (!shows && (isFirst || shown)) this.#options.warn?.(tooMany(miners.length, this.#settings));
-    if (isFirst || shown !== shows) this.#markAllChanged();
+    if (!shows && (isFirst || showed)) this.#options.warn?.(tooMany(miners.length, this.#settings));
+    if (isFirst || showed !== shows) this.#markAllChanged();
     this.#markChanged(farm);
     if (isFirst) this.#sweepSoon();
   }
@@ -296,13 +296,13 @@ class HomeAssistant implements Announcer {
     const scope = this.#scope;
     const groups = [...this.#groups.values()].map(({ group }) => group).filter((group) => showsGroup(scope, group));
     const miners = [...(this.#farm?.miners ?? []), ...[...this.#miners.values()].map(({ miner }) => miner)];
-    const shown = miners.filter((miner) => showsMiner(scope, miner));
-    const known = new Set([
+    const included = miners.filter((miner) => showsMiner(scope, miner));
+    const current = new Set([
       farmId(this.#base),
       ...groups.map(({ id }) => groupId(this.#base, id)),
-      ...shown.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
+      ...included.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
     ]);
-    for (const id of this.#discovery.ids) if (!known.has(id)) this.#discovery.publish(id, null);
+    for (const id of this.#discovery.ids) if (!current.has(id)) this.#discovery.publish(id, null);
   }
 }
 

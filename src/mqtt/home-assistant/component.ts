@@ -58,6 +58,14 @@ const commandExpirySeconds = 60;
 
 type Options = Readonly<Record<string, Option>>;
 
+export const diagnostic = { entity_category: "diagnostic" } as const;
+export const measurement = { state_class: "measurement" } as const;
+export const temperature = { device_class: "temperature", unit_of_measurement: "°C", ...measurement } as const;
+export const power = { device_class: "power", unit_of_measurement: "W" } as const;
+export const energy = { device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 } as const;
+export const hashrateIn = (unit: string) =>
+  ({ unit_of_measurement: unit, suggested_display_precision: 2, icon: "mdi:pickaxe", ...measurement }) as const;
+
 const fieldTemplate = (field: string): string => `{{ value_json.${field} }}`;
 
 export const sensor = (field: string, options: Options): Component => ({

@@ -9,20 +9,14 @@ import {
   minerEventTypes,
   originName,
 } from "./component.ts";
-import { entitiesOf, type PreviousComponents } from "./entities.ts";
+import { entitiesOf, type PreviousComponents, type Subject } from "./entities.ts";
 
 /** What all devices of a bridge share. */
-export interface DeviceContext {
+export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "pools"> {
   /** First levels of every topic; two bridges on one broker need different ones. */
   readonly base: string;
   readonly topics: Topics;
   readonly version: string;
-  /** Display currency, "SEK"; null while it is unknown. */
-  readonly currency: string | null;
-  /** Entities of boards, fans and shares are enabled by default. */
-  readonly detail: boolean;
-  /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
-  readonly pools: readonly string[] | null;
 }
 
 /** The place of a miner's device among the others. */

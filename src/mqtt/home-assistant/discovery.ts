@@ -55,16 +55,16 @@ export class Discovery {
       this.#send(id, "");
       return;
     }
-    const known = this.#devices.get(id);
+    const last = this.#devices.get(id);
     const components = { ...config.components };
-    const gone = [...(known?.announced.platforms ?? [])].filter(([component]) => !Object.hasOwn(components, component));
+    const gone = [...(last?.announced.platforms ?? [])].filter(([component]) => !Object.hasOwn(components, component));
     const all = {
       ...components,
       ...Object.fromEntries(gone.map(([component, platform]) => [component, { platform }])),
     };
     const payload = JSON.stringify({ ...config, components: all });
     const digest = digestOf(payload);
-    if (known?.digest === digest) return;
+    if (last?.digest === digest) return;
     this.#devices.set(id, { announced: announcedBy(all), digest });
     this.#removed.delete(id);
     this.#send(id, payload);

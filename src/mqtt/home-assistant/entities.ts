@@ -9,9 +9,15 @@ import {
   button,
   type Component,
   type Components,
+  diagnostic,
+  energy,
+  hashrateIn,
+  measurement,
   number,
+  power,
   select,
   sensor,
+  temperature,
   thermostat,
   toggle,
 } from "./component.ts";
@@ -77,9 +83,7 @@ function nameOf({ name, of }: Property, part: Part): string {
   return of === "fan" ? name.replace("Fan", `Fan ${part + 1}`) : name.replace("Board", `Board ${part}`);
 }
 
-const diagnostic = { entity_category: "diagnostic" } as const;
 const config = { entity_category: "config" } as const;
-const measurement = { state_class: "measurement" } as const;
 
 /** Whether the rig reports this, or once did; other entities would stay unknown for ever. */
 const isReported = ({ state, previous }: Subject, field: string, id = field): boolean =>
@@ -91,25 +95,27 @@ const details = ({ detail }: Subject) => (detail ? {} : { enabled_by_default: fa
 type Options = Parameters<typeof sensor>[1];
 
 const reading =
-  (options: Options): MakeEntities =>
+  (options: Options, source?: DerivedField): MakeEntities =>
   (entity) =>
-    isReported(entity, entity.field) ? { [entity.field]: sensor(entity.field, options) } : {};
+    isReported(entity, entity.field) ? { [entity.field]: sensor(source ?? entity.field, options) } : {};
+
+/** A sensor for a property that has no control on this rig. */
+function readOnly(entity: EntityContext, make: () => Component, source = entity.field): Components {
+  const id = `${entity.field}_now`;
+  return isReported(entity, source, id) ? { [id]: make() } : {};
+}
 
 const detailed =
   (options: Options): MakeEntities =>
   (entity) =>
     reading({ ...options, ...details(entity) })(entity);
 
-const temperature = { device_class: "temperature", unit_of_measurement: "°C", ...measurement } as const;
-const power = { device_class: "power", unit_of_measurement: "W" } as const;
-
 const hashrate =
   (options: (subject: Subject) => Options = () => ({})): MakeEntities =>
   (entity) => {
     const { field, hashrateUnit } = entity;
     if (hashrateUnit === null || !isReported(entity, field)) return {};
-    const unit = { unit_of_measurement: hashrateUnit, suggested_display_precision: 2, icon: "mdi:pickaxe" };
-    return { [field]: sensor(`${field}_display`, { ...unit, ...measurement, ...options(entity) }) };
+    return { [field]: sensor(`${field}_display`, { ...hashrateIn(hashrateUnit), ...options(entity) }) };
   };
 
 /** A number with the rig's own range and step; the words that the control also takes become buttons. */
@@ -155,15 +161,13 @@ const mining: MakeEntities = (entity) => {
   const { field, control } = entity;
   // The main entity has the name of its device.
   if (control !== undefined) return switched({ name: null, device_class: "switch" })(entity);
-  const id = `${field}_now`;
-  return isReported(entity, field, id) ? { [id]: binarySensor(field, { device_class: "running" }) } : {};
+  return readOnly(entity, () => binarySensor(field, { device_class: "running" }));
 };
 
 const powerLimit: MakeEntities = (entity) => {
   const { field, control } = entity;
   if (control !== undefined) return ranged({ ...power, ...config })(entity);
-  const id = `${field}_now`;
-  return isReported(entity, field, id) ? { [id]: sensor(field, { ...power, ...measurement, ...diagnostic }) } : {};
+  return readOnly(entity, () => sensor(field, { ...power, ...measurement, ...diagnostic }));
 };
 
 const mode: MakeEntities = (entity) => {
@@ -171,8 +175,7 @@ const mode: MakeEntities = (entity) => {
   const options = (control?.options ?? []).map((each) => (typeof each === "string" ? each : each.label));
   if (control?.kind === "choice" && options.length > 0)
     return { [field]: select(field, topics.setProperty(field), { options, ...config }) };
-  const id = `${field}_now`;
-  return isReported(entity, field, id) ? { [id]: sensor(field, { ...diagnostic }) } : {};
+  return readOnly(entity, () => sensor(field, { ...diagnostic }));
 };
 
 const poolName: DerivedField = "pool_name";
@@ -183,8 +186,7 @@ const pool: MakeEntities = (entity) => {
   const options = isUnknown ? previous.options(field) : poolOptions(entity);
   if (options.length > 1 || (options.length > 0 && previous.has(field)))
     return { [field]: select(poolName, topics.setProperty(field), { options, ...config }) };
-  const id = `${field}_now`;
-  return isReported(entity, poolName, id) ? { [id]: sensor(poolName, { ...diagnostic }) } : {};
+  return readOnly(entity, () => sensor(poolName, { ...diagnostic }), poolName);
 };
 
 /** The pools that the rig can be switched to and the one in use; none where it cannot be switched. */
@@ -201,9 +203,8 @@ const efficiency: MakeEntities = (entity) => {
   const { field, miner, previous } = entity;
   const { algorithm } = miner.readings;
   const isBitcoin = algorithm === null ? previous.has(field) : /^sha-?256d?$/i.test(algorithm);
-  if (!isBitcoin || !isReported(entity, field)) return {};
   const unit = { unit_of_measurement: "J/TH", suggested_display_precision: 1, icon: "mdi:leaf" };
-  return { [field]: sensor("efficiency_j_th" satisfies DerivedField, { ...unit, ...measurement, ...diagnostic }) };
+  return isBitcoin ? reading({ ...unit, ...measurement, ...diagnostic }, "efficiency_j_th")(entity) : {};
 };
 
 const money: MakeEntities = (entity) =>
@@ -240,17 +241,7 @@ export const entities = {
   hashrate_expected: hashrate(() => diagnostic),
   algorithm: reading({ ...diagnostic }),
   power: reading({ ...power, ...measurement }),
-  energy: (entity) =>
-    isReported(entity, entity.field)
-      ? {
-          [entity.field]: sensor("energy_kwh" satisfies DerivedField, {
-            device_class: "energy",
-            unit_of_measurement: "kWh",
-            state_class: "total_increasing",
-            suggested_display_precision: 2,
-          }),
-        }
-      : {},
+  energy: reading({ ...energy, state_class: "total_increasing" }, "energy_kwh"),
   efficiency,
   power_target: ranged({ ...power }),
   power_limit: powerLimit,

@@ -1,7 +1,19 @@
 import type { Group, Miner } from "../../contract/resources.ts";
-import { groupState } from "../group-state.ts";
-import type { DisplayUnit, MinerState } from "../miner-state.ts";
-import { type Components, type DeviceConfig, eventEntity, notificationTypes, sensor, toggle } from "./component.ts";
+import { type DisplayUnit, groupState, type MinerState } from "../miner-state.ts";
+import {
+  type Components,
+  type DeviceConfig,
+  diagnostic,
+  energy,
+  eventEntity,
+  hashrateIn,
+  measurement,
+  notificationTypes,
+  power,
+  sensor,
+  temperature,
+  toggle,
+} from "./component.ts";
 import { type DeviceContext, device, farmId, groupId } from "./device.ts";
 import type { PreviousComponents } from "./entities.ts";
 
@@ -59,9 +71,6 @@ export function farmConfig(
   );
 }
 
-const measurement = { state_class: "measurement" } as const;
-const diagnostic = { entity_category: "diagnostic" } as const;
-
 /** Sums over the miners of a group, or over all. */
 function sums(
   state: MinerState,
@@ -72,35 +81,20 @@ function sums(
   const count = (field: string, name: string) => ({
     [field]: sensor(field, { name, ...measurement, ...diagnostic }),
   });
-  const money = (field: string, name: string) =>
-    state[field] === null && !previous.has(field)
-      ? {}
-      : {
-          [field]: sensor(field, {
-            ...{ name, unit_of_measurement: `${currency ?? "money"}/d` },
-            ...measurement,
-            ...diagnostic,
-          }),
-        };
+  const money = (field: string, name: string) => {
+    const unit = { unit_of_measurement: `${currency ?? "money"}/d` };
+    const isKnown = state[field] !== null || previous.has(field);
+    return isKnown ? { [field]: sensor(field, { name, ...unit, ...measurement, ...diagnostic }) } : {};
+  };
   const rate = (unit: string) => ({
-    hashrate: sensor("hashrate_display", {
-      ...{ name: "Hash rate", unit_of_measurement: unit, suggested_display_precision: 2, icon: "mdi:pickaxe" },
-      ...measurement,
-    }),
+    hashrate: sensor("hashrate_display", { name: "Hash rate", ...hashrateIn(unit) }),
   });
   return {
     ...(display === null ? {} : rate(display.name)),
-    power: sensor("power", { name: "Power", device_class: "power", unit_of_measurement: "W", ...measurement }),
+    power: sensor("power", { name: "Power", ...power, ...measurement }),
     // It falls when a miner leaves, which `total_increasing` would take for a meter reset.
-    energy: sensor("energy_kwh", {
-      ...{ name: "Energy", device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 },
-      state_class: "total",
-    }),
-    temperature: sensor("temperature", {
-      ...{ name: "Highest temperature", device_class: "temperature", unit_of_measurement: "°C" },
-      ...measurement,
-      ...diagnostic,
-    }),
+    energy: sensor("energy_kwh", { name: "Energy", ...energy, state_class: "total" }),
+    temperature: sensor("temperature", { name: "Highest temperature", ...temperature, ...diagnostic }),
     ...count("miners", "Miners"),
     ...count("miners_mining", "Miners at work"),
     ...count("miners_offline", "Miners offline"),

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import type { Group } from "../../../src/contract/resources.ts";
 import { RigFaults } from "../../../src/farm/index.ts";
-import type { Announcer } from "../../../src/mqtt/announcer.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
 import type { MinerWithUid } from "../../../src/mqtt/miner-state.ts";
 import { type MqttConnection, openConnection } from "../../../src/mqtt/mqtt-connection.ts";
 import type { Publication } from "../../../src/mqtt/mqtt-link.ts";
+import type { Announcer } from "../../../src/mqtt/publishing.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevices } from "../home-assistant-checker.ts";
@@ -48,7 +48,7 @@ function minerAt(index: number): MinerWithUid {
   return miner;
 }
 
-/** A bridge as far as this goes: a connection, and an announcer that is told of each connect. */
+/** The part of a bridge needed here: a connection, and an announcer that is called at each connect. */
 async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions> = {}): Promise<Announcer> {
   const settings = MqttSettings.parse({ url: mosquitto.url, homeAssistant });
   const connection = await openConnection({
@@ -86,7 +86,7 @@ function tell(to: Announcer, miners: readonly MinerWithUid[] = families.miners, 
       display,
     );
   for (const miner of miners) to.miner(miner, displayOf(miner));
-  to.farm(null, miners, display);
+  to.farm(miners, display);
 }
 
 const topicOf = (id: string): string => `homeassistant/device/rigbridge_${id}/config`;
@@ -106,8 +106,8 @@ async function kept(): Promise<Map<string, string>> {
   return new Map(late.heard.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
 }
 
-describe("at a broker that knows nothing", () => {
-  test("the farm comes first, then groups and what is in them, as Home Assistant takes it", async () => {
+describe("on an empty broker", () => {
+  test("the farm is announced first, then groups and their miners, in valid messages", async () => {
     tell(await start());
     await said(topicOfMiner(second));
     const messages = new Map(configs().map(({ topic, payload }) => [topic, payload]));
@@ -126,7 +126,7 @@ describe("at a broker that knows nothing", () => {
     expect([...(await kept()).keys()].sort()).toEqual([...messages.keys()].sort());
   });
 
-  test("what has not changed is not said again, and what changes often is said once", async () => {
+  test("an unchanged device is not published again, and frequent changes are published once", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
@@ -154,7 +154,7 @@ describe("at a broker that knows nothing", () => {
     expect(configs().filter(({ payload: each }) => each === "")).toEqual([]);
   });
 
-  test("a miner and a group that are gone are emptied, others are not", async () => {
+  test("removed miners and groups are cleared, others are not", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
@@ -167,7 +167,7 @@ describe("at a broker that knows nothing", () => {
     );
   });
 
-  test("a control that the rig no longer has is taken away by name, and stays so", async () => {
+  test("a control that the rig no longer has is removed by name, and stays removed", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(first));
@@ -181,7 +181,7 @@ describe("at a broker that knows nothing", () => {
     expect(JSON.parse(again.payload).components.throttle).toMatchObject({ platform: "number", min: 1 });
   });
 
-  test("when Home Assistant was started, and when the broker has lost everything, all is said again", async () => {
+  test("everything is published again when Home Assistant has started, and when the broker has lost everything", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
@@ -205,7 +205,7 @@ describe("at a broker that knows nothing", () => {
   });
 });
 
-test("a miner that goes while a broker that keeps everything is away is taken away later", async () => {
+test("a miner removed while a persistent broker is away is cleared later", async () => {
   const said_: Publication[] = [];
   let isThere = true;
   const connects: (() => void)[] = [];
@@ -263,7 +263,7 @@ describe("which devices there are", () => {
     await said(topicOf("miner_rig-100"));
   });
 
-  test("only miners of the groups that are named, with the groups inside them", async () => {
+  test("only miners of the named groups and their subgroups", async () => {
     const told = await start({ groups: ["Rack 1"] });
     tell(told);
     await said(topicOfMiner(second));
@@ -274,14 +274,14 @@ describe("which devices there are", () => {
     await emptied(topicOfMiner(second));
   });
 
-  test("at a prefix of the user's own", async () => {
+  test("with a custom prefix", async () => {
     tell(await start({ prefix: "home/ha" }));
     await said(`home/ha/device/rigbridge_miner_${second.uid}/config`);
     expect(configs().every(({ topic }) => topic.startsWith("home/ha/device/"))).toBe(true);
   });
 });
 
-describe("at a broker that has kept what an earlier run has said", () => {
+describe("on a broker with the retained messages of an earlier run", () => {
   const foreign = {
     "homeassistant/device/other/config": JSON.stringify({
       origin: { name: "Zigbee2MQTT" },
@@ -303,7 +303,7 @@ describe("at a broker that has kept what an earlier run has said", () => {
     for (const each of running.splice(0)) await stop(each);
   }
 
-  test("what is no more is taken away, and nothing of others", async () => {
+  test("devices that no longer exist are removed, and nothing of other programs", async () => {
     for (const [topic, payload] of Object.entries(foreign)) await listening.say(topic, payload, { retain: true });
     await earlierRun();
     const told = await start();
@@ -316,7 +316,7 @@ describe("at a broker that has kept what an earlier run has said", () => {
     expect(all.size).toBe(Object.keys(foreign).length + 3);
   });
 
-  test("nothing is taken away before it is known which miners there are", async () => {
+  test("nothing is removed before the miners are known", async () => {
     await earlierRun();
     const timers: { work: () => void; ms: number }[] = [];
     const told = await start(
@@ -338,7 +338,7 @@ describe("at a broker that has kept what an earlier run has said", () => {
     expect(configs().length).toBe(before);
   });
 
-  test("what has not changed since is not said again, and a rig that is off keeps its pools", async () => {
+  test("an unchanged device is not published again, and a rig that is off keeps its pools", async () => {
     const pool = (name: string) => ({ ...listedPool(), name, canPrioritize: true });
     const pooled = { ...first, poolList: [pool("North"), pool("South")] };
     tell(await start(), [pooled, second]);

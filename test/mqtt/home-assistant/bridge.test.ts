@@ -32,7 +32,7 @@ afterAll(async () => {
   await families.close();
 });
 
-test("every family is announced by a bridge, and what is said at the topics it names is what the entities take", async () => {
+test("a bridge announces every family, and publishes valid values at the announced topics", async () => {
   const configs = new Map<string, string>();
   const isComplete = (): boolean => {
     for (const { topic, payload } of listening.heard)
@@ -53,7 +53,7 @@ test("every family is announced by a bridge, and what is said at the topics it n
   }
 });
 
-test("a control's entity, a button and a thermostat reach the service by the topics that were announced", async () => {
+test("a control, a button and a thermostat reach the service through the announced topics", async () => {
   const miner = families.miners.find(({ name }) => name === "Rig 1");
   const { payload } = await listening.until(({ topic }) => topic.endsWith(`_miner_${miner?.uid}/config`));
   const { thermostat, locate } = JSON.parse(payload).components;

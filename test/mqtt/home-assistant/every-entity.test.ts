@@ -12,10 +12,10 @@ let families: Families;
 let mosquitto: Mosquitto;
 let bridge: Bridge;
 let listening: Listening;
-/** Rigs take their time, so all are told at once. */
+/** Rigs are slow, so all get their commands at the same time. */
 let runs: Promise<Told[]>[];
 
-/** Some rigs let seconds pass before they do what they are told; theirs are short here. */
+/** Some rigs take seconds to execute a command; these delays are short here. */
 const start = Date.now();
 const hasty = () => start + (Date.now() - start) * 20;
 
@@ -33,15 +33,15 @@ afterAll(async () => {
   await families.close();
 });
 
-/** What came of something that an entity was told. */
+/** The result of a command to an entity. */
 interface Told extends Telling {
   readonly entity: string;
   readonly answer: Readonly<Record<string, unknown>>;
   /** What the rig was asked to change, as it came in. */
   readonly writes: readonly string[];
-  /** Of the rig itself, behind whatever it says; undefined for what has no place in it. */
+  /** The simulated rig's own value; undefined if it has none. */
   readonly done: unknown;
-  /** What a new reading of the rig says of it, as the state topic did already; null for a button. */
+  /** The value in a new reading of the rig, which the state topic had already; null for a button. */
   readonly reported: unknown;
 }
 
@@ -77,7 +77,7 @@ async function tell(index: number, entity: string, { topic, payload, becomes }: 
   const answer = JSON.parse((await listening.until(at(topicOf(uid, "response")), from)).payload);
   rig.model.advance();
   const done = inside[entity]?.(rig);
-  // An old Antminer is asked whether it blinks in the way in which it is told to.
+  // An old Antminer uses the same request to read and to write whether it blinks.
   const writes = rig.requests.writes.slice(before).filter((write) => !write.endsWith("action=onPageLoaded"));
   if (becomes === null) return { answer, writes, done, reported: null };
   const { metaData: _, ...read } = await families.service.pollMiner({ id }, caller);
@@ -88,7 +88,7 @@ async function tell(index: number, entity: string, { topic, payload, becomes }: 
   return { answer, writes, done, reported };
 }
 
-/** What a rig keeps of what it was told, in the words of the entity. */
+/** The settings that a simulated rig keeps, as values of the entity. */
 const inside: Readonly<Record<string, (rig: SimulatedRig) => unknown>> = {
   mining: ({ model }) => (model.hashing ? "ON" : "OFF"),
   frequency: ({ model }) => Math.round(model.frequency / 1e6),
@@ -100,7 +100,7 @@ const inside: Readonly<Record<string, (rig: SimulatedRig) => unknown>> = {
 describe.each(specimens.map(({ rigs, driver }, index) => ({ rigs, driver, index })))(
   "$rigs",
   ({ index, driver, rigs }) => {
-    test("does what each of its entities is told, and its state says what it then reports", async () => {
+    test("executes the commands of each of its entities, and its state shows what it then reports", async () => {
       const told = (await runs[index]) ?? [];
       expect(told.length > 0).toBe(rigs !== "Antminer without its login");
       expect(told.filter(({ answer }) => answer.status !== "ok")).toEqual([]);
@@ -131,7 +131,7 @@ test("every kind of entity is among them", async () => {
   ]);
 });
 
-test("the switch of a group switches those of its rigs that can be switched", async () => {
+test("the switch of a group switches only rigs that can be switched", async () => {
   await Promise.all(runs);
   const rack = families.groups.find(({ name }) => name === "Rack 1");
   const { components } = JSON.parse(listening.last(`homeassistant/device/rigbridge_group_${rack?.id}/config`) ?? "");

@@ -1,16 +1,16 @@
 import { type Component, isRecord, isRemoval, jsonOf, readMessage } from "../home-assistant-message.ts";
 
-/** Something that a user does to an entity, as Home Assistant then says it to the topic that was announced. */
+/** A user's command to an entity, as Home Assistant publishes it at the announced topic. */
 export interface Telling {
   readonly topic: string;
   readonly payload: string;
-  /** What the state then says; null for a button. */
+  /** The expected state; null for a button. */
   readonly becomes: { readonly field: string; readonly value: string | number } | null;
 }
 
 /**
- * The components of a device that can be told something. Those that begin mining anew come late, since some rigs take
- * no other power for a while after that; restarts come last.
+ * The components of a device that take commands. Those that restart mining come late, since some rigs refuse another
+ * power setting for a while after that; restarts come last.
  */
 export function tellableIn(config: string): Component[] {
   const all = readMessage(config)?.components ?? [];
@@ -18,11 +18,11 @@ export function tellableIn(config: string): Component[] {
   return tellable.toSorted((a, b) => lateness(a) - lateness(b));
 }
 
-/** What it is told so that something changes, its state being this. A switch is told twice: to change, and to go back. */
+/** Commands that change this state. A switch gets two: one to change, one to change back. */
 export function tellingsFor(component: Component, state: string): Telling[] {
-  const shown = jsonOf(state);
-  if (!isRecord(shown)) throw new Error("the state is no JSON object");
-  return choices[String(component.whole.platform)]?.(component, shown) ?? [];
+  const current = jsonOf(state);
+  if (!isRecord(current)) throw new Error("the state is not a JSON object");
+  return choices[String(component.whole.platform)]?.(component, current) ?? [];
 }
 
 const lateness = ({ id, whole: { device_class: of } }: Component): number => {
@@ -63,7 +63,7 @@ const telling = (topic: unknown, template: unknown, value: unknown): Telling => 
 
 const fieldOf = (template: unknown): string => /^\{\{ value_json\.(\w+) \}\}$/.exec(String(template))?.[1] ?? "";
 
-/** A quarter less than now, in whole steps; the middle where that is not known, or is no less. */
+/** A quarter less than now, in whole steps; the middle of the range if that is unknown or not less. */
 function lower(min: number, max: number, step: number, present: unknown): number {
   const steps = (value: number): number => Number((min + Math.floor((value - min) / step) * step).toFixed(3));
   const less = typeof present === "number" ? steps(Math.max(min, present * 0.75)) : null;
