@@ -34,7 +34,7 @@ export interface BridgeOptions {
   readonly currency?: string | undefined;
   /** Epoch ms. */
   readonly now?: () => number;
-  readonly waits?: ReconnectDelays;
+  readonly reconnectDelays?: ReconnectDelays;
 }
 
 export interface Bridge {
@@ -55,11 +55,17 @@ const countsDelayMs = 300;
  * `config.invalid` if a certificate cannot be read.
  */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { settings, log, unitsFile, waits, now = Date.now } = options;
+  const { settings, log, unitsFile, reconnectDelays, now = Date.now } = options;
   const topics = topicsOf(settings.base);
   const units = await DisplayUnits.open(unitsFile, log);
   const will = { topic: topics.state, payload: "offline" };
-  const connection = await openConnection({ settings, will, log, now, ...(waits === undefined ? {} : { waits }) });
+  const connection = await openConnection({
+    settings,
+    will,
+    log,
+    now,
+    ...(reconnectDelays === undefined ? {} : { reconnectDelays }),
+  });
   return new RunningBridge({ ...options, now }, topics, units, connection);
 }
 

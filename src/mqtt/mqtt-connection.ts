@@ -21,7 +21,7 @@ export interface ConnectionOptions {
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   /** Epoch ms. */
   readonly now?: () => number;
-  readonly waits?: ReconnectDelays;
+  readonly reconnectDelays?: ReconnectDelays;
 }
 
 /** ms before the first and the longest reconnect; each is randomised. */
@@ -293,7 +293,7 @@ export class MqttConnection implements MqttLink {
   }
 
   #scheduleReconnect(): void {
-    const { first, longest } = this.#options.waits ?? defaultReconnectDelays;
+    const { first, longest } = this.#options.reconnectDelays ?? defaultReconnectDelays;
     const delayMs = Math.min(longest, first * 2 ** this.#failedAttempts);
     this.#failedAttempts += 1;
     this.#reconnectTimer = setTimeout(

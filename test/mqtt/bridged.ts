@@ -6,16 +6,16 @@ import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
 /** ms: broker and service restart quickly here. */
 export const quick = { first: 20, longest: 100 };
 
-export interface Said {
+export interface LogLine {
   readonly level: number;
   readonly msg: string;
 }
 
 /** A log that keeps its lines. */
-export function hearingLog(): { readonly log: Logger; readonly said: Said[] } {
-  const said: Said[] = [];
-  const log: Logger = pino({ level: "info" }, { write: (line: string) => void said.push(JSON.parse(line)) });
-  return { log, said };
+export function recordingLog(): { readonly log: Logger; readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const log: Logger = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
 }
 
 const silent: Logger = pino({ level: "silent" });
@@ -30,5 +30,5 @@ export async function bridgeTo(
 ): Promise<Bridge> {
   const settings = { ...MqttSettings.parse({ interval: 1, responseTopics: ["answers"], ...wanted }), url: wanted.url };
   const { log = silent, unitsFile = null } = options;
-  return startBridge({ service, settings, log, version: "test", unitsFile, waits: quick });
+  return startBridge({ service, settings, log, version: "test", unitsFile, reconnectDelays: quick });
 }

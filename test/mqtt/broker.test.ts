@@ -7,7 +7,7 @@ import type { MqttSettings } from "../../src/config/mqtt.ts";
 import { type Broker, brokerLimits, startBroker } from "../../src/mqtt/broker.ts";
 import { problem } from "../errors.ts";
 import { until, within } from "../until.ts";
-import { hearingLog, type Said } from "./bridged.ts";
+import { type LogLine, recordingLog } from "./bridged.ts";
 
 const log = pino({ level: "silent" });
 const closing: (() => Promise<unknown>)[] = [];
@@ -55,7 +55,7 @@ const closed = (each: MqttClient): Promise<void> =>
 
 const isAbout =
   (pattern: RegExp) =>
-  ({ msg }: Said): boolean =>
+  ({ msg }: LogLine): boolean =>
     pattern.test(msg);
 
 /** The code with which something was refused. */
@@ -202,7 +202,7 @@ describe("the embedded broker", () => {
   });
 
   test("limits the number of retained messages, and logs why it refuses more", async () => {
-    const { log: heard, said } = hearingLog();
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const speaker = await client(broker);
     const many = Array.from({ length: brokerLimits.retainedMessages }, (_, index) =>
@@ -211,17 +211,17 @@ describe("the embedded broker", () => {
     await Promise.all(many);
     expect(await code(speaker.publishAsync("kept/more", "1", { qos: 1, retain: true }))).toBe(135);
     await speaker.publishAsync("kept/0", "another", { qos: 1, retain: true });
-    await until(() => said.some(isAbout(/retained messages have reached the limit/)), "the log to say why");
+    await until(() => lines.some(isAbout(/retained messages have reached the limit/)), "the log to say why");
   });
 
   test("counts and limits the properties of a retained message too", async () => {
-    const { log: heard, said } = hearingLog();
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const speaker = await client(broker);
     const say = (index: number, note: string) =>
       speaker.publishAsync(`kept/${index}`, "1", { qos: 1, retain: true, properties: { userProperties: { note } } });
     expect(await code(say(0, "x".repeat(brokerLimits.properties)))).toBe(135);
-    await until(() => said.some(isAbout(/more than 16384 bytes of properties/)), "the log to say why");
+    await until(() => lines.some(isAbout(/more than 16384 bytes of properties/)), "the log to say why");
     const note = "x".repeat(brokerLimits.properties - 100);
     const room = Math.floor(brokerLimits.retained / note.length);
     for (let index = 0; index < room - 100; index += 1) await say(index, note);
@@ -230,7 +230,7 @@ describe("the embedded broker", () => {
   });
 
   test("keeps a thousand messages for a disconnected client, and logs that further ones are dropped", async () => {
-    const { log: heard, said } = hearingLog();
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const session = { clientId: "gone", clean: true, properties: { sessionExpiryInterval: 300 } };
     const gone = await client(broker, session);
@@ -242,7 +242,7 @@ describe("the embedded broker", () => {
     for (let index = 0; index < brokerLimits.queue + 500; index += 1)
       await speaker.publishAsync("all", String(index), { qos: 1 });
     await until(
-      () => said.some(isAbout(/messages for "gone" are dropped, because 1000 already wait/)),
+      () => lines.some(isAbout(/messages for "gone" are dropped, because 1000 already wait/)),
       "the log to say why",
     );
     const back = connect(broker.url, { ...session, reconnectPeriod: 0, protocolVersion: 5, clean: false });
@@ -261,7 +261,7 @@ describe("the embedded broker", () => {
   });
 
   test("disconnects a client that never acknowledges, and one that never releases its QoS 2 messages", async () => {
-    const { log: heard, said } = hearingLog();
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const deaf = await client(broker, {
       clientId: "deaf",
@@ -273,7 +273,7 @@ describe("the embedded broker", () => {
     const speaker = await client(broker);
     for (let index = 0; index <= brokerLimits.queue; index += 1) await speaker.publishAsync("all", "1", { qos: 1 });
     await cutDeaf;
-    expect(said.some(isAbout(/"deaf": 1000 messages wait for its acknowledgements/))).toBe(true);
+    expect(lines.some(isAbout(/"deaf": 1000 messages wait for its acknowledgements/))).toBe(true);
 
     const socket = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
     const cut = within(once(socket, "close"), "the broker to cut off the one that releases nothing");
@@ -288,7 +288,7 @@ describe("the embedded broker", () => {
       socket.write(Buffer.concat([Buffer.from("3406000161", "hex"), id, Buffer.from("x")]));
     }
     await cut;
-    await until(() => said.some(isAbout(/"hoard": 1000 messages with QoS 2 wait/)), "the log to say why");
+    await until(() => lines.some(isAbout(/"hoard": 1000 messages with QoS 2 wait/)), "the log to say why");
     // The same is let in again: what it had sent is forgotten.
     const again = await client(broker, { clientId: "hoard" });
     await again.publishAsync("a", "1", { qos: 2 });

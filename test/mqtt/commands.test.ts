@@ -6,21 +6,28 @@ import type { MiningService } from "../../src/contract/service.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { openStore, type Store, startService } from "../../src/service/index.ts";
 import { demoLogin, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, type SayOptions, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, type LogLine, recordingLog } from "./bridged.ts";
+import {
+  type Mosquitto,
+  type PublishOptions,
+  type Received,
+  type Subscriber,
+  startMosquitto,
+  subscribeAt,
+} from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 
 const caller = { actor: "test" };
 const base = "rigbridge";
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
 let mosquitto: Mosquitto;
 let farm: Farm;
 let store: Store;
 let service: MiningService;
 let bridge: Bridge;
-let listener: Listening;
-let said: Said[];
+let listener: Subscriber;
+let said: LogLine[];
 let axeos: Miner;
 let whatsminer: Miner;
 let sticks: Miner;
@@ -49,10 +56,10 @@ beforeAll(async () => {
   const [first, second, third] = await Promise.all(miners.map(({ id }) => service.pollMiner({ id }, caller)));
   if (first === undefined || second === undefined || third === undefined) throw new Error("a miner is missing");
   [axeos, whatsminer, sticks] = [first, second, third];
-  const hearing = hearingLog();
-  said = hearing.said;
+  const hearing = recordingLog();
+  said = hearing.lines;
   bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
-  listener = await listenAt(mosquitto.url, [`${base}/#`, "answers/#"]);
+  listener = await subscribeAt(mosquitto.url, [`${base}/#`, "answers/#"]);
   await listener.until(({ topic }) => topic === `${base}/summary`);
 });
 
@@ -69,11 +76,11 @@ afterAll(async () => {
 async function ask(
   thing: string,
   payload: string | Buffer,
-  options: SayOptions = {},
+  options: PublishOptions = {},
 ): Promise<Record<string, unknown>> {
-  const from = listener.heard.length;
+  const from = listener.received.length;
   const answers = options.responseTopic ?? `${thing.split("/").slice(0, 2).join("/")}/response`;
-  await listener.say(`${base}/${thing}`, payload, options);
+  await listener.publish(`${base}/${thing}`, payload, options);
   return json(await listener.until(({ topic }) => topic === answers || topic === `${base}/${answers}`, from));
 }
 
@@ -99,7 +106,7 @@ describe("a command", () => {
   });
 
   test("switches with ON and OFF, and the state shows at once what the rig then reports", async () => {
-    const from = listener.heard.length;
+    const from = listener.received.length;
     const set = `miner/${sticks.uid}/board_0/set`;
     expect(await ask(set, "OFF")).toMatchObject({ status: "ok", data: { board_0: "OFF" } });
     const state = await listener.until(({ topic }) => topic === `${base}/miner/${sticks.uid}/state`, from);
@@ -129,18 +136,18 @@ describe("a command", () => {
 
   test("is answered at the sender's response topic with its correlation data", async () => {
     const options = { responseTopic: "answers/of/mine", correlation: "abc" };
-    const from = listener.heard.length;
+    const from = listener.received.length;
     await ask(`miner/${axeos.uid}/frequency/set`, "515", options);
     const answer = await listener.until(({ topic }) => topic === "answers/of/mine", from);
     expect(answer.correlation).toBe("abc");
   });
 
   test("is never answered at a command topic", async () => {
-    const from = listener.heard.length;
+    const from = listener.received.length;
     const responseTopic = `${base}/miner/${axeos.uid}/set`;
-    await listener.say(`${base}/miner/${axeos.uid}/frequency/set`, "nonsense", { responseTopic });
+    await listener.publish(`${base}/miner/${axeos.uid}/frequency/set`, "nonsense", { responseTopic });
     await listener.until(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`, from);
-    expect(listener.heard.slice(from).some(({ topic }) => topic === responseTopic)).toBe(false);
+    expect(listener.received.slice(from).some(({ topic }) => topic === responseTopic)).toBe(false);
   });
 
   test("for a group reaches each of its miners that has the control", async () => {
@@ -206,8 +213,8 @@ describe("an invalid command is refused and not executed:", () => {
 
   test("an unknown miner", async () => {
     expect(await ask("miner/nobody/set", '{"fan": 50}')).toMatchObject({ code: "not.found" });
-    const from = listener.heard.length;
-    await listener.say(`${base}/miner/No Body/set`, '{"fan": 50}', { responseTopic: "answers/x" });
+    const from = listener.received.length;
+    await listener.publish(`${base}/miner/No Body/set`, '{"fan": 50}', { responseTopic: "answers/x" });
     await listener.until(({ topic }) => topic === "answers/x", from);
   });
 });
@@ -217,13 +224,13 @@ describe("a repeated command", () => {
     "that the broker retains is not executed at the next start (%s)",
     async (version) => {
       const topic = `${base}/miner/${axeos.uid}/voltage/set`;
-      await listener.say(topic, "1200", { retain: true });
+      await listener.publish(topic, "1200", { retain: true });
       await listener.until((heard) => heard.topic === `${base}/miner/${axeos.uid}/response`);
       await bridge.close();
       const before = await told();
       const old = version === "MQTT 5" ? null : await startOldBroker(mosquitto.port);
-      const hearing = hearingLog();
-      const from = listener.heard.length;
+      const hearing = recordingLog();
+      const from = listener.received.length;
       const again = await bridgeTo(service, { url: old?.url ?? mosquitto.url }, { log: hearing.log });
       await listener.until(({ topic }) => topic === `${base}/summary`, from);
       expect(await ask(`miner/${axeos.uid}/frequency/set`, version === "MQTT 5" ? "490" : "485")).toMatchObject({
@@ -231,14 +238,14 @@ describe("a repeated command", () => {
       });
       expect(await told()).toBe(before + 1);
       if (old !== null)
-        expect(hearing.said.map(({ msg }) => msg)).toContainEqual(
+        expect(hearing.lines.map(({ msg }) => msg)).toContainEqual(
           expect.stringContaining("A retained command is ignored"),
         );
       await again.close();
       await old?.close();
-      await listener.say(topic, "", { retain: true });
-      const restarted = listener.heard.length;
-      said = hearing.said;
+      await listener.publish(topic, "", { retain: true });
+      const restarted = listener.received.length;
+      said = hearing.lines;
       bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
       await listener.until(({ topic }) => topic === `${base}/summary`, restarted);
     },
@@ -254,8 +261,8 @@ describe("a repeated command", () => {
 
   test("is executed once while the first is under way", async () => {
     const before = await told();
-    const from = listener.heard.length;
-    for (let count = 0; count < 5; count += 1) await listener.say(`${base}/miner/${axeos.uid}/fan/set`, "55");
+    const from = listener.received.length;
+    for (let count = 0; count < 5; count += 1) await listener.publish(`${base}/miner/${axeos.uid}/fan/set`, "55");
     await listener.until(({ topic }) => topic.endsWith("/response"), from);
     await ask(`miner/${axeos.uid}/fan/set`, "56");
     expect(await told()).toBeLessThan(before + 6);
@@ -271,26 +278,26 @@ describe("a repeated command", () => {
 
   test("commands are executed in order, and the last one wins", async () => {
     const topic = `${base}/miner/${sticks.uid}/board_1/set`;
-    const from = listener.heard.length;
-    for (const word of ["OFF", "ON", "OFF", "ON"]) await listener.say(topic, word);
-    const isAnswer = ({ topic }: Heard): boolean => topic === `${base}/miner/${sticks.uid}/response`;
+    const from = listener.received.length;
+    for (const word of ["OFF", "ON", "OFF", "ON"]) await listener.publish(topic, word);
+    const isAnswer = ({ topic }: Received): boolean => topic === `${base}/miner/${sticks.uid}/response`;
     let at = from;
-    for (let count = 0; count < 4; count += 1) at = listener.heard.indexOf(await listener.until(isAnswer, at)) + 1;
+    for (let count = 0; count < 4; count += 1) at = listener.received.indexOf(await listener.until(isAnswer, at)) + 1;
     expect(await control(sticks.id, "board_1")).toBe(true);
   });
 });
 
 test("hundreds of garbage messages are answered and logged at a limited rate, and delay nothing else", async () => {
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  const from = listener.heard.length;
+  const from = listener.received.length;
   const logged = said.length;
   for (let count = 0; count < 500; count += 1)
-    void listener.say(`${base}/miner/${axeos.uid}/${count % 2 ? "set" : "action"}`, `garbage ${count}`);
+    void listener.publish(`${base}/miner/${axeos.uid}/${count % 2 ? "set" : "action"}`, `garbage ${count}`);
   const asked = performance.now();
   const options = { responseTopic: "answers/good" };
   expect(await ask(`miner/${sticks.uid}/board_0/set`, "OFF", options)).toMatchObject({ status: "ok" });
   const seconds = Math.ceil((performance.now() - asked) / 1000) + 1;
-  const answers = listener.heard.slice(from).filter(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`);
+  const answers = listener.received.slice(from).filter(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`);
   expect(answers.length).toBeGreaterThan(0);
   expect(answers.length).toBeLessThanOrEqual(20 * seconds);
   expect(said.length - logged).toBeLessThanOrEqual(21 * seconds);

@@ -11,8 +11,8 @@ import {
 } from "../../src/mqtt/mqtt-connection.ts";
 import type { Message } from "../../src/mqtt/mqtt-link.ts";
 import { until, within } from "../until.ts";
-import { hearingLog, quick } from "./bridged.ts";
-import { freePort, listenAt, startMosquitto } from "./mosquitto.ts";
+import { quick, recordingLog } from "./bridged.ts";
+import { freePort, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 import { beginningOf, flood, startRudeBroker } from "./rude-broker.ts";
 import { startWebBroker } from "./web-broker.ts";
@@ -29,23 +29,23 @@ async function broker(options: Parameters<typeof startMosquitto>[0] = {}) {
 }
 
 async function open(settings: Partial<ConnectionSettings> & { readonly url: string }, now: () => number = Date.now) {
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const connection = await openConnection({
     settings: { clientId: "bridge", ...settings },
     will: { topic: "home/bridge/state", payload: "offline" },
     log,
     now,
-    waits: quick,
+    reconnectDelays: quick,
   });
   cleanup.push(() => connection.close());
-  return { connection, said, sentences: () => said.map(({ msg }) => msg) };
+  return { connection, lines, sentences: () => lines.map(({ msg }) => msg) };
 }
 
 const connects = (connection: MqttConnection): Promise<void> =>
   within(new Promise((resolve) => connection.connected(() => resolve())), "the bridge to connect to the broker");
 
 async function listening(url: string, filters?: readonly string[]) {
-  const client = await listenAt(url, filters);
+  const client = await subscribeAt(url, filters);
   cleanup.push(() => client.close());
   return client;
 }
@@ -89,8 +89,8 @@ describe("a connection", () => {
       await until(() => !connection.isConnected, "the bridge to notice that the broker is gone");
       await mosquitto.start();
       await until(() => connection.isConnected, "the bridge to reconnect");
-      const sender = await listenAt(mosquitto.url, ["nothing"]);
-      await sender.say("home/a/set", String(round));
+      const sender = await subscribeAt(mosquitto.url, ["nothing"]);
+      await sender.publish("home/a/set", String(round));
       await until(() => heard.length > round, "the command to arrive");
       await sender.close();
     }
@@ -174,7 +174,7 @@ describe("a message published without a connection", () => {
     await connection.settled();
     connection.publish({ ...message, topic: "home/end" });
     await listener.until(({ topic }) => topic === "home/end");
-    const topics = new Set(listener.heard.map(({ topic }) => topic));
+    const topics = new Set(listener.received.map(({ topic }) => topic));
     for (const lost of ["home/telemetry", "home/retained", "home/old", "home/unbounded"])
       expect(topics).not.toContain(lost);
   });
@@ -187,8 +187,8 @@ describe("a message published without a connection", () => {
     for (let count = 0; count < 1_500; count += 1)
       connection.publish({ ...message, payload: String(count), expiry: 60 });
     await listener.until(({ payload }) => payload === "1499");
-    expect(listener.heard[0]?.payload).toBe("500");
-    expect(listener.heard).toHaveLength(1_000);
+    expect(listener.received[0]?.payload).toBe("500");
+    expect(listener.received).toHaveLength(1_000);
   });
 });
 
@@ -215,13 +215,13 @@ test("many QoS 1 messages are under way at once, in order", async () => {
   for (let count = 0; count < 3_000; count += 1) connection.publish({ ...message, payload: String(count) });
   await connection.settled();
   await listener.until(({ payload }) => payload === "2999");
-  expect(listener.heard.map(({ payload }) => Number(payload))).toEqual([...Array(3_000).keys()]);
+  expect(listener.received.map(({ payload }) => Number(payload))).toEqual([...Array(3_000).keys()]);
 });
 
 test("retained messages are delivered as such, but not to subscribers of fresh messages only", async () => {
   const { url } = await broker();
   const sender = await listening(url, ["nothing"]);
-  await sender.say("home/a", "kept", { retain: true });
+  await sender.publish("home/a", "kept", { retain: true });
   const { connection } = await open({ url });
   const all: Message[] = [];
   const fresh: Message[] = [];
@@ -229,9 +229,9 @@ test("retained messages are delivered as such, but not to subscribers of fresh m
   connection.subscribe(["home/a"], (each) => fresh.push(each), { fresh: true });
   await until(() => all.length > 0, "the retained message");
   expect(all[0]).toMatchObject({ retained: true });
-  await sender.say("home/a", "said");
-  await until(() => fresh.some(({ payload }) => payload.toString() === "said"), "the fresh message");
-  expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("said");
+  await sender.publish("home/a", "lines");
+  await until(() => fresh.some(({ payload }) => payload.toString() === "lines"), "the fresh message");
+  expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("lines");
 });
 
 describe("a broker that sends too large packets", () => {
@@ -242,8 +242,8 @@ describe("a broker that sends too large packets", () => {
     const sizes: number[] = [];
     connection.subscribe(["home/+"], ({ payload }) => sizes.push(payload.length));
     await connects(connection);
-    await sender.say("home/a", Buffer.alloc(largestPacket));
-    await sender.say("home/a", Buffer.alloc(largestPacket - 100));
+    await sender.publish("home/a", Buffer.alloc(largestPacket));
+    await sender.publish("home/a", Buffer.alloc(largestPacket - 100));
     await until(() => sizes.length > 0, "the message that is not too large");
     expect(sizes).toEqual([largestPacket - 100]);
     expect(connection.isConnected).toBe(true);

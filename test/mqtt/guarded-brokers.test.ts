@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { kinds, type Opened } from "../contract/kinds.ts";
 import { until, within } from "../until.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { type Mosquitto, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 import { startWebBroker } from "./web-broker.ts";
 
@@ -29,17 +29,17 @@ async function broker(options: Parameters<typeof startMosquitto>[0]): Promise<Mo
   return started;
 }
 
-async function listening(...args: Parameters<typeof listenAt>) {
-  const listener = await listenAt(...args);
+async function listening(...args: Parameters<typeof subscribeAt>) {
+  const listener = await subscribeAt(...args);
   cleanup.push(() => listener.close());
   return listener;
 }
 
 async function bridged(settings: Parameters<typeof bridgeTo>[1]) {
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const bridge = await bridgeTo(opened.service, settings, { log });
   cleanup.push(() => bridge.close());
-  return { bridge, sentences: () => said.filter(({ level }) => level >= 40).map(({ msg }) => msg) };
+  return { bridge, sentences: () => lines.filter(({ level }) => level >= 40).map(({ msg }) => msg) };
 }
 
 function folder(): string {
@@ -127,7 +127,7 @@ describe("a broker by WebSocket", () => {
     await listener.until(({ topic }) => topic === `homeassistant/device/rigbridge_miner_${uid}/config`);
     await listener.until(({ topic }) => topic === `rigbridge/miner/${uid}/state`);
     const options = { responseTopic: "answers" };
-    await listener.say(`rigbridge/miner/${uid}/frequency/set`, "505", options);
+    await listener.publish(`rigbridge/miner/${uid}/frequency/set`, "505", options);
     const answer = await listener.until(({ topic }) => topic === "answers");
     expect(JSON.parse(answer.payload)).toMatchObject({ status: "ok", data: { frequency: 505 } });
   });
@@ -162,7 +162,7 @@ describe("a broker with limited rights for the bridge", () => {
       );
       expect(bridge.connection.isConnected).toBe(true);
       const allowed = /^rigbridge\/(bridge\/(state|info)|summary)$/;
-      expect(listener.heard.map(({ topic }) => topic).filter((topic) => !allowed.test(topic))).toEqual([]);
+      expect(listener.received.map(({ topic }) => topic).filter((topic) => !allowed.test(topic))).toEqual([]);
     },
   );
 });

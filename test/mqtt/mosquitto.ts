@@ -84,7 +84,7 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   };
 }
 
-export interface Heard {
+export interface Received {
   readonly topic: string;
   readonly payload: string;
   readonly retained: boolean;
@@ -92,18 +92,18 @@ export interface Heard {
 }
 
 /** A client besides the bridge that keeps all received messages. */
-export interface Listening {
+export interface Subscriber {
   readonly client: MqttClient;
-  readonly heard: readonly Heard[];
+  readonly received: readonly Received[];
   /** The first matching message from this index in `received` on, now or later. Rejects if none arrives in time. */
-  until(wanted: (heard: Heard) => boolean, from?: number): Promise<Heard>;
+  until(wanted: (received: Received) => boolean, from?: number): Promise<Received>;
   /** The last payload received at a topic; undefined before the first. */
   last(topic: string): string | undefined;
-  say(topic: string, payload: string | Buffer, options?: SayOptions): Promise<void>;
+  publish(topic: string, payload: string | Buffer, options?: PublishOptions): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface SayOptions {
+export interface PublishOptions {
   readonly retain?: boolean;
   readonly qos?: 0 | 1;
   readonly responseTopic?: string;
@@ -111,30 +111,30 @@ export interface SayOptions {
 }
 
 /** Subscribes to these filters at a broker, "#" by default. */
-export async function listenAt(
+export async function subscribeAt(
   url: string,
   filters: readonly string[] = ["#"],
   options: IClientOptions = {},
-): Promise<Listening> {
+): Promise<Subscriber> {
   const client = await connectAsync(url, { protocolVersion: 5, reconnectPeriod: 50, ...options });
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   const waiting = new Set<() => void>();
   client.on("error", () => undefined);
   client.on("message", (topic, payload, { retain, properties }) => {
     const correlation = properties?.correlationData?.toString() ?? null;
-    heard.push({ topic, payload: payload.toString(), retained: retain, correlation });
+    received.push({ topic, payload: payload.toString(), retained: retain, correlation });
     for (const look of waiting) look();
   });
   await client.subscribeAsync([...filters], { qos: 1 });
   return {
     client,
-    heard,
+    received,
     until: (wanted, from = 0) => {
-      const { promise, resolve } = Promise.withResolvers<Heard>();
+      const { promise, resolve } = Promise.withResolvers<Received>();
       let at = from;
       const look = (): void => {
-        for (; at < heard.length; at += 1) {
-          const each = heard[at];
+        for (; at < received.length; at += 1) {
+          const each = received[at];
           if (each === undefined || !wanted(each)) continue;
           waiting.delete(look);
           resolve(each);
@@ -143,11 +143,11 @@ export async function listenAt(
       };
       waiting.add(look);
       look();
-      const details = () => `Its filter: ${wanted}\n${lastOf(heard.slice(from))}`;
+      const details = () => `Its filter: ${wanted}\n${lastOf(received.slice(from))}`;
       return within(promise, `a message at ${url} that fits`, { details }).finally(() => waiting.delete(look));
     },
-    last: (topic) => heard.findLast((each) => each.topic === topic)?.payload,
-    say: async (topic, payload, { retain = false, qos = 1, responseTopic, correlation } = {}) => {
+    last: (topic) => received.findLast((each) => each.topic === topic)?.payload,
+    publish: async (topic, payload, { retain = false, qos = 1, responseTopic, correlation } = {}) => {
       const properties = {
         ...(responseTopic === undefined ? {} : { responseTopic }),
         ...(correlation === undefined ? {} : { correlationData: Buffer.from(correlation) }),
@@ -159,9 +159,9 @@ export async function listenAt(
 }
 
 /** The beginnings of the last messages. */
-function lastOf(heard: readonly Heard[]): string {
-  const lines = heard.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
-  return [`${heard.length} messages, the last of them:`, ...lines].join("\n");
+function lastOf(received: readonly Received[]): string {
+  const lines = received.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
+  return [`${received.length} messages, the last of them:`, ...lines].join("\n");
 }
 
 export async function freePort(): Promise<number> {

@@ -6,7 +6,7 @@ import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { until } from "../until.ts";
 import { bridgeTo } from "./bridged.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
@@ -19,14 +19,14 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
   let opened: Opened;
   let farm: Farm;
   let bridge: Bridge;
-  let listener: Listening;
+  let listener: Subscriber;
   beforeAll(async () => {
     [mosquitto, opened, farm] = await Promise.all([
       startMosquitto(),
       open(),
       startFarm({ rigs: [{ kind: "axeos", warm: true, mac: "02:51:00:00:00:88" }] }),
     ]);
-    listener = await listenAt(mosquitto.url);
+    listener = await subscribeAt(mosquitto.url);
     bridge = await bridgeTo(opened.service, { url: mosquitto.url });
     await listener.until(({ topic }) => topic === "rigbridge/summary");
   });
@@ -42,16 +42,16 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
   async function ask(operation: OperationName, input: Input, way: (typeof ways)[number] = "transaction") {
     asked += 1;
     const mark = `${operation} ${asked}`;
-    const from = listener.heard.length;
+    const from = listener.received.length;
     const topic = `rigbridge/bridge/request/${operation}`;
     if (way === "response topic") {
       const responseTopic = `answers/${operation}`;
-      await listener.say(topic, JSON.stringify(input), { responseTopic, correlation: mark });
+      await listener.publish(topic, JSON.stringify(input), { responseTopic, correlation: mark });
       const heard = await listener.until((each) => each.topic === responseTopic && each.correlation === mark, from);
       const answer: Answer = JSON.parse(heard.payload);
       return answer;
     }
-    await listener.say(topic, JSON.stringify({ ...input, transaction: mark }));
+    await listener.publish(topic, JSON.stringify({ ...input, transaction: mark }));
     const isMine = ({ topic: at, payload }: { topic: string; payload: string }) =>
       at === `rigbridge/bridge/response/${operation}` && JSON.parse(payload).transaction === mark;
     const { transaction: _, ...answer }: Answer = JSON.parse((await listener.until(isMine, from)).payload);

@@ -7,7 +7,7 @@ import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { closeLoopBenches, openLoopBench } from "../service/loop-bench.ts";
 import { until } from "../until.ts";
 import { messagesAt } from "./messages-at.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -17,11 +17,11 @@ afterEach(async () => {
 });
 
 let broker: Mosquitto;
-let sensor: Listening;
+let sensor: Subscriber;
 beforeEach(async () => {
   broker = await startMosquitto();
   closing.push(() => broker.stop());
-  sensor = await listenAt(broker.url, ["plug/set"]);
+  sensor = await subscribeAt(broker.url, ["plug/set"]);
   closing.push(() => sensor.close());
 });
 
@@ -55,21 +55,21 @@ const follow = { follow: { name: "Roof", group: "den", surplus: { topic: "meter"
 describe("a room with its temperature at a topic", () => {
   test("is heated by it", async () => {
     const { bench, turnUntil, room } = await looped(heating);
-    await sensor.say("zigbee/den", '{"temperature":22,"battery":90}', { retain: true });
+    await sensor.publish("zigbee/den", '{"temperature":22,"battery":90}', { retain: true });
     await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
-    await sensor.say("zigbee/den", '{"temperature":"20.1 °C"}');
+    await sensor.publish("zigbee/den", '{"temperature":"20.1 °C"}');
     await turnUntil(() => bench.mining()[0] === true, "the rig to start in a cold room");
     expect(await room()).toBe(20.1);
   });
 
   test("takes a retained value as new, once", async () => {
-    await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
+    await sensor.publish("zigbee/den", '{"temperature":22}', { retain: true });
     const { bench, clock, turnUntil } = await looped(heating);
     await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
     clock.pass(901);
     await broker.kill();
     await broker.start();
-    await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
+    await sensor.publish("zigbee/den", '{"temperature":22}', { retain: true });
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await bench.notifications()).toEqual([
       "Den: The room temperature is older than 15 minutes, so nothing is heated",
@@ -78,11 +78,11 @@ describe("a room with its temperature at a topic", () => {
 
   test("keeps its last value when the payload is not a number, until that is old, and then reports the payload", async () => {
     const { bench, clock, turnUntil, room } = await looped(heating);
-    await sensor.say("zigbee/den", '{"temperature":20}', { retain: true });
+    await sensor.publish("zigbee/den", '{"temperature":20}', { retain: true });
     await turnUntil(async () => (await room()) === 20, "the room to have the published temperature");
     for (const odd of ["", "{", '{"temperature":null}', '{"temperature":90}', '{"humidity":40}', "x".repeat(300_000)])
-      await sensor.say("zigbee/den", odd);
-    await sensor.say("zigbee/den", '{"temperature":"unavailable"}');
+      await sensor.publish("zigbee/den", odd);
+    await sensor.publish("zigbee/den", '{"temperature":"unavailable"}');
     expect(await room()).toBe(20);
     clock.pass(901);
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
@@ -100,8 +100,8 @@ describe("a room with its temperature at a topic", () => {
 
   test("100 invalid messages a second change nothing", async () => {
     const { turnUntil, room } = await looped(heating);
-    await Promise.all(Array.from({ length: 300 }, (_, n) => sensor.say("zigbee/den", `${"{".repeat(n)}`)));
-    await sensor.say("zigbee/den", '{"temperature":19}');
+    await Promise.all(Array.from({ length: 300 }, (_, n) => sensor.publish("zigbee/den", `${"{".repeat(n)}`)));
+    await sensor.publish("zigbee/den", '{"temperature":19}');
     await turnUntil(async () => (await room()) === 19, "the room to have the published temperature");
   });
 });
@@ -109,21 +109,21 @@ describe("a room with its temperature at a topic", () => {
 describe("a surplus at a topic", () => {
   test("is followed", async () => {
     const { bench, clock, turnUntil } = await looped(follow);
-    await sensor.say("meter", "-500");
+    await sensor.publish("meter", "-500");
     await turnUntil(async () => {
       clock.pass(31);
-      await sensor.say("meter", "-500");
+      await sensor.publish("meter", "-500");
       return bench.mining()[0] === false;
     }, "the rig to stop without a surplus");
     await turnUntil(async () => {
       clock.pass(31);
-      await sensor.say("meter", "5000 W");
+      await sensor.publish("meter", "5000 W");
       return bench.mining()[0] === true;
     }, "the rig to start with a surplus");
   });
 
   test("is ignored if the broker has retained it", async () => {
-    await sensor.say("meter", "-500", { retain: true });
+    await sensor.publish("meter", "-500", { retain: true });
     const { bench, clock } = await looped(follow);
     for (let turns = 0; turns < 5; turns += 1) {
       clock.pass(31);
@@ -149,8 +149,8 @@ describe("a rig behind a plug over MQTT", () => {
     const plug = await startPlug({ kind: "shelly2", rig: bench.rig(0) });
     closing.push(() => plug.close());
     const say = async () => {
-      await sensor.say(topics.state, plug.on ? "ON" : "OFF", { retain: true });
-      await sensor.say(topics.power, plug.on ? "41.5" : "0", { retain: true });
+      await sensor.publish(topics.state, plug.on ? "ON" : "OFF", { retain: true });
+      await sensor.publish(topics.power, plug.on ? "41.5" : "0", { retain: true });
     };
     sensor.client.on("message", async (_, payload) => {
       await plug.press(payload.toString() === "ON");

@@ -6,8 +6,8 @@ import type { MiningService } from "../../src/contract/service.ts";
 import { openStore, startService } from "../../src/service/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { startAltered } from "./altered.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const caller = { actor: "test" };
 const cleanup: (() => unknown)[] = [];
@@ -21,8 +21,8 @@ beforeEach(async () => {
   cleanup.push(() => mosquitto.stop());
 });
 
-async function listening(filters?: readonly string[]): Promise<Listening> {
-  const listener = await listenAt(mosquitto.url, filters);
+async function listening(filters?: readonly string[]): Promise<Subscriber> {
+  const listener = await subscribeAt(mosquitto.url, filters);
   cleanup.push(() => listener.close());
   return listener;
 }
@@ -41,7 +41,7 @@ async function serving(
   return { service, miners: await Promise.all(ids.map((id) => service.pollMiner({ id }, caller))) };
 }
 
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
 test("the state of a rig is published while hundreds of garbage messages arrive", async () => {
   const farm = await startFarm({
@@ -59,12 +59,12 @@ test("the state of a rig is published while hundreds of garbage messages arrive"
   ]);
   const vandal = await listening(["nothing"]);
   const { service, miners } = await serving(farm.rigs.map(({ address }) => address));
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const bridge = await bridgeTo(service, { url: mosquitto.url }, { log });
   cleanup.push(() => bridge.close());
   const states = miners.map(({ uid }) => `rigbridge/miner/${uid}/state`);
   for (const state of states) await listener.until(({ topic }) => topic === state);
-  const from = listener.heard.length;
+  const from = listener.received.length;
   let garbage = 0;
   const frequencies = [400, 425, 450, 475, 500];
   for (const frequency of frequencies) {
@@ -74,7 +74,7 @@ test("the state of a rig is published while hundreds of garbage messages arrive"
       );
       const topic = [...topics, "rigbridge/miner/nobody/set", "rigbridge/bridge/request/getMiner"][count % 6] ?? "";
       garbage += 1;
-      void vandal.say(topic, `garbage ${garbage}`);
+      void vandal.publish(topic, `garbage ${garbage}`);
     }
     // Not by the broker: what is looked at is what goes out.
     for (const { id } of miners)
@@ -83,16 +83,16 @@ test("the state of a rig is published while hundreds of garbage messages arrive"
       await listener.until((heard) => heard.topic === state && json(heard).frequency === frequency, from);
   }
   for (const state of states) {
-    const shown = listener.heard
+    const shown = listener.received
       .slice(from)
       .filter(({ topic }) => topic === state)
       .map((heard) => Number(json(heard).frequency));
     expect(shown.filter((each, at) => each !== shown[at - 1] && frequencies.includes(each))).toEqual(frequencies);
   }
-  const answered = listener.heard.slice(from).filter(({ topic }) => /\/response/.test(topic));
+  const answered = listener.received.slice(from).filter(({ topic }) => /\/response/.test(topic));
   expect(answered.length).toBeGreaterThan(0);
   expect(answered.length).toBeLessThan(garbage);
-  expect(said.filter(({ level }) => level >= 40).length).toBeLessThan(garbage);
+  expect(lines.filter(({ level }) => level >= 40).length).toBeLessThan(garbage);
   expect(farm.rigs.map(({ requests }) => requests.writes.length)).toEqual([frequencies.length, frequencies.length]);
 });
 
@@ -121,7 +121,7 @@ test("a found block is published as an event once, and not retained", async () =
   });
   altered.replace('"Found Blocks":0', '"Found Blocks":1');
   for (let reads = 0; reads < 3; reads += 1) await service.pollMiner({ id: miner.id }, caller);
-  const isBlock = (heard: Heard) => heard.topic === event && json(heard).event_type === "block_found";
+  const isBlock = (heard: Received) => heard.topic === event && json(heard).event_type === "block_found";
   const told = await listener.until(isBlock);
   expect(json(told)).toEqual({
     event_type: "block_found",
@@ -129,9 +129,9 @@ test("a found block is published as an event once, and not retained", async () =
     before: 0,
     time: expect.stringMatching(/^\d{4}-.*Z$/),
   });
-  await listener.say("end", "");
+  await listener.publish("end", "");
   await listener.until(({ topic }) => topic === "end");
-  expect(listener.heard.filter(isBlock)).toHaveLength(1);
+  expect(listener.received.filter(isBlock)).toHaveLength(1);
   const later = await listening();
   await later.until(({ topic }) => topic === state);
   expect(later.last(event ?? "")).toBeUndefined();
@@ -145,7 +145,7 @@ test("the state has the reason why a rig does not hash, as a code, a sentence an
   const bridge = await bridgeTo(service, { url: mosquitto.url });
   cleanup.push(() => bridge.close());
   const { id, uid } = miners[0] ?? { id: 0, uid: null };
-  const isState = (heard: Heard, reason: string | null) =>
+  const isState = (heard: Received, reason: string | null) =>
     heard.topic === `rigbridge/miner/${uid}/state` && json(heard).reason === reason;
   const hashing = json(await listener.until((heard) => isState(heard, null)));
   expect(hashing).toMatchObject({ reason_text: null, reason_since: null, has_problem: "OFF" });

@@ -124,7 +124,8 @@ describe("a store whose service stopped while a bulk action was under way", () =
     expect((await next.bulkActions.running()).map((each) => each.id)).toEqual(goesOn ? [id] : []);
     const rest = goesOn ? "queued" : "cancelled";
     expect(await states(next, id)).toEqual(["1 done", `2 ${rest}`, `3 ${rest}`, `4 ${rest}`]);
-    if (!goesOn) expect((await next.bulkActions.results(id))[1]?.message).toContain("was away");
+    if (!goesOn)
+      expect((await next.bulkActions.results(id))[1]?.message).toContain("did not start again within an hour");
     await next.close();
   });
 });

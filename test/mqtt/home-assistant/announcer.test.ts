@@ -11,7 +11,7 @@ import type { Announcer } from "../../../src/mqtt/publishing.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevices } from "../home-assistant-checker.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
 import { displayOf, type Families, openFamilies } from "./families.ts";
 
 const faults = new RigFaults(pino({ level: "silent" }));
@@ -20,7 +20,7 @@ let families: Families;
 let first: MinerWithUid;
 let second: MinerWithUid;
 let mosquitto: Mosquitto;
-let listening: Listening;
+let listening: Subscriber;
 let running: { readonly connection: MqttConnection; readonly announcer: Announcer }[];
 const warnings: string[] = [];
 
@@ -32,7 +32,7 @@ afterAll(() => families.close());
 
 beforeEach(async () => {
   mosquitto = await startMosquitto();
-  listening = await listenAt(mosquitto.url);
+  listening = await subscribeAt(mosquitto.url);
   running = [];
   warnings.length = 0;
 });
@@ -94,16 +94,16 @@ const topicOfMiner = ({ uid }: MinerWithUid): string => topicOf(`miner_${uid}`);
 const said = (topic: string, from = 0) =>
   listening.until((heard) => heard.topic === topic && heard.payload !== "", from);
 const emptied = (topic: string) => listening.until((heard) => heard.topic === topic && heard.payload === "");
-const configs = () => listening.heard.filter(({ topic }) => topic.endsWith("/config"));
+const configs = () => listening.received.filter(({ topic }) => topic.endsWith("/config"));
 
 /** What a broker keeps of ours, once everything that was published is there. */
 async function kept(): Promise<Map<string, string>> {
   for (const { connection } of running) await connection.settled();
-  const late = await listenAt(mosquitto.url, ["homeassistant/#", "end"]);
-  await late.say("end", "");
+  const late = await subscribeAt(mosquitto.url, ["homeassistant/#", "end"]);
+  await late.publish("end", "");
   await late.until(({ topic }) => topic === "end");
   await late.close();
-  return new Map(late.heard.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
+  return new Map(late.received.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
 }
 
 describe("on an empty broker", () => {
@@ -134,7 +134,7 @@ describe("on an empty broker", () => {
     tell(told);
     told.miner({ ...first, readings: { ...first.readings, power: 1 } }, displayOf(first));
     for (const name of ["a", "b", "c"]) told.miner({ ...second, name }, displayOf(second));
-    await said(topicOfMiner(second), listening.heard.length);
+    await said(topicOfMiner(second), listening.received.length);
     expect(
       configs()
         .slice(before)
@@ -147,7 +147,7 @@ describe("on an empty broker", () => {
     tell(told);
     const { payload } = await said(topicOfMiner(first));
     told.miner({ ...first, name: "Heater" }, displayOf(first));
-    const renamed = await said(topicOfMiner(first), listening.heard.length);
+    const renamed = await said(topicOfMiner(first), listening.received.length);
     const [before, after] = [JSON.parse(payload), JSON.parse(renamed.payload)];
     expect(after.device.name).toBe("Heater");
     expect(after.components).toEqual(before.components);
@@ -173,11 +173,11 @@ describe("on an empty broker", () => {
     await said(topicOfMiner(first));
     const without = { ...first, controls: first.controls.filter(({ key }) => key !== "throttle") };
     told.miner(without, displayOf(first));
-    const { payload } = await said(topicOfMiner(first), listening.heard.length);
+    const { payload } = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(payload).components.throttle).toEqual({ platform: "number" });
     expect(checkDevices(new Map([[topicOfMiner(first), payload.replace(/"via_device":"[^"]*",/, "")]]))).toEqual([]);
     told.miner(first, displayOf(first));
-    const again = await said(topicOfMiner(first), listening.heard.length);
+    const again = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(again.payload).components.throttle).toMatchObject({ platform: "number", min: 1 });
   });
 
@@ -187,7 +187,7 @@ describe("on an empty broker", () => {
     await said(topicOfMiner(second));
     const all = await kept();
     told.reannounce();
-    const from = listening.heard.length;
+    const from = listening.received.length;
     await said(topicOfMiner(second), from);
     expect(
       configs()
@@ -200,7 +200,7 @@ describe("on an empty broker", () => {
     );
     await mosquitto.kill();
     await mosquitto.start();
-    await said(topicOfMiner(second), listening.heard.length);
+    await said(topicOfMiner(second), listening.received.length);
     expect(await kept()).toEqual(all);
   });
 });
@@ -304,7 +304,7 @@ describe("on a broker with the retained messages of an earlier run", () => {
   }
 
   test("devices that no longer exist are removed, and nothing of other programs", async () => {
-    for (const [topic, payload] of Object.entries(foreign)) await listening.say(topic, payload, { retain: true });
+    for (const [topic, payload] of Object.entries(foreign)) await listening.publish(topic, payload, { retain: true });
     await earlierRun();
     const told = await start();
     tell(told, [first], [hall]);
@@ -331,7 +331,7 @@ describe("on a broker with the retained messages of an earlier run", () => {
     );
     told.miner(first, displayOf(first));
     const before = configs().length;
-    await listening.say("end", "");
+    await listening.publish("end", "");
     await listening.until(({ topic }) => topic === "end");
     while (timers.length > 0) timers.shift()?.work();
     expect(timers).toEqual([]);
@@ -349,7 +349,7 @@ describe("on a broker with the retained messages of an earlier run", () => {
     const told = await start();
     const off = { ...pooled, poolList: [], pool: "", hasValidStatus: false, canPoolSwitch: false };
     tell(told, [{ ...off, name: "Off" }, second]);
-    const now = await said(topicOfMiner(first), listening.heard.length);
+    const now = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(now.payload).components).toEqual(JSON.parse(earlier).components);
     expect((await kept()).get(topicOfMiner(second))).toBe(payload);
     expect(

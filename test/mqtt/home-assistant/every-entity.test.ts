@@ -4,14 +4,14 @@ import { minerState } from "../../../src/mqtt/miner-state.ts";
 import type { SimulatedRig } from "../../../src/simulator/index.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { bridgeTo } from "../bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
+import { commandsFor, controllableIn, type EntityCommand } from "./entity-commands.ts";
 import { caller, type Families, openFamilies } from "./families.ts";
-import { type Telling, tellableIn, tellingsFor } from "./telling.ts";
 
 let families: Families;
 let mosquitto: Mosquitto;
 let bridge: Bridge;
-let listening: Listening;
+let listening: Subscriber;
 /** Rigs are slow, so all get their commands at the same time. */
 let runs: Promise<Told[]>[];
 
@@ -21,7 +21,7 @@ const hasty = () => start + (Date.now() - start) * 20;
 
 beforeAll(async () => {
   [families, mosquitto] = await Promise.all([openFamilies(specimens, hasty), startMosquitto()]);
-  listening = await listenAt(mosquitto.url);
+  listening = await subscribeAt(mosquitto.url);
   bridge = await bridgeTo(families.service, { url: mosquitto.url });
   runs = specimens.map((_, index) => tellAll(index));
   for (const run of runs) run.catch(() => undefined);
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** The result of a command to an entity. */
-interface Told extends Telling {
+interface Told extends EntityCommand {
   readonly entity: string;
   readonly answer: Readonly<Record<string, unknown>>;
   /** What the rig was asked to change, as it came in. */
@@ -45,7 +45,7 @@ interface Told extends Telling {
   readonly reported: unknown;
 }
 
-const at = (topic: string) => (heard: Heard) => heard.topic === topic && heard.payload !== "";
+const at = (topic: string) => (heard: Received) => heard.topic === topic && heard.payload !== "";
 const topicOf = (uid: string, what: string): string => `rigbridge/miner/${uid}/${what}`;
 
 function familyAt(index: number) {
@@ -62,18 +62,18 @@ async function tellAll(index: number): Promise<Told[]> {
   const announced = await listening.until(at(config));
   await listening.until(at(state));
   const all: Told[] = [];
-  for (const component of tellableIn(announced.payload))
-    for (const telling of tellingsFor(component, listening.last(state) ?? ""))
+  for (const component of controllableIn(announced.payload))
+    for (const telling of commandsFor(component, listening.last(state) ?? ""))
       all.push({ entity: component.id, ...telling, ...(await tell(index, component.id, telling)) });
   return all;
 }
 
-async function tell(index: number, entity: string, { topic, payload, becomes }: Telling) {
+async function tell(index: number, entity: string, { topic, payload, becomes }: EntityCommand) {
   const { rig, miner } = familyAt(index);
   const { uid, id } = miner;
-  const from = listening.heard.length;
+  const from = listening.received.length;
   const before = rig.requests.writes.length;
-  await listening.say(topic, payload);
+  await listening.publish(topic, payload);
   const answer = JSON.parse((await listening.until(at(topicOf(uid, "response")), from)).payload);
   rig.model.advance();
   const done = inside[entity]?.(rig);
@@ -82,7 +82,7 @@ async function tell(index: number, entity: string, { topic, payload, becomes }: 
   if (becomes === null) return { answer, writes, done, reported: null };
   const { metaData: _, ...read } = await families.service.pollMiner({ id }, caller);
   const reported = minerState(read, null)[becomes.field];
-  const says = (heard: Heard) =>
+  const says = (heard: Received) =>
     at(topicOf(uid, "state"))(heard) && JSON.parse(heard.payload)[becomes.field] === reported;
   await listening.until(says, from);
   return { answer, writes, done, reported };
@@ -150,15 +150,15 @@ test("the switch of a group switches only rigs that can be switched", async () =
     [components.mining.payload_off, members.map(({ isSwitched }, at) => (isSwitched ? false : before[at]))],
     [components.mining.payload_on, members.map(({ isSwitched }, at) => (isSwitched ? true : before[at]))],
   ]) {
-    const from = listening.heard.length;
-    await listening.say(components.mining.command_topic, payload);
+    const from = listening.received.length;
+    await listening.publish(components.mining.command_topic, payload);
     const answer = JSON.parse((await listening.until(at(`rigbridge/group/${rack?.id}/response`), from)).payload);
     expect(answer).toMatchObject({
       status: "ok",
       data: { done: switched, failed: 0, skipped: members.length - switched },
     });
     expect(isMining()).toEqual(expected);
-    const says = (heard: Heard) =>
+    const says = (heard: Received) =>
       at(`rigbridge/group/${rack?.id}/state`)(heard) && JSON.parse(heard.payload).mining === payload;
     await listening.until(says, from);
   }
