@@ -74,7 +74,7 @@ const TestRequest = z.object({
 function serveEditor(RED: NodeAPI): void {
   serve(RED, "get", "/rigbridge/found", "rigbridge-service.read", async () => {
     const { findServices } = await import("rigbridge/discovery");
-    return findServices({ signal: AbortSignal.timeout(10_000), patience: 2_000 });
+    return findServices({ signal: AbortSignal.timeout(10_000), timeoutMs: 2_000 });
   });
   serve(RED, "post", "/rigbridge/test", "rigbridge-service.write", async ({ body }) => {
     const { data } = TestRequest.safeParse(body);

@@ -1,6 +1,6 @@
 import type { Announced } from "../link/scan.ts";
 import { announcementsIn, type Records } from "./announcements.ts";
-import { type AskOptions, askForService } from "./mdns.ts";
+import { type QueryOptions, queryService } from "./mdns.ts";
 
 export interface MdnsPacket {
   readonly announced: readonly Announced[];
@@ -15,9 +15,9 @@ const mostAnnounced = 1_000;
  * Asks by multicast DNS (RFC 6762) which devices have a web interface, as AxeOS announces its own. Only private
  * addresses are taken from the answers. Resolves when time is up or the signal is aborted; never rejects.
  */
-export async function listenForRigs(options: AskOptions): Promise<MdnsPacket> {
+export async function listenForRigs(options: QueryOptions): Promise<MdnsPacket> {
   const places = new Map<string, Announced>();
-  const notes = await askForService(service, options, (packet, sender) => {
+  const notes = await queryService(service, options, (packet, sender) => {
     for (const place of announcedIn(packet, sender)) {
       if (places.size < mostAnnounced) places.set(`${place.host}:${place.port}`, place);
     }

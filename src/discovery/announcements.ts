@@ -3,28 +3,28 @@ import { isPrivateAddress } from "../link/networks.ts";
 
 export type Records = Partial<Pick<ResponsePacket, "answers" | "additionals">>;
 
-/** What somebody in the network says of a service that it offers (RFC 6763). */
+/** A service that a device in the network announces (RFC 6763). */
 export interface Announcement {
-  /** The name that no other has, like `desk._http._tcp.local`; in small letters. */
+  /** Its unique name, like `desk._http._tcp.local`; lower case. */
   readonly instance: string;
-  /** What people call it: the part in front of the service. */
+  /** The readable part of its name, before the service. */
   readonly label: string;
-  /** Private addresses: those that it names, or where it names none, its sender's. */
+  /** Private addresses: those in the packet, or if there are none, the sender's. */
   readonly hosts: readonly string[];
-  /** null where it does not say. */
+  /** null if the packet has none. */
   readonly port: number | null;
-  /** Its TXT record; keys in small letters. */
+  /** Its TXT record; keys in lower case. */
   readonly text: ReadonlyMap<string, string>;
 }
 
-/** What one packet is read for; an honest device sends a few records, and each is compared with others. */
-const most = { records: 500, hosts: 4, texts: 16 };
+/** Limits for one packet: an honest device sends few records, and each is compared with others. */
+const limits = { records: 500, hosts: 4, texts: 16 };
 
-/** The announcements of a service in a packet. An address of loopback counts only where loopback sent it. */
+/** The announcements of a service in a packet. A loopback address counts only if loopback sent the packet. */
 export function announcementsIn(packet: Records, sender: string, service: string): Announcement[] {
   const records = [...(packet.answers ?? []), ...(packet.additionals ?? [])]
-    .slice(0, most.records)
-    // What is to be kept for no time is not there any more.
+    .slice(0, limits.records)
+    // A TTL of 0 withdraws a record.
     .filter((each) => !("ttl" in each && each.ttl === 0));
   const instances = records.flatMap((each) => (each.type === "PTR" && same(each.name, service) ? [each.data] : []));
   return instances.flatMap((instance): Announcement[] => {
@@ -38,7 +38,7 @@ export function announcementsIn(packet: Records, sender: string, service: string
       {
         instance: instance.toLowerCase(),
         label: same(instance.slice(-service.length), service) ? instance.slice(0, -service.length - 1) : instance,
-        hosts: hosts.slice(0, most.hosts),
+        hosts: hosts.slice(0, limits.hosts),
         port,
         text: text?.type === "TXT" ? textsIn([text.data].flat()) : new Map(),
       },
@@ -51,12 +51,12 @@ const isReachable = (host: string, sender: string): boolean =>
 
 const isLoopback = (address: string): boolean => address.startsWith("127.");
 
-/** DNS names do not tell capitals from small letters. */
+/** DNS names are not case-sensitive. */
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Each is `key=value`; of one that is there twice the first counts (RFC 6763, 6.4). */
+/** Each is `key=value`; of a repeated key the first counts (RFC 6763, 6.4). */
 function textsIn(texts: readonly (string | Buffer)[]): Map<string, string> {
-  const pairs = texts.slice(0, most.texts).map((text): [string, string] => {
+  const pairs = texts.slice(0, limits.texts).map((text): [string, string] => {
     const [key = "", ...value] = text.toString().split("=");
     return [key.toLowerCase(), value.join("=")];
   });

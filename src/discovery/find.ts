@@ -1,111 +1,110 @@
 import { oneLine } from "../client/secrets.ts";
 import { type Announcement, announcementsIn } from "./announcements.ts";
-import { askForService, mdnsPort } from "./mdns.ts";
+import { mdnsPort, queryService } from "./mdns.ts";
 import { machineName, networkAddresses, ownAddresses } from "./own-machine.ts";
+import { type ProbeResult, probeRigbridge, probeService } from "./probe.ts";
 import { rigbridgeType } from "./records.ts";
-import { type Answering, rigbridgeAt, serviceAt } from "./what-answers.ts";
 
-/** A service that has just answered. */
-export interface FoundService extends Answering {
-  /** Like http://192.168.1.5:17790, to connect to. */
+export interface FoundService extends ProbeResult {
+  /** Like http://192.168.1.5:17790. */
   readonly url: string;
-  /** What its machine is called; as it says itself, so nothing to rely on. */
+  /** Its machine's name, as the service reports it: do not rely on it. */
   readonly name: string;
 }
 
 export interface FindOptions {
-  /** Ends the search early; what was found until then holds. */
+  /** Ends the search early; what was found so far is returned. */
   readonly signal: AbortSignal;
-  /** ms to listen for announcements; 3,000 unless said. Asking what was heard of takes ten seconds more at worst. */
-  readonly patience?: number;
-  /** Ports of this machine to ask; 17790 unless said. */
+  /** For announcements; default 3,000. Probing the announced services takes up to ten seconds more. */
+  readonly timeoutMs?: number;
+  /** Ports of this machine to probe; default 17790. */
   readonly ports?: readonly number[];
-  /** Own addresses of the interfaces to listen on; those in private networks unless said. */
+  /** Own addresses of the interfaces to listen on; default: those in private networks. */
   readonly interfaces?: readonly string[];
-  /** UDP port; 5353 unless a test needs its own. */
+  /** Default: 5353. */
   readonly udpPort?: number;
 }
 
 /**
- * Looks for mining services: on this machine, a Rigbridge or a service of the reference product that asks for no key; in
- * its private networks, each Rigbridge that announces itself as `_rigbridge._tcp`. Listed is what has answered by HTTP,
- * this machine's first, each service once. No key is sent to anybody. Never rejects for what the network does.
+ * Finds mining services: on this machine, a Rigbridge or a foreign server that requires no key; in its private networks,
+ * each Rigbridge that announces itself as `_rigbridge._tcp`. The list has each service that answered by HTTP once, those
+ * of this machine first. No key is sent. Never rejects for a fault of the network.
  */
 export async function findServices(options: FindOptions): Promise<FoundService[]> {
-  const { signal, ports = [usualPort] } = options;
-  const [asked, heard] = await Promise.all([Promise.all(ports.map((port) => askOwn(port, signal))), listen(options)]);
-  const { here, elsewhere } = sorted(heard, ownAddresses());
-  const answering = await Promise.all([askAll(here, signal), askAll(elsewhere, signal)]);
-  const found = [...asked.filter((each) => each !== null), ...answering.flat()];
+  const { signal, ports = [defaultPort] } = options;
+  const own = Promise.all(ports.map((port) => probeOwn(port, signal)));
+  const [asked, announced] = await Promise.all([own, listen(options)]);
+  const { here, elsewhere } = byMachine(announced, ownAddresses());
+  const probed = await Promise.all([probeAll(here, signal), probeAll(elsewhere, signal)]);
+  const found = [...asked.filter((each) => each !== null), ...probed.flat()];
   return found.filter(({ url }, index) => found.findIndex((other) => other.url === url) === index);
 }
 
-/** The port that a service listens on unless told otherwise, Rigbridge and reference product alike. */
-const usualPort = 17_790;
+/** The default port of Rigbridge and of Awesome Miner. */
+const defaultPort = 17_790;
 const loopback = "127.0.0.1";
-/** All of them are asked at once. */
-const mostServices = 50;
+const maxServices = 50;
 
-export interface Place {
+export interface Candidate {
   readonly name: string;
   readonly hosts: readonly string[];
   readonly port: number;
 }
 
-/** What announces itself on this machine, which is asked by loopback first, and what does elsewhere. */
-export function sorted(
-  heard: readonly Place[],
+/** Splits services into those on this machine, which are probed by loopback first, and those elsewhere. */
+export function byMachine(
+  announced: readonly Candidate[],
   own: ReadonlySet<string>,
-): Readonly<Record<"here" | "elsewhere", Place[]>> {
-  const isOwn = ({ hosts }: Place): boolean => hosts.some((host) => own.has(host));
+): Readonly<Record<"here" | "elsewhere", Candidate[]>> {
+  const isOwn = ({ hosts }: Candidate): boolean => hosts.some((host) => own.has(host));
   return {
-    here: heard.filter(isOwn).map((place) => ({ ...place, hosts: [...new Set([loopback, ...place.hosts])] })),
-    elsewhere: heard.filter((place) => !isOwn(place)),
+    here: announced.filter(isOwn).map((each) => ({ ...each, hosts: [...new Set([loopback, ...each.hosts])] })),
+    elsewhere: announced.filter((candidate) => !isOwn(candidate)),
   };
 }
 
-async function askOwn(port: number, signal: AbortSignal): Promise<FoundService | null> {
+async function probeOwn(port: number, signal: AbortSignal): Promise<FoundService | null> {
   const url = urlOf(loopback, port);
-  const answering = await serviceAt(url, signal);
-  return answering === null ? null : { url, name: machineName(), ...answering };
+  const probed = await probeService(url, signal);
+  return probed === null ? null : { url, name: machineName(), ...probed };
 }
 
-/** What has announced itself, each service once, under all addresses that it has for us. */
-async function listen({ signal, patience, interfaces, udpPort = mdnsPort }: FindOptions): Promise<Place[]> {
-  const places = new Map<string, Place>();
-  const listening = { signal, port: udpPort, ...(patience === undefined ? {} : { patience }) };
+/** The services that announce themselves, each once with all of its addresses. */
+async function listen({ signal, timeoutMs, interfaces, udpPort = mdnsPort }: FindOptions): Promise<Candidate[]> {
+  const candidates = new Map<string, Candidate>();
+  const listening = { signal, port: udpPort, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const own = interfaces ?? networkAddresses();
-  await askForService(rigbridgeType, { interfaces: own, ...listening }, (packet, sender) => {
+  await queryService(rigbridgeType, { interfaces: own, ...listening }, (packet, sender) => {
     for (const announcement of announcementsIn(packet, sender, rigbridgeType)) {
       const { instance, hosts, port } = announcement;
-      const before = places.get(instance);
-      if (port === null || (before === undefined && places.size >= mostServices)) continue;
-      const all = [...new Set([...(before?.hosts ?? []), ...hosts])].slice(0, mostHosts);
-      places.set(instance, { name: nameOf(announcement), hosts: all, port });
+      const before = candidates.get(instance);
+      if (port === null || (before === undefined && candidates.size >= maxServices)) continue;
+      const all = [...new Set([...(before?.hosts ?? []), ...hosts])].slice(0, maxHosts);
+      candidates.set(instance, { name: nameOf(announcement), hosts: all, port });
     }
   });
-  return [...places.values()];
+  return [...candidates.values()];
 }
 
-/** Addresses of one service; each that does not answer costs time. */
-const mostHosts = 4;
+/** Addresses of one service; each one that does not answer costs time. */
+const maxHosts = 4;
 
 const nameOf = ({ text, label }: Announcement): string => oneLine(text.get("name") || label, 64);
 
-/** In the order of their names, then of their addresses. */
-async function askAll(places: readonly Place[], signal: AbortSignal): Promise<FoundService[]> {
-  const found = await Promise.all(places.map((place) => askFirst(place, signal)));
+/** Sorted by name, then by URL. */
+async function probeAll(candidates: readonly Candidate[], signal: AbortSignal): Promise<FoundService[]> {
+  const found = await Promise.all(candidates.map((candidate) => probeFirst(candidate, signal)));
   return found.filter((each) => each !== null).toSorted((a, b) => compare(a.name, b.name) || compare(a.url, b.url));
 }
 
 const compare = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
 
-/** By the first of its addresses at which it answers. */
-async function askFirst({ name, hosts, port }: Place, signal: AbortSignal): Promise<FoundService | null> {
+/** With the first of its addresses that answers. */
+async function probeFirst({ name, hosts, port }: Candidate, signal: AbortSignal): Promise<FoundService | null> {
   for (const host of hosts) {
     const url = urlOf(host, port);
-    const answering = await rigbridgeAt(url, signal);
-    if (answering !== null) return { url, name, ...answering };
+    const probed = await probeRigbridge(url, signal);
+    if (probed !== null) return { url, name, ...probed };
   }
   return null;
 }

@@ -1,4 +1,3 @@
-/** Mining services on this machine and in its networks, and rigs there. */
-
+/** Finds mining services and rigs on this machine and in its networks. */
 export { type FindOptions, type FoundService, findServices } from "./find.ts";
 export { type FoundRigAt, findRigs, type RigSearch } from "./rigs.ts";

@@ -3,35 +3,35 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import multicastDns, { type MulticastDNS, type ResponsePacket } from "multicast-dns";
 
-export interface AskOptions {
-  /** Own addresses of the interfaces to ask on; no packet leaves by another. */
+export interface QueryOptions {
+  /** Own addresses of the interfaces to query on; no packet is sent on any other. */
   readonly interfaces: readonly string[];
   readonly signal: AbortSignal;
-  /** ms to wait for answers. */
-  readonly patience?: number;
-  /** UDP port; 5353 unless a test needs its own. */
+  /** To wait for answers; default 3,000. */
+  readonly timeoutMs?: number;
+  /** UDP port; default 5353. */
   readonly port?: number;
 }
 
-/** What is told of each answer, and of the address that it came from. Must not throw. */
-export type Take = (packet: ResponsePacket, sender: string) => void;
+/** Called with each answer and the address of its sender. Must not throw. */
+export type OnAnswer = (packet: ResponsePacket, sender: string) => void;
 
-/** Where mDNS speaks (RFC 6762). */
+/** RFC 6762. */
 export const mdnsPort = 5353;
 const group = "224.0.0.251";
-/** ms after which the question is put a second time, for those that the first packet did not reach. */
-const askAgainAfter = 1_000;
+/** The query is sent again after this, for devices that missed the first packet. */
+const repeatMs = 1_000;
 
 /**
- * Asks by multicast DNS who offers a service, like `_http._tcp.local`. Resolves when the time is over or the signal was
- * aborted, with the interfaces on which nothing could be asked, and why; never rejects.
+ * Queries a service type, like `_http._tcp.local`, by multicast DNS. Resolves at the timeout or when the signal is aborted,
+ * with a sentence for each interface that could not be used; never rejects.
  */
-export async function askForService(service: string, options: AskOptions, take: Take): Promise<string[]> {
+export async function queryService(service: string, options: QueryOptions, onAnswer: OnAnswer): Promise<string[]> {
   const notes: string[] = [];
   await Promise.all(
     options.interfaces.map(async (address) => {
       try {
-        await ask(service, address, options, take);
+        await queryOn(service, address, options, onAnswer);
       } catch (error) {
         notes.push(`mDNS could not be used on ${address}: ${reasonOf(error)}`);
       }
@@ -42,19 +42,19 @@ export async function askForService(service: string, options: AskOptions, take: 
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function ask(
+async function queryOn(
   service: string,
   address: string,
-  { signal, patience = 3_000, port = mdnsPort }: AskOptions,
-  take: Take,
+  { signal, timeoutMs = 3_000, port = mdnsPort }: QueryOptions,
+  onAnswer: OnAnswer,
 ): Promise<void> {
   const mdns = await openMulticast(address, port);
-  mdns.on("response", (packet, { address: sender }) => take(packet, sender));
+  mdns.on("response", (packet, { address: sender }) => onAnswer(packet, sender));
   try {
     await query(mdns, service);
-    await delay(Math.min(askAgainAfter, patience / 2), undefined, { signal });
+    await delay(Math.min(repeatMs, timeoutMs / 2), undefined, { signal });
     await query(mdns, service);
-    await delay(patience - Math.min(askAgainAfter, patience / 2), undefined, { signal });
+    await delay(timeoutMs - Math.min(repeatMs, timeoutMs / 2), undefined, { signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -68,8 +68,8 @@ const query = (mdns: MulticastDNS, service: string): Promise<void> =>
   });
 
 /**
- * Speaks and hears by the interface with this address. Rejects where that is not possible; what goes wrong later is
- * told only to who sends.
+ * Sends and receives on the interface with this address. Rejects if that is not possible; later errors reach only the
+ * callbacks of what is sent.
  */
 export async function openMulticast(address: string, port: number): Promise<MulticastDNS> {
   const socket = await openSocket(address, port);
@@ -78,11 +78,11 @@ export async function openMulticast(address: string, port: number): Promise<Mult
   return mdns;
 }
 
-/** Sends by this interface and no other, and shares the port with whatever else speaks mDNS on this machine. */
+/** Sends only on this interface, and shares the port with other mDNS programs on this machine. */
 async function openSocket(address: string, port: number): Promise<Socket> {
   const socket = createSocket({ type: "udp4", reuseAddr: true });
   try {
-    // Bound to the interface's own address, it would not be given what is sent to the group.
+    // Bound to the interface's own address, it would not receive packets to the group.
     socket.bind(port, "0.0.0.0");
     await once(socket, "listening");
     socket.setMulticastInterface(address);

@@ -1,19 +1,19 @@
 import { hostname, networkInterfaces } from "node:os";
 import { type Interfaces, ownNetworks } from "../link/networks.ts";
 
-/** What this machine is called, without the domain. */
+/** This machine's host name, without the domain. */
 export const machineName = (): string => hostname().split(".")[0] || "Rigbridge";
 
-/** One address for each private network that this machine is in. */
+/** This machine's address in each of its private networks. */
 export const networkAddresses = (): readonly string[] => ownNetworks(interfaces()).addresses;
 
-/** Where other machines reach a port that is open on all addresses: by name where this one is in no private network. */
+/** Hosts for URLs of a server that listens on all addresses: the host name if there is no private network. */
 export function reachableHosts(): readonly string[] {
   const addresses = networkAddresses();
   return addresses.length === 0 ? [machineName()] : addresses;
 }
 
-/** Every address that this machine has. */
+/** All addresses of this machine. */
 export const ownAddresses = (): ReadonlySet<string> =>
   new Set(
     Object.values(interfaces())
@@ -21,7 +21,7 @@ export const ownAddresses = (): ReadonlySet<string> =>
       .map(({ address }) => address),
   );
 
-/** Some systems, like Android, do not let every program see them. */
+/** Some systems, like Android, do not allow every program to list them. */
 function interfaces(): Interfaces {
   try {
     return networkInterfaces();

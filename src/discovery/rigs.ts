@@ -2,30 +2,28 @@ import { networkInterfaces } from "node:os";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Progress } from "../link/scan.ts";
 
-/** A rig that answers. */
 export interface FoundRigAt {
-  /** As it is typed: without the port where that is a usual one. */
+  /** As a user types it: without a default port. */
   readonly address: string;
-  /** Make and model as people say them. */
+  /** Make and model. */
   readonly what: string;
   readonly hostname: string | null;
-  /** What keeps it from being read, in words. */
+  /** Why it cannot be read. */
   readonly note: string | null;
 }
 
 export interface RigSearch {
-  /** Like 192.168.1.0/24 or 192.168.1.10:8080; absent = the private networks that this machine is in. */
+  /** Like 192.168.1.0/24 or 192.168.1.10:8080; absent = the private networks of this machine. */
   readonly networks?: readonly string[];
-  /** Ends the search early; what was found until then holds. */
   readonly signal: AbortSignal;
   found(rig: FoundRigAt): void;
   progress?(progress: Progress): void;
 }
 
 /**
- * Looks for rigs in private networks of 65,536 addresses at most, and in the machine's own networks for those that
- * announce themselves. Resolves with what was left out, for people. Throws `input.invalid` for networks that cannot be
- * searched, `not.possible` where there is none. The drivers are loaded only here.
+ * Finds rigs in private networks of at most 65,536 addresses, and in the machine's own networks those that announce
+ * themselves. Resolves with sentences about what was not searched. Throws `input.invalid` for networks that cannot be
+ * searched, `not.possible` if there is none. The drivers are loaded only here.
  */
 export async function findRigs({ networks, signal, found, progress }: RigSearch): Promise<readonly string[]> {
   const { ownNetworks, parseNetworks, planSearch } = await import("../link/networks.ts");
@@ -35,7 +33,7 @@ export async function findRigs({ networks, signal, found, progress }: RigSearch)
   const isOwn = networks === undefined || networks.length === 0;
   const searched = isOwn ? own.networks : parseNetworks(networks);
   if (searched.length === 0)
-    throw new RigbridgeError("not.possible", "This machine is in no private network; say which network to search");
+    throw new RigbridgeError("not.possible", "This machine is not in a private network; name the network to search");
   const plan = planSearch(searched, { ports: usualPorts, yes: false });
   const listening = isOwn ? listenForRigs({ interfaces: own.addresses, signal }) : { announced: [], notes: [] };
   await scan({

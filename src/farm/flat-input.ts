@@ -5,26 +5,26 @@ import { invalidAll, type Mistake, RigbridgeError } from "../contract/problems.t
 import { type JsonObject, scalar } from "./values.ts";
 
 /**
- * What an operation takes from one flat object, checked as path, query and body of a request are.
- * Throws `input.invalid` with all mistakes; what the operation does not know is one.
+ * Reads the input of an operation from one flat object, checked like the path, query and body of a request.
+ * Throws `input.invalid` with all mistakes, unknown keys included.
  */
-export function flatInput(operation: Operation, given: JsonObject): Decoded {
+export function flatInput(operation: Operation, input: JsonObject): Decoded {
   const { params = {}, query, body } = operation;
   const names = { params: Object.keys(params), query: fieldsOf(query), body: fieldsOf(body) };
-  const known = [...names.params, ...names.query, ...names.body, "user_id"];
-  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const keys = [...names.params, ...names.query, ...names.body, "user_id"];
+  const unknown = Object.keys(input).filter((name) => !keys.includes(name));
   const mistakes = unknown.map((path) => ({ path, message: "is not known to this operation" }));
   const texts = (fields: readonly string[]): [string, string][] =>
     fields.flatMap((name) => {
-      if (given[name] === undefined) return [];
+      if (input[name] === undefined) return [];
       try {
-        return [[name, scalar(given[name], name)]];
+        return [[name, scalar(input[name], name)]];
       } catch (error) {
         mistakes.push(...mistakesIn(error));
         return [];
       }
     });
-  const inBody = Object.entries(given).filter(([name]) => names.body.includes(name) && !names.params.includes(name));
+  const inBody = Object.entries(input).filter(([name]) => names.body.includes(name) && !names.params.includes(name));
   const parts = {
     params: Object.fromEntries(texts(names.params)),
     query: {
@@ -38,13 +38,13 @@ export function flatInput(operation: Operation, given: JsonObject): Decoded {
     const decoded = inputOf(operation)(parts);
     if (mistakes.length === 0) return decoded;
   } catch (error) {
-    // What has a mistake already is not missing too.
+    // A field with a mistake is not reported as missing too.
     mistakes.push(...mistakesIn(error).filter(({ path }) => !mistakes.some((each) => each.path === path)));
   }
   throw invalidAll(mistakes);
 }
 
-/** Of bad input; anything else is thrown on. */
+/** The mistakes of invalid input; other errors are rethrown. */
 function mistakesIn(error: unknown): readonly Mistake[] {
   if (error instanceof RigbridgeError && error.code === "input.invalid") return error.errors;
   throw error;

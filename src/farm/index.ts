@@ -1,4 +1,4 @@
-/** What front ends over a `MiningService` share: the farm as it changes, and what people want of a miner. */
+/** Shared by the front ends of a `MiningService`: the farm as it changes, and intents for a miner. */
 export { flatInput } from "./flat-input.ts";
 export {
   actionIntents,
@@ -11,9 +11,8 @@ export {
   settingsIntents,
   toServiceCall,
 } from "./intents.ts";
-export { type Logger, logTo, type Saying } from "./log.ts";
-export { type ListedPool, listedPools, poolInUse } from "./pool-choices.ts";
-export { PoolNames } from "./pool-names.ts";
+export { type HostLog, type Logger, logTo } from "./log.ts";
+export { type ListedPool, listedPools, PoolNames, poolInUse } from "./pools.ts";
 export { RigFaults } from "./rig-faults.ts";
 export { type Totals, totalsOf } from "./totals.ts";
 export { type FarmListener, type FarmLists, readLists, watchFarm } from "./watch.ts";

@@ -6,36 +6,36 @@ import type { ActionReply, Miner } from "../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../contract/service.ts";
 import { checkTrigger } from "../contract/triggers.ts";
 import { wording } from "../contract/wording.ts";
-import { listedPools, poolInUse } from "./pool-choices.ts";
+import { listedPools, poolInUse } from "./pools.ts";
 import { isObject, scalar } from "./values.ts";
 
-/** What is wanted of a miner. */
+/** What a user wants of a miner. */
 export type Intent =
   | { readonly kind: "action"; readonly action: MinerActionInput }
   | { readonly kind: "set"; readonly property: string; readonly value: string };
 
 type PoolAction = Input<"minerPoolAction">["action"];
 
-/** What the service is asked to do for it. */
+/** The call of the service that carries out an intent. */
 export type ServiceCall =
   | { readonly operation: "minerAction"; readonly action: MinerActionInput }
   | { readonly operation: "minerPoolAction"; readonly poolId: number; readonly action: PoolAction }
-  /** It is so already. */
+  /** Nothing to do. */
   | { readonly operation: null; readonly message: string };
 
-/** What a payload at `action` wants: a word, or JSON with parameters. Throws `input.invalid`. */
+/** Reads a payload at `action`: a word, or JSON with parameters. Throws `input.invalid`. */
 export function actionIntents(value: unknown): Intent[] {
   const { action, transaction: _, ...parameters } = isObject(value) ? value : { action: value };
   if (typeof action !== "string") throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
-  const given = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
-  const checked = bulkAction({ action, parameters: Object.fromEntries(given) });
+  const texts = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
+  const checked = bulkAction({ action, parameters: Object.fromEntries(texts) });
   if (checked.action === null) throw invalidAll(checked.mistakes.map(unprefixed));
   return [{ kind: "action", action: checked.action }];
 }
 
 const unprefixed = ({ path, message }: Mistake): Mistake => ({ path: path.replace(/^parameters\./, ""), message });
 
-/** What a payload at `<property>/set` wants: plain text, a JSON value, or JSON with `value`. Throws `input.invalid`. */
+/** Reads a payload at `<property>/set`: plain text, a JSON value, or JSON with `value`. Throws `input.invalid`. */
 export function settingIntents(property: string, value: unknown): Intent[] {
   if (!isObject(value)) return [settingOf(property, value)];
   const { value: wanted, transaction: _, ...others } = value;
@@ -43,29 +43,30 @@ export function settingIntents(property: string, value: unknown): Intent[] {
   return [settingOf(property, wanted)];
 }
 
-/** What a payload at `set` wants: JSON with properties. Throws `input.invalid`. */
+/** Reads a payload at `set`: JSON with properties. Throws `input.invalid`. */
 export function settingsIntents(value: unknown): Intent[] {
   if (!isObject(value)) throw invalid("payload", 'must be a JSON object like {"power_limit": 900}');
   const { transaction: _, ...wanted } = value;
   const intents = Object.entries(wanted).map(([property, each]) => settingOf(property, each));
-  if (intents.length === 0) throw invalid("payload", "names nothing to set");
+  if (intents.length === 0) throw invalid("payload", "contains no property to set");
   return intents;
 }
 
 function settingOf(property: string, value: unknown): Intent {
-  if (!isKnown(property)) throw invalid("property", `"${shortened(property)}" is no property`);
+  if (!isKnown(property)) throw invalid("property", `"${shortened(property)}" is not a property`);
   return { kind: "set", property, value: scalar(value, property) };
 }
 
-const refuseUnknown = (names: readonly string[], known: string): void => {
-  if (names.length > 0) throw invalidAll(names.map((path) => ({ path, message: `is not known; there are ${known}` })));
+const refuseUnknown = (names: readonly string[], keys: string): void => {
+  if (names.length > 0)
+    throw invalidAll(names.map((path) => ({ path, message: `is not a known key; the keys are ${keys}` })));
 };
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /**
- * What the service does for it, of what this miner can now. `poolNamed`: the Static ID of a pool definition.
- * Throws `input.invalid`, and `control.absent` for what the miner cannot be told.
+ * The call for an intent, with the controls that this miner has now. `poolNamed`: the Static ID of a pool definition.
+ * Throws `input.invalid`, and `control.absent` if the miner has no control for it.
  */
 export function toServiceCall(
   miner: Miner,
@@ -78,15 +79,15 @@ export function toServiceCall(
   if (property === "room_target") return act({ action: "set_target_temperature", temperature: value }, property);
   if (property === "room_temperature") return act({ action: "set_room_temperature", temperature: value }, property);
   const key = controlKeyOf(property);
-  if (key === undefined) throw controlAbsent(`"${property}" of ${miner.name} is only shown`);
+  if (key === undefined) throw controlAbsent(`"${property}" of ${miner.name} is read-only`);
   const control = miner.controls.find((each) => each.key === key);
-  if (control === undefined) throw controlAbsent(`${miner.name} cannot be told "${property}"${notesOf(miner)}`);
+  if (control === undefined) throw controlAbsent(`${miner.name} has no control "${property}"${notesOf(miner)}`);
   if (control.kind === "trigger") checkTrigger(property, value, property);
   if (key === "reboot" || key === "restart") return act({ action: key }, property);
   return act({ action: "set", property: key, value }, property);
 }
 
-/** Whether this miner has what is told it; values that it does not take are for it to refuse. */
+/** Whether this miner has the controls for all intents; the miner itself refuses invalid values. */
 export function isExecutable(
   miner: Miner,
   intents: readonly Intent[],
@@ -101,8 +102,8 @@ export function isExecutable(
 }
 
 /**
- * What a miner said to all that it was told; `sent` or `queued` where it has not answered all of it yet. `taken`: it has,
- * and what is still `sent` is a restart that it has not shown yet.
+ * The result of all calls; `sent` or `queued` if the miner has not answered all of them yet. `taken`: it has answered, and
+ * what is still `sent` is a restart that it has not confirmed yet.
  */
 export interface Execution {
   readonly message: string;
@@ -110,7 +111,7 @@ export interface Execution {
   readonly taken?: true;
 }
 
-/** Tells a miner one thing after the other. Throws with the first that it does not do; what comes after is not told. */
+/** Executes calls one after the other. Throws the first failure; later calls are not executed. */
 export async function execute(
   service: MiningService,
   caller: Caller,
@@ -131,35 +132,34 @@ export async function execute(
   return { message, state, ...(taken === undefined ? {} : { taken }) };
 }
 
-/** Mistakes are told of the property, whatever the action calls its parameter. */
+/** Reports mistakes by the property's name, not the action's parameter. */
 function act(query: Readonly<Record<string, string>>, property: string): ServiceCall {
   const { data, error } = MinerActionQuery.safeParse(query, { error: wording });
   if (error !== undefined) throw invalidAll(error.issues.map(({ message }) => ({ path: property, message })));
   return { operation: "minerAction", action: data };
 }
 
-/** By the names that are shown: of a pool that the rig lists, else of a pool definition. */
+/** By displayed name: of a pool that the rig lists, else of a pool definition. */
 function poolChange(miner: Miner, name: string, poolNamed: (name: string) => number | undefined): ServiceCall {
   const isNamed = (each: string): boolean => each === name || each.slice(0, 250) === name;
   const listed = listedPools(miner).find((each) => isNamed(each.name))?.pool;
   const present = poolInUse(miner);
-  if (present !== null && isNamed(present))
-    return { operation: null, message: `${miner.name} is at that pool already` };
+  if (present !== null && isNamed(present)) return { operation: null, message: `${miner.name} already uses that pool` };
   if (listed?.canPrioritize) return { operation: "minerPoolAction", poolId: listed.id, action: "prioritize" };
   const defined = miner.canPoolSwitch ? poolNamed(name) : undefined;
   if (defined !== undefined)
     return act({ action: "change_pool", pool_id: String(defined), pool_type: "single" }, "pool");
-  if (listed === undefined) throw invalid("pool", `"${shortened(name)}" is no pool of ${miner.name}`);
-  throw controlAbsent(`${miner.name} cannot be told to change its pool${notesOf(miner)}`);
+  if (listed === undefined) throw invalid("pool", `"${shortened(name)}" is not a pool of ${miner.name}`);
+  throw controlAbsent(`${miner.name} cannot change its pool${notesOf(miner)}`);
 }
 
-/** Its notes say what keeps a control back, as a missing login. */
+/** Notes say why a control is missing, such as a missing login. */
 const notesOf = ({ readings: { notes } }: Miner): string =>
   notes.length === 0 ? "" : `; its notes: ${notes.join("; ").slice(0, 400)}`;
 
 const controlAbsent = (message: string): RigbridgeError => new RigbridgeError("control.absent", message);
 
-/** What writes a field of the state; undefined for what nothing writes. */
+/** The control that writes a field of the state; undefined if none does. */
 function controlKeyOf(field: string): ControlKey | undefined {
   const [, slot] = /^board_(\d{1,2})$/.exec(field) ?? [];
   if (slot !== undefined) return controlOf(properties.board, Number(slot));

@@ -1,11 +1,9 @@
-/** A logger of pino is one. */
-export interface FaultLog {
-  error(fields: { readonly err: unknown }, message: string): void;
-}
+/** A pino logger is one. */
+type FaultLog = { error(fields: { readonly err: unknown }, message: string): void };
 
 /**
- * What a front end does for one rig alone. Where the program fails over it, the others go on: the log is told once, with
- * the rig's id, until it works again.
+ * Isolates what a front end does for one rig: if it throws, other rigs are not affected, and the log has one entry with
+ * the rig's id until it works again.
  */
 export class RigFaults {
   readonly #log: FaultLog;
@@ -15,8 +13,8 @@ export class RigFaults {
     this.#log = log;
   }
 
-  /** What came of the work, or where it failed what is shown instead. */
-  run<T>(rig: number | string, work: () => T, instead: () => T): T {
+  /** The result of the work, or of `fallback` if it throws. */
+  run<T>(rig: number | string, work: () => T, fallback: () => T): T {
     try {
       const done = work();
       this.#failing.delete(rig);
@@ -24,7 +22,7 @@ export class RigFaults {
     } catch (error) {
       if (!this.#failing.has(rig)) this.#log.error({ err: error }, `miner ${rig} cannot be shown`);
       this.#failing.add(rig);
-      return instead();
+      return fallback();
     }
   }
 }

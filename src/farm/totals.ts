@@ -1,12 +1,12 @@
 import type { Miner } from "../contract/resources.ts";
 
-/** Sums over miners in SI units; null for what none of them says. */
+/** Sums over miners in SI units; null where no miner reports the value. */
 export interface Totals {
   readonly miners: number;
   readonly miners_mining: number;
   readonly miners_offline: number;
   readonly miners_in_error: number;
-  /** H/s; null too where they count for several algorithms, whose rates do not add up. */
+  /** H/s; also null for several algorithms, whose rates cannot be added. */
   readonly hashrate: number | null;
   /** W */
   readonly power: number | null;
@@ -14,7 +14,7 @@ export interface Totals {
   readonly energy: number | null;
   /** °C, of the hottest. */
   readonly temperature: number | null;
-  /** A day. */
+  /** Per day. */
   readonly revenue: number | null;
   readonly profit: number | null;
 }
@@ -34,19 +34,18 @@ export function totalsOf(miners: readonly Miner[]): Totals {
   };
 }
 
-/** Rates of different algorithms do not add up. */
 const isOneAlgorithm = (miners: readonly Miner[]): boolean =>
   new Set(miners.map(({ readings }) => readings.algorithm).filter((algorithm) => algorithm !== null)).size <= 1;
 
 function sum(miners: readonly Miner[], read: (miner: Miner) => number | null): number | null {
-  const known = miners.map(read).filter((value) => value !== null);
-  return known.length === 0 ? null : rounded(known.reduce((total, value) => total + value, 0));
+  const values = miners.map(read).filter((value) => value !== null);
+  return values.length === 0 ? null : rounded(values.reduce((total, value) => total + value, 0));
 }
 
 const hottest = (miners: readonly Miner[]): number | null => {
-  const known = miners.map(({ readings }) => readings.temperature).filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((most, value) => Math.max(most, value));
+  const values = miners.map(({ readings }) => readings.temperature).filter((value) => value !== null);
+  return values.length === 0 ? null : values.reduce((most, value) => Math.max(most, value));
 };
 
-/** Sums keep what a counter counts; the rest is noise of binary fractions. */
+/** Keeps the digits of a counter; further ones are noise of binary fractions. */
 const rounded = (value: number): number => Number(value.toPrecision(12));

@@ -7,20 +7,19 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Group, ManualAction, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 
-/** All that is there. */
+/** The whole farm. */
 export interface FarmLists {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
-  /** Manual rules, which the action `rule` of any miner runs. */
+  /** Manual rules, run by the action `rule` of any miner. */
   readonly rules: readonly ManualAction[];
   readonly summary: Summary;
   readonly features: ReadonlySet<OperationName>;
 }
 
-/** Who is told what changes. */
 export interface FarmListener {
   read(lists: FarmLists): void;
-  /** The service cannot be asked, and why; nobody knows how things are until `read`. */
+  /** The service cannot be reached; the farm is unknown until the next `read`. */
   lost(error: RigbridgeError): void;
   miner(miner: Miner): void;
   removed(id: number): void;
@@ -36,49 +35,49 @@ interface Watching {
   readonly signal: AbortSignal;
 }
 
-/** ms between two tries to reach a service, the first and the longest. */
-const firstWait = 1_000;
-const longestWait = 60_000;
+/** The first and the longest delay between two attempts to reach the service. */
+const firstDelayMs = 1_000;
+const longestDelayMs = 60_000;
 
-/** Tells what is there and then what changes, until aborted; a service that cannot be asked is tried again for ever. */
+/** Reports the lists and then each change, until aborted; a service that cannot be reached is retried for ever. */
 export async function watchFarm(watching: Watching, listener: FarmListener): Promise<void> {
   const { log, signal } = watching;
-  let wait = firstWait;
-  let said: string | null = null;
+  let delayMs = firstDelayMs;
+  let lastWarning: string | null = null;
   while (!signal.aborted) {
     try {
       for await (const isNew of farmEvents(watching, listener)) {
-        if (isNew && said !== null) log.info("The service answers again");
-        said = null;
-        wait = firstWait;
+        if (isNew && lastWarning !== null) log.info("The service answers again");
+        lastWarning = null;
+        delayMs = firstDelayMs;
       }
     } catch (error) {
       const failure = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));
       const { message } = failure;
-      if (!signal.aborted && message !== said) log.warn(`The service cannot be watched: ${message}`);
-      // A stream that was cut comes back at once, and nothing is lost.
-      if (!signal.aborted && wait > firstWait) listener.lost(failure);
-      said = message;
+      if (!signal.aborted && message !== lastWarning) log.warn(`The service cannot be watched: ${message}`);
+      // A stream that was cut is reopened at once, and nothing is lost.
+      if (!signal.aborted && delayMs > firstDelayMs) listener.lost(failure);
+      lastWarning = message;
     }
-    await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-    wait = Math.min(longestWait, wait * 2);
+    await pause(delayMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    delayMs = Math.min(longestDelayMs, delayMs * 2);
   }
 }
 
-/** One watch, until it ends or throws; yields after each step, true where the lists were read. */
+/** One subscription, until it ends or throws; yields after each step, true if the lists were read. */
 async function* farmEvents({ service, caller, signal }: Watching, listener: FarmListener): AsyncGenerator<boolean> {
-  // Asked for before the lists, so that nothing that happens between the two is missed.
+  // Opened before the lists are read, so that no event between the two is missed.
   const events = service.watchEvents({}, caller, signal);
   listener.read(await readLists(service, caller));
   yield true;
   for await (const event of events) {
     if (event.type === "reset") listener.read(await readLists(service, caller));
-    else tell(event, listener);
+    else dispatch(event, listener);
     yield event.type === "reset";
   }
 }
 
-function tell(event: ServiceEvent, listener: FarmListener): void {
+function dispatch(event: ServiceEvent, listener: FarmListener): void {
   if (event.type === "miner") listener.miner(event.data);
   else if (event.type === "miner-removed") listener.removed(event.data.id);
   else if (event.type === "miner-event") listener.happened(event.data);
@@ -86,7 +85,6 @@ function tell(event: ServiceEvent, listener: FarmListener): void {
   else if (event.type === "notification") listener.notification(event.data);
 }
 
-/** Reads all that is there, once. */
 export async function readLists(service: MiningService, caller: Caller): Promise<FarmLists> {
   const features = await service.features();
   const [{ groupList, manualActionList: rules }, summary, groups] = await Promise.all([
@@ -97,7 +95,7 @@ export async function readLists(service: MiningService, caller: Caller): Promise
   return { miners: minersIn(groupList), groups: groups ?? groupsIn(groupList, 0), rules, summary, features };
 }
 
-/** Where a service does not list its groups, those that its miners stand in. */
+/** The groups of the miners, for a service that does not list groups. */
 const groupsIn = (groups: readonly MinerGroup[], parentId: number): Group[] =>
   groups.flatMap(({ id, name, groupList = [] }) => [
     ...(id === 0 ? [] : [{ id, name, parentId }]),

@@ -5,18 +5,21 @@ import type { OperationName } from "../contract/operations.ts";
 import type { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
-import type { Announcer } from "./announcer.ts";
-import { Answering } from "./answering.ts";
-import { caller } from "./caller.ts";
-import { CommandInbox } from "./command-inbox.ts";
+import { CommandInbox, caller, objectIn, textOf } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
-import { anotherBridge, type MqttConnection, openConnection, placeOf, type Waits } from "./mqtt-connection.ts";
+import {
+  anotherBridge,
+  type MqttConnection,
+  openConnection,
+  placeOf,
+  type ReconnectDelays,
+} from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
-import { objectIn, textOf } from "./payloads.ts";
-import { Publishing } from "./publishing.ts";
+import { type Announcer, Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
+import { Responder } from "./responder.ts";
 import { StaleTopics } from "./stale-topics.ts";
 import { type Topics, topicsOf } from "./topics.ts";
 
@@ -25,39 +28,44 @@ export interface BridgeOptions {
   readonly settings: MqttSettings & { readonly url: string };
   readonly log: Logger;
   readonly version: string;
-  /** Where the units of hash rates are kept; null: nowhere. */
+  /** File of the display units of hash rates; null: none. */
   readonly unitsFile: string | null;
   /** Display currency, "SEK". */
   readonly currency?: string | undefined;
   /** Epoch ms. */
   readonly now?: () => number;
-  readonly waits?: Waits;
+  readonly reconnectDelays?: ReconnectDelays;
 }
 
 export interface Bridge {
   readonly connection: MqttConnection;
-  /** Resolves when it has ended for good: with why, where another has taken its place; null once closed. */
+  /** Resolves when it has ended: with the reason if another bridge has taken over, null once closed. */
   readonly ended: Promise<RigbridgeError | null>;
   close(): Promise<void>;
 }
 
-/** ms between two looks at what is due. */
-const pace = 500;
-/** ms between two readings of the counts of notifications, of which nothing tells that they were acknowledged. */
-const countsPace = 60_000;
-/** ms that several reasons to read them are let come together. */
-const countsPause = 300;
+const tickMs = 500;
+/** Between two reads of the counts of notifications: no event says that one was acknowledged. */
+const countsIntervalMs = 60_000;
+/** Several reasons to read the counts within this cause one read. */
+const countsDelayMs = 300;
 
 /**
- * Brings a mining service to an MQTT broker. Returns at once: broker and service are tried for ever. Throws
- * `config.invalid` for a certificate that cannot be read.
+ * Connects a mining service to an MQTT broker. Returns at once: broker and service are retried for ever. Throws
+ * `config.invalid` if a certificate cannot be read.
  */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { settings, log, unitsFile, waits, now = Date.now } = options;
+  const { settings, log, unitsFile, reconnectDelays, now = Date.now } = options;
   const topics = topicsOf(settings.base);
   const units = await DisplayUnits.open(unitsFile, log);
   const will = { topic: topics.state, payload: "offline" };
-  const connection = await openConnection({ settings, will, log, now, ...(waits === undefined ? {} : { waits }) });
+  const connection = await openConnection({
+    settings,
+    will,
+    log,
+    now,
+    ...(reconnectDelays === undefined ? {} : { reconnectDelays }),
+  });
   return new RunningBridge({ ...options, now }, topics, units, connection);
 }
 
@@ -70,15 +78,15 @@ class RunningBridge implements Bridge {
   readonly #announcer: Announcer | null;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
-  readonly #ticking: NodeJS.Timeout;
-  readonly #counting: NodeJS.Timeout;
-  /** What tells this run from another at the same topics; of two the one that was started first gives way. */
+  readonly #tickTimer: NodeJS.Timeout;
+  readonly #countsTimer: NodeJS.Timeout;
+  /** Identifies this run among others at the same topics; of two, the one started first stops. */
   readonly #run: { readonly instance: string; readonly started: string };
   #features: ReadonlySet<OperationName> = new Set();
-  #counts: NodeJS.Timeout | undefined;
+  #countsDelay: NodeJS.Timeout | undefined;
   #connects = 0;
   /** The service is watched now. */
-  #isHeard = false;
+  #isWatching = false;
 
   constructor(
     options: BridgeOptions & { readonly now: () => number },
@@ -107,29 +115,30 @@ class RunningBridge implements Bridge {
       announcer: this.#announcer,
       qos: settings.qos,
       interval: settings.interval,
-      notified: () => this.#countSoon(),
+      notified: () => this.#publishCountsSoon(),
     });
-    const answering = new Answering({
+    const responder = new Responder({
       ...{ connection, log, now },
       base: settings.base,
       responseTopics: settings.responseTopics,
     });
-    const inbox = new CommandInbox({ answering, log, now });
+    const inbox = new CommandInbox({ responder, log, now });
     const shared = { service, inbox, topics, base: settings.base };
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
-    const requests = new Requests({ ...shared, changed: () => this.#countSoon() });
-    const leftovers = new StaleTopics(connection, topics, this.#publishing);
-    connection.subscribe([topics.info], (message) => this.#meet(message));
+    const requests = new Requests({ ...shared, changed: () => this.#publishCountsSoon() });
+    const staleTopics = new StaleTopics(connection, topics, this.#publishing);
+    connection.subscribe([topics.info], (message) => this.#yieldToNewerBridge(message));
     if (settings.requests)
-      connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.heard(message), {
+      connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.handle(message), {
         fresh: true,
       });
     connection.subscribe(
       topics.commands.filter((filter) => !isRequest(filter)),
-      (message) => void commands.heard(message),
+      (message) => void commands.handle(message),
       { fresh: true },
     );
-    if (this.#announcer !== null) connection.subscribe([birthTopic(settings)], (message) => this.#born(message));
+    if (this.#announcer !== null)
+      connection.subscribe([birthTopic(settings)], (message) => this.#homeAssistantStarted(message));
     connection.connected(() => {
       this.#connects += 1;
       this.#publishAll();
@@ -143,19 +152,19 @@ class RunningBridge implements Bridge {
           this.#features = lists.features;
           this.#publishing.read(lists);
           if (isOther) this.#publishInfo();
-          leftovers.sweep();
-          this.#say(true);
+          staleTopics.sweep();
+          this.#setWatching(true);
         },
-        lost: () => this.#say(false),
+        lost: () => this.#setWatching(false),
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         happened: (event) => this.#publishing.happened(event),
-        summary: (summary) => this.#publishing.summary(summary),
+        summary: () => undefined,
         notification: (notification) => this.#publishing.notification(notification),
       },
     );
-    this.#ticking = setInterval(() => this.#publishing.tick(), pace);
-    this.#counting = setInterval(() => this.#countSoon(), countsPace);
+    this.#tickTimer = setInterval(() => this.#publishing.tick(), tickMs);
+    this.#countsTimer = setInterval(() => this.#publishCountsSoon(), countsIntervalMs);
     void this.ended.then(() => this.#stop());
   }
 
@@ -172,30 +181,30 @@ class RunningBridge implements Bridge {
 
   #stop(): void {
     this.#closing.abort();
-    clearInterval(this.#ticking);
-    clearInterval(this.#counting);
-    clearTimeout(this.#counts);
+    clearInterval(this.#tickTimer);
+    clearInterval(this.#countsTimer);
+    clearTimeout(this.#countsDelay);
     this.#announcer?.close();
   }
 
-  /** Everything that brokers keep; what others hang on comes first. */
+  /** Publishes everything retained; what other topics depend on comes first. */
   #publishAll(): void {
     this.#publishState();
     this.#publishInfo();
     this.#announcer?.reannounce();
-    this.#countSoon();
+    this.#publishCountsSoon();
     void this.#publishing.publishAll();
   }
 
-  /** "online" only while the service is heard: what was published before may be wrong by now. */
-  #say(isHeard: boolean): void {
-    const isOther = isHeard !== this.#isHeard;
-    this.#isHeard = isHeard;
+  /** The state is "online" only while the service is watched: what was published before may be outdated. */
+  #setWatching(isWatching: boolean): void {
+    const isOther = isWatching !== this.#isWatching;
+    this.#isWatching = isWatching;
     if (isOther) this.#publishState();
   }
 
   #publishState(): void {
-    const payload = this.#isHeard ? "online" : "offline";
+    const payload = this.#isWatching ? "online" : "offline";
     this.connection.publish({ topic: this.#topics.state, payload, qos: 1, retain: true });
   }
 
@@ -213,14 +222,13 @@ class RunningBridge implements Bridge {
     this.connection.publish({ topic: this.#topics.info, payload, qos: 1, retain: true });
   }
 
-  /** Home Assistant has started: it knows nothing yet. */
-  #born({ payload }: Message): void {
+  #homeAssistantStarted({ payload }: Message): void {
     if (payload.toString() === "online") this.#publishAll();
   }
 
-  /** What a bridge says of itself at these topics: this one, one before it, or another that has taken its place. */
-  #meet({ payload, retained }: Message): void {
-    // What is kept at the first connect is of an earlier run, whatever the clock said then.
+  /** Stops this bridge if the info topic names one that was started later. */
+  #yieldToNewerBridge({ payload, retained }: Message): void {
+    // At the first connect a retained message is from an earlier run, whatever its clock said.
     const other = retained && this.#connects === 1 ? null : infoIn(payload);
     if (other === null || other.instance === this.#run.instance) return;
     const { url, clientId } = this.#options.settings;
@@ -229,15 +237,15 @@ class RunningBridge implements Bridge {
     void this.connection.close(anotherBridge(placeOf(url), clientId));
   }
 
-  #countSoon(): void {
-    if (this.#counts !== undefined || this.#closing.signal.aborted) return;
-    this.#counts = setTimeout(async () => {
-      await this.#count().catch(() => undefined);
-      this.#counts = undefined;
-    }, countsPause);
+  #publishCountsSoon(): void {
+    if (this.#countsDelay !== undefined || this.#closing.signal.aborted) return;
+    this.#countsDelay = setTimeout(async () => {
+      await this.#publishCounts().catch(() => undefined);
+      this.#countsDelay = undefined;
+    }, countsDelayMs);
   }
 
-  async #count(): Promise<void> {
+  async #publishCounts(): Promise<void> {
     const list = await this.#options.service.listNotifications({}, caller);
     const { notificationCount: count, unacknowledgedNotificationCount: unacknowledged } = list;
     const payload = JSON.stringify({ count, unacknowledged });

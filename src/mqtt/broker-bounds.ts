@@ -1,7 +1,7 @@
 import type { Aedes } from "aedes";
 
-/** What counts of a message. */
-interface Kept {
+/** The parts of a message that take memory. */
+interface StoredMessage {
   readonly topic: string;
   readonly payload: Uint8Array | string;
   readonly properties?: object | undefined;
@@ -11,22 +11,22 @@ interface ClientId {
   readonly id: string;
 }
 
-/** The store of aedes, in memory: what of it grows with what clients send. */
+/** The methods of aedes's store in memory that make it grow. */
 interface Persistence {
-  storeRetained(packet: Kept): Promise<void>;
-  outgoingEnqueueCombi(subscriptions: readonly { readonly clientId: string }[], packet: Kept): Promise<void>;
+  storeRetained(packet: StoredMessage): Promise<void>;
+  outgoingEnqueueCombi(subscriptions: readonly { readonly clientId: string }[], packet: StoredMessage): Promise<void>;
   outgoingUpdate(client: ClientId, packet: unknown): Promise<void>;
-  /** Resolves with the message, or with the PUBREL that has taken its place. */
+  /** Resolves with the message, or the PUBREL that has replaced it. */
   outgoingClearMessageId(client: ClientId, packet: unknown): Promise<object | undefined>;
-  incomingStorePacket(client: ClientId, packet: Kept & { readonly messageId: number }): Promise<void>;
+  incomingStorePacket(client: ClientId, packet: StoredMessage & { readonly messageId: number }): Promise<void>;
   incomingDelPacket(client: ClientId, packet: { readonly messageId: number }): Promise<void>;
 }
 
 export interface BrokerBounds {
-  /** Bytes of all retained messages together, and how many they may be. */
+  /** Bytes of all retained messages, and their number. */
   readonly retained: number;
   readonly retainedMessages: number;
-  /** Messages that wait for one client, and bytes of all that waits for any. */
+  /** Messages that wait for one client, and bytes of those for all clients. */
   readonly queue: number;
   readonly queues: number;
 }
@@ -36,51 +36,51 @@ interface Queue {
   bytes: number;
 }
 
-/** Bytes that a message costs beside its own, about. */
+/** Approximate overhead of a message in bytes. */
 const overhead = 256;
 
-const sizeOf = ({ topic, payload, properties }: Kept): number =>
+const sizeOf = ({ topic, payload, properties }: StoredMessage): number =>
   overhead +
   Buffer.byteLength(topic) +
   payload.length +
   (properties === undefined ? 0 : JSON.stringify(properties).length);
 
-/** How much the broker keeps, so that no client fills the memory. aedes itself bounds packets and sessions alone. */
-export class Bounds {
+/** Limits what the broker stores, so that no client fills the memory. aedes itself limits only packets and sessions. */
+export class BrokerMemory {
   readonly #bounds: BrokerBounds;
-  readonly #warn: (what: string) => void;
+  readonly #warn: (message: string) => void;
   readonly #retained = new Map<string, number>();
   #retainedBytes = 0;
   readonly #queues = new Map<string, Queue>();
   #queuedBytes = 0;
-  /** Messages of each client with QoS 2 that it has not released. */
+  /** Sizes of the QoS 2 messages that each client has not released, by message id. */
   readonly #unreleased = new Map<string, Map<number, number>>();
 
-  /** `warn`: told what is refused, and why. */
-  constructor(bounds: BrokerBounds, warn: (what: string) => void) {
+  /** `warn` receives what is dropped, and why. */
+  constructor(bounds: BrokerBounds, warn: (message: string) => void) {
     this.#bounds = bounds;
     this.#warn = warn;
   }
 
-  /** Notes a message that is to be retained; false where there is no room. */
-  retain(message: Kept): boolean {
+  /** Counts a message to be retained; false if there is no room. */
+  retain(message: StoredMessage): boolean {
     const { retained, retainedMessages } = this.#bounds;
     const before = this.#retained.get(message.topic);
     const bytes = this.#retainedBytes - (before ?? 0) + sizeOf(message);
     const isFull = bytes > retained || (before === undefined && this.#retained.size >= retainedMessages);
     if (isFull && message.payload.length > 0) return false;
-    this.#noteRetained(message);
+    this.#countRetained(message);
     return true;
   }
 
-  /** Looks over what the broker's store does from now on. Throws for a store of another shape. */
+  /** Wraps the methods of the broker's store. Throws if the store has another shape. */
   guard(aedes: Aedes): void {
     const store = persistenceOf(aedes);
     const { storeRetained, outgoingEnqueueCombi, outgoingUpdate, outgoingClearMessageId } = methodsOf(store);
     const { incomingStorePacket, incomingDelPacket } = methodsOf(store);
     // Also for what expires.
     store.storeRetained = (message) => {
-      this.#noteRetained(message);
+      this.#countRetained(message);
       return storeRetained(message);
     };
     store.outgoingEnqueueCombi = async (subscriptions, message) => {
@@ -95,7 +95,7 @@ export class Bounds {
         await outgoingUpdate(client, packet);
       } catch (error) {
         const waiting = this.#queues.get(client.id)?.messages ?? 0;
-        throw waiting < this.#bounds.queue ? error : new Error(`${waiting} messages wait for it to acknowledge them`);
+        throw waiting < this.#bounds.queue ? error : new Error(`${waiting} messages wait for its acknowledgements`);
       }
     };
     store.outgoingClearMessageId = async (client, packet) => {
@@ -111,14 +111,14 @@ export class Bounds {
       this.#release(client.id, packet.messageId);
       return incomingDelPacket(client, packet);
     };
-    // aedes would keep what was not released for as long as it runs.
+    // aedes would keep unreleased messages for as long as it runs.
     aedes.on("clientDisconnect", (client) => {
       for (const messageId of this.#unreleased.get(client.id)?.keys() ?? [])
         store.incomingDelPacket(client, { messageId }).catch(() => undefined);
     });
   }
 
-  #noteRetained(message: Kept): void {
+  #countRetained(message: StoredMessage): void {
     this.#retainedBytes -= this.#retained.get(message.topic) ?? 0;
     this.#retained.delete(message.topic);
     if (message.payload.length === 0) return;
@@ -127,14 +127,16 @@ export class Bounds {
     this.#retainedBytes += size;
   }
 
-  /** Notes that a message waits for a client; false where there is no room, and the client goes without it. */
+  /** Counts a message that waits for a client; false if there is no room, and the message is dropped. */
   #enqueue(clientId: string, size: number): boolean {
     const waiting = this.#queues.get(clientId) ?? { messages: 0, bytes: 0 };
     const { queue, queues } = this.#bounds;
     if (waiting.messages >= queue || this.#queuedBytes + size > queues) {
       const why =
-        waiting.messages >= queue ? `${queue} wait for it already` : `those that wait for all have ${queues} bytes`;
-      this.#warn(`messages for ${JSON.stringify(clientId)} are dropped: ${why}`);
+        waiting.messages >= queue
+          ? `${queue} already wait for it`
+          : `those for all clients have reached ${queues} bytes`;
+      this.#warn(`messages for ${JSON.stringify(clientId)} are dropped, because ${why}`);
       return false;
     }
     waiting.messages += 1;
@@ -144,7 +146,7 @@ export class Bounds {
     return true;
   }
 
-  /** What is taken out need not say how long it was: the bytes of a queue are shared out among its messages. */
+  /** The size of the removed message is unknown, so the mean size of the queue is subtracted. */
   #dequeue(clientId: string): void {
     const waiting = this.#queues.get(clientId);
     if (waiting === undefined) return;
@@ -155,12 +157,13 @@ export class Bounds {
     if (waiting.messages === 0) this.#queues.delete(clientId);
   }
 
-  /** Throws where there is no room; the client is cut off then. */
+  /** Throws if there is no room; the client is then disconnected. */
   #hold(clientId: string, messageId: number, size: number): void {
     const held = this.#unreleased.get(clientId) ?? new Map<number, number>();
     const { queue, queues } = this.#bounds;
-    if (held.size >= queue) throw new Error(`${queue} messages with QoS 2 wait for it to release them`);
-    if (this.#queuedBytes + size > queues) throw new Error(`messages that wait for all clients have ${queues} bytes`);
+    if (held.size >= queue) throw new Error(`${queue} messages with QoS 2 wait for its release`);
+    if (this.#queuedBytes + size > queues)
+      throw new Error(`messages that wait for all clients have reached ${queues} bytes`);
     this.#queuedBytes += size;
     this.#unreleased.set(clientId, held.set(messageId, size));
   }
@@ -175,7 +178,8 @@ export class Bounds {
 
 function persistenceOf(aedes: Aedes): Persistence {
   const store: unknown = "persistence" in aedes ? aedes.persistence : undefined;
-  if (!isPersistence(store)) throw new Error("This version of aedes keeps its messages in another way");
+  if (!isPersistence(store))
+    throw new Error("This version of aedes has another message store; install aedes@2.0.0-beta.1");
   return store;
 }
 
@@ -193,7 +197,6 @@ const isPersistence = (store: unknown): store is Persistence =>
   store !== null &&
   methodNames.every((name) => name in store && typeof Reflect.get(store, name) === "function");
 
-/** The methods as they are now. */
 const methodsOf = (store: Persistence): Persistence => ({
   storeRetained: store.storeRetained.bind(store),
   outgoingEnqueueCombi: store.outgoingEnqueueCombi.bind(store),

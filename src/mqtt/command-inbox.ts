@@ -1,49 +1,58 @@
 import type { Logger } from "pino";
-import { isObject } from "../farm/values.ts";
-import type { Answering, Outcome } from "./answering.ts";
+import { invalid, RigbridgeError } from "../contract/problems.ts";
+import type { Caller } from "../contract/service.ts";
+import { isObject, type JsonObject } from "../farm/values.ts";
+import { parseJson } from "../http/json.ts";
 import { Deduplicator } from "./deduplicate.ts";
 import type { Message } from "./mqtt-link.ts";
-import { looseIn, textOf } from "./payloads.ts";
+import type { Outcome, Responder } from "./responder.ts";
 
 export interface CommandInboxOptions {
-  readonly answering: Answering;
+  readonly responder: Responder;
   readonly log: Pick<Logger, "warn">;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** Topics of which is said that a broker keeps a command there; beyond that they are all alike. */
-const saidAtMost = 100;
+/** The bridge, in the audit log. */
+export const caller: Caller = { actor: "mqtt" };
 
-/** Where commands and requests come in: each is done once, said now and not long ago, and answered. */
+/** Topics for which the log warns of a retained command; memory is bounded. */
+const maxWarnedTopics = 100;
+
+/** Takes commands and requests: each is executed once, only if it is not retained, and answered. */
 export class CommandInbox {
   readonly #options: CommandInboxOptions;
-  readonly #repeats: Deduplicator;
-  readonly #said = new Set<string>();
+  readonly #deduplicator: Deduplicator;
+  readonly #warnedTopics = new Set<string>();
 
   constructor(options: CommandInboxOptions) {
     this.#options = options;
-    this.#repeats = new Deduplicator(options.now);
+    this.#deduplicator = new Deduplicator(options.now);
   }
 
   /**
-   * `usual`: where it is answered unless the sender says. `work` is given the payload as JSON or plain text, and
-   * resolves with what is answered; what it throws is answered too. Undefined: there is nothing to answer.
+   * `defaultTopic`: of the response, unless the sender names one. `work` gets the payload as JSON or plain text and
+   * resolves with the outcome; what it throws is answered too. Undefined: there is no response.
    */
-  async take(message: Message, usual: string, work: (value: unknown) => Promise<Outcome | undefined>): Promise<void> {
+  async take(
+    message: Message,
+    defaultTopic: string,
+    work: (value: unknown) => Promise<Outcome | undefined>,
+  ): Promise<void> {
     if (message.retained) {
       this.#warnOfRetained(message.topic);
       return;
     }
-    // Who takes a retained message back says nothing.
+    // This clears a retained message.
     if (message.payload.length === 0) return;
-    const first = this.#repeats.first(message);
+    const first = this.#deduplicator.find(message);
     if (first !== undefined) {
       const { outcome } = first;
-      if (outcome !== null) this.#options.answering.answer(message, usual, outcome.what, outcome.transaction);
+      if (outcome !== null) this.#options.responder.respond(message, defaultTopic, outcome.what, outcome.transaction);
       return;
     }
-    const heard = this.#repeats.note(message);
+    const received = this.#deduplicator.remember(message);
     let transaction: unknown;
     let outcome: Outcome | undefined;
     try {
@@ -54,16 +63,43 @@ export class CommandInbox {
       outcome = { error };
     }
     if (outcome === undefined) return;
-    if (message.correlation !== null) heard.outcome = { what: outcome, transaction };
-    this.#options.answering.answer(message, usual, outcome, transaction);
+    if (message.correlation !== null) received.outcome = { what: outcome, transaction };
+    this.#options.responder.respond(message, defaultTopic, outcome, transaction);
   }
 
   #warnOfRetained(topic: string): void {
-    if (this.#said.has(topic) || this.#said.size >= saidAtMost) return;
-    this.#said.add(topic);
+    if (this.#warnedTopics.has(topic) || this.#warnedTopics.size >= maxWarnedTopics) return;
+    this.#warnedTopics.add(topic);
     this.#options.log.warn(
       { topic },
-      "A command that the broker keeps (retain) is not done, since it would be done again at every start",
+      "A retained command is ignored, because it would be executed again at every start; publish it without retain",
     );
   }
+}
+
+/** Bytes of a command, and levels of its JSON. */
+const largest = 65_536;
+const deepest = 16;
+
+/** The text of a payload. Throws `body.too-large`, and `input.invalid` if it is not UTF-8. */
+export function textOf(payload: Buffer): string {
+  if (payload.length > largest)
+    throw new RigbridgeError("body.too-large", `The payload has ${payload.length} bytes; the limit is ${largest}`);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(payload).trim();
+  } catch {
+    throw invalid("payload", "must be UTF-8");
+  }
+}
+
+/** A payload that must be a JSON object. Throws `input.invalid`. */
+export function objectIn(text: string): JsonObject {
+  const value = parseJson(text, deepest, "payload");
+  if (isObject(value)) return value;
+  throw invalid("payload", "must be a JSON object");
+}
+
+/** A payload that is plain text, a JSON scalar, or an object. */
+export function looseIn(text: string): unknown {
+  return /^[{["]/.test(text) ? parseJson(text, deepest, "payload") : text;
 }

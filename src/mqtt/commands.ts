@@ -11,13 +11,11 @@ import {
   settingsIntents,
   toServiceCall,
 } from "../farm/index.ts";
-import { caller } from "./caller.ts";
-import type { CommandInbox } from "./command-inbox.ts";
+import { type CommandInbox, caller } from "./command-inbox.ts";
 import { keyOf } from "./deduplicate.ts";
-import { Lanes } from "./lanes.ts";
-import { minerState } from "./miner-state.ts";
+import { type MinerWithUid, minerState } from "./miner-state.ts";
 import type { Message } from "./mqtt-link.ts";
-import type { KnownMiner, Publishing } from "./publishing.ts";
+import type { Publishing } from "./publishing.ts";
 import { type CommandTopic, commandTopic, type Topics } from "./topics.ts";
 
 export interface CommandsOptions {
@@ -31,24 +29,24 @@ export interface CommandsOptions {
 
 type ThingCommand = Extract<CommandTopic, { kind: "set" | "action" }>;
 
-/** Members of a group that are told at once. */
-const parallel = 32;
+/** Miners of a group that execute a command at the same time. */
+const maxParallel = 32;
 
-/** What is said to miners and groups: in order for each miner, answered with what the rig then reports. */
+/** Commands to miners and groups: in order for each miner, answered with what the rig then reports. */
 export class Commands {
   readonly #options: CommandsOptions;
-  readonly #lanes = new Lanes();
+  readonly #queues = new MinerQueues();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
   }
 
-  async heard(message: Message): Promise<void> {
+  async handle(message: Message): Promise<void> {
     const { base, inbox } = this.#options;
     const topic = commandTopic(base, message.topic);
     if (topic === null || topic.kind === "request") return;
-    await inbox.take(message, this.#answersOf(topic), async (value) => {
-      const intents = ordersIn(topic, value);
+    await inbox.take(message, this.#responseTopicOf(topic), async (value) => {
+      const intents = intentsOf(topic, value);
       const data =
         topic.thing === "miner"
           ? await this.#toMiner(this.#minerOf(topic), intents, keyOf(message))
@@ -57,43 +55,43 @@ export class Commands {
     });
   }
 
-  /** Ids that are none of ours have no topics. */
-  #answersOf({ thing, id }: ThingCommand): string {
+  /** An invalid id must not become part of a topic. */
+  #responseTopicOf({ thing, id }: ThingCommand): string {
     const { topics } = this.#options;
     if (thing === "miner") return topics.miner(/^[a-z0-9-]{1,64}$/.test(id) ? id : "unknown").response;
     return topics.group(/^\d{1,10}$/.test(id) ? Number(id) : 0).response;
   }
 
-  #minerOf({ id }: ThingCommand): KnownMiner {
+  #minerOf({ id }: ThingCommand): MinerWithUid {
     const { publishing } = this.#options;
     const miner = publishing.find(id);
     if (miner !== undefined) return miner;
-    throw publishing.knows("miner", id) === null ? notReady() : notFound("miner", shortened(id));
+    throw publishing.has("miner", id) === null ? notReady() : notFound("miner", shortened(id));
   }
 
-  /** Resolves with undefined for what is wanted already, by the command before. */
-  #toMiner(miner: KnownMiner, intents: readonly Intent[], key: string): Promise<object | undefined> {
-    return this.#lanes.run(miner.uid, key, () => this.#obeyed(miner.uid, intents));
+  /** Resolves with undefined for a repetition of the last queued command. */
+  #toMiner(miner: MinerWithUid, intents: readonly Intent[], key: string): Promise<object | undefined> {
+    return this.#queues.run(miner.uid, key, () => this.#execute(miner.uid, intents));
   }
 
-  async #obeyed(uid: string, intents: readonly Intent[]): Promise<object> {
+  async #execute(uid: string, intents: readonly Intent[]): Promise<object> {
     const { service, publishing, pools } = this.#options;
     const miner = publishing.find(uid);
     if (miner === undefined) throw notFound("miner", uid);
     const poolNamed = await pools.read();
-    // All of it is looked at before any of it is done.
+    // All intents are checked before any is executed.
     const calls = intents.map((intent) => toServiceCall(miner, intent, poolNamed));
-    let told: Execution;
+    let execution: Execution;
     try {
-      told = await execute(service, caller, miner.id, calls);
+      execution = await execute(service, caller, miner.id, calls);
     } finally {
-      await this.#show(miner);
+      await this.#refresh(miner);
     }
-    return { ...this.#reported(uid, intents), ...told };
+    return { ...this.#reported(uid, intents), ...execution };
   }
 
-  /** As it is now, at once. */
-  async #show({ id }: KnownMiner): Promise<void> {
+  /** Publishes the miner's state as it is now. */
+  async #refresh({ id }: MinerWithUid): Promise<void> {
     const { service, publishing } = this.#options;
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
     if (detail === undefined) return;
@@ -101,7 +99,7 @@ export class Commands {
     publishing.miner(miner, true);
   }
 
-  /** What the rig reports of what was set. */
+  /** The values that the rig now reports for the properties that were set. */
   #reported(uid: string, intents: readonly Intent[]): object {
     const miner = this.#options.publishing.find(uid);
     if (miner === undefined) return {};
@@ -114,10 +112,10 @@ export class Commands {
     const { publishing, pools } = this.#options;
     const members = /^\d{1,10}$/.test(topic.id) ? publishing.membersOf(Number(topic.id)) : undefined;
     if (members === undefined)
-      throw publishing.knows("group", topic.id) === null ? notReady() : notFound("group", shortened(topic.id));
+      throw publishing.has("group", topic.id) === null ? notReady() : notFound("group", shortened(topic.id));
     const poolNamed = await pools.read();
     const able = members.filter((miner) => isExecutable(miner, intents, poolNamed));
-    if (able.length === 0) throw new RigbridgeError("control.absent", "No miner of this group can be told that");
+    if (able.length === 0) throw new RigbridgeError("control.absent", "No miner of this group has that control");
     const results: { readonly uid: string; readonly error?: string }[] = [];
     const waiting = [...able];
     const work = async (): Promise<void> => {
@@ -130,7 +128,7 @@ export class Commands {
         results.push(error === undefined ? { uid } : { uid, error: error.message });
       }
     };
-    await Promise.all(Array.from({ length: Math.min(parallel, able.length) }, work));
+    await Promise.all(Array.from({ length: Math.min(maxParallel, able.length) }, work));
     const failed = results.filter(({ error }) => error !== undefined);
     const counts = {
       done: results.length - failed.length,
@@ -138,22 +136,50 @@ export class Commands {
       skipped: members.length - able.length,
     };
     if (failed.length === results.length)
-      throw new RigbridgeError(
-        "rig.refused",
-        `None of ${results.length} miners did it; the first: ${failed[0]?.error}`,
-      );
+      throw new RigbridgeError("rig.refused", `All ${results.length} miners failed; the first: ${failed[0]?.error}`);
     return { ...counts, results };
   }
 }
 
-function ordersIn({ kind, property }: ThingCommand, value: unknown): Intent[] {
+/** Commands that may wait for one miner. */
+const maxQueued = 50;
+
+/** One queue for each miner: a server elsewhere may not keep the order of requests that are under way together. */
+class MinerQueues {
+  readonly #queues = new Map<string, { tail: Promise<unknown>; length: number; last: string }>();
+
+  /**
+   * Runs the work after all that was queued for this miner before. A repetition of the last one queued, by its key, is
+   * skipped (undefined). Throws `too.many`.
+   */
+  async run<T>(miner: string, key: string, work: () => Promise<T>): Promise<T | undefined> {
+    const queue = this.#queues.get(miner) ?? { tail: Promise.resolve(), length: 0, last: "" };
+    if (queue.length > 0 && queue.last === key) return undefined;
+    if (queue.length >= maxQueued)
+      throw new RigbridgeError("too.many", `${maxQueued} commands are already waiting for this miner; try again later`);
+    this.#queues.set(miner, queue);
+    queue.length += 1;
+    queue.last = key;
+    const done = queue.tail.then(work);
+    queue.tail = done.catch(() => undefined);
+    try {
+      return await done;
+    } finally {
+      queue.length -= 1;
+      if (queue.length === 0) this.#queues.delete(miner);
+    }
+  }
+}
+
+function intentsOf({ kind, property }: ThingCommand, value: unknown): Intent[] {
   if (kind === "action") return actionIntents(value);
   return property === null ? settingsIntents(value) : settingIntents(property, value);
 }
 
 const notReady = (): RigbridgeError =>
-  new RigbridgeError("service.not-ready", "The bridge has not read the miners yet; try again");
+  new RigbridgeError("service.not-ready", "The bridge has not read the miners yet; try again in a few seconds");
 
-const internal = (cause: unknown): RigbridgeError => new RigbridgeError("internal", "A fault of the bridge", { cause });
+const internal = (cause: unknown): RigbridgeError =>
+  new RigbridgeError("internal", "The bridge failed; its log says why", { cause });
 
 const shortened = (text: string): string => `"${text.slice(0, 64)}"`;

@@ -2,12 +2,12 @@ import { type Property, type PropertyKind, properties } from "../contract/proper
 import type { MinerState } from "./miner-state.ts";
 
 /**
- * How soon a state has to be told after another: `now` for what people wait for, `soon` for readings that have moved
- * by more than their dead-band, `later` for all else, with the next heartbeat.
+ * How soon a changed state is published: `now` for what users wait for, `soon` for readings that have moved by more
+ * than their dead band, `later`, with the next heartbeat, for all else.
  */
 export type Urgency = "now" | "soon" | "later";
 
-/** What a reading may move by before it is told; of a share, that of what was told. */
+/** How far a reading may move before it is published; a share is that of the value published last. */
 const bands: Partial<Record<PropertyKind, { readonly share: number } | { readonly step: number }>> = {
   hashrate: { share: 0.02 },
   power: { step: 5 },
@@ -45,17 +45,17 @@ function urgencyOfField(field: string, before: Value | undefined, after: Value):
 }
 
 /**
- * What a figure is; `derived` figures move with others. Counts of miners are told at once, and found blocks, of which an
- * event tells at once too.
+ * The kind of a figure; `derived` ones move with others. Counts of miners and found blocks are published at once, as is
+ * the event of a found block.
  */
 type Nature = PropertyKind | "prompt" | "derived";
 
 const natures = new Map<string, Nature>();
 
 function natureOf(field: string): Nature {
-  const known = natures.get(field) ?? findNature(field);
-  natures.set(field, known);
-  return known;
+  const nature = natures.get(field) ?? findNature(field);
+  natures.set(field, nature);
+  return nature;
 }
 
 function findNature(field: string): Nature {

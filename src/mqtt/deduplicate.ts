@@ -1,48 +1,47 @@
 import { createHash } from "node:crypto";
-import type { Outcome } from "./answering.ts";
 import type { Message } from "./mqtt-link.ts";
+import type { Outcome } from "./responder.ts";
 
-/** ms for which a command is known again, and how many are. */
-const remembered = 600_000;
-const most = 10_000;
+/** How long a command is remembered, and how many are. */
+const rememberedMs = 600_000;
+const maxRemembered = 10_000;
 
-/** A command that has come in. */
 export interface ReceivedCommand {
   readonly at: number;
-  /** What came of it, once that is known. */
+  /** null until it is executed. */
   outcome: { readonly what: Outcome; readonly transaction: unknown } | null;
 }
 
-/** What is the same command: the same payload at the same topic, by the same correlation where it has one. */
+/** The same for the same payload at the same topic with the same correlation, if any. */
 export const keyOf = ({ topic, payload, correlation }: Message): string =>
   `${correlation?.toString("base64") ?? ""} ${topic} ${createHash("sha256").update(payload).digest("base64")}`;
 
 /**
- * Knows commands that were heard before, for ten minutes: one with a correlation by that, one without only where the
- * broker says that it sends it once more, since people do say the same twice.
+ * Remembers commands for ten minutes. One with a correlation is recognised by it, one without only if the broker marks
+ * it as a duplicate, since a user may send the same command twice.
  */
 export class Deduplicator {
   readonly #now: () => number;
-  readonly #heard = new Map<string, ReceivedCommand>();
+  readonly #recent = new Map<string, ReceivedCommand>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** The first of which this is a repetition; undefined where it is new. */
-  first(message: Message): ReceivedCommand | undefined {
+  /** The command that this one repeats; undefined if it is new. */
+  find(message: Message): ReceivedCommand | undefined {
     const { correlation, duplicate } = message;
-    const known = this.#heard.get(keyOf(message));
-    if (known === undefined || known.at + remembered <= this.#now()) return undefined;
-    return correlation !== null || duplicate ? known : undefined;
+    const first = this.#recent.get(keyOf(message));
+    if (first === undefined || first.at + rememberedMs <= this.#now()) return undefined;
+    return correlation !== null || duplicate ? first : undefined;
   }
 
-  note(message: Message): ReceivedCommand {
+  remember(message: Message): ReceivedCommand {
     const key = keyOf(message);
-    const heard: ReceivedCommand = { at: this.#now(), outcome: null };
-    this.#heard.delete(key);
-    this.#heard.set(key, heard);
-    if (this.#heard.size > most) this.#heard.delete(this.#heard.keys().next().value ?? "");
-    return heard;
+    const command: ReceivedCommand = { at: this.#now(), outcome: null };
+    this.#recent.delete(key);
+    this.#recent.set(key, command);
+    if (this.#recent.size > maxRemembered) this.#recent.delete(this.#recent.keys().next().value ?? "");
+    return command;
   }
 }

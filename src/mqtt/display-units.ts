@@ -5,12 +5,12 @@ import { algorithms } from "../catalogue/algorithms.ts";
 import type { Miner } from "../contract/resources.ts";
 import { type DisplayUnit, displayUnitFor } from "./miner-state.ts";
 
-/** ms that units which were chosen together are let come together before they are written. */
-const pause = 500;
+/** Units chosen within this are written together. */
+const writeDelayMs = 500;
 
 /**
- * The unit in which each device's hash rate is shown, chosen once it is known and then for good: statistics break when
- * it moves. Kept in a small file, so that it outlives the process; without one as long as the process.
+ * The unit in which each device's hash rate is displayed. It is chosen with the first chosen rate and never changes, since
+ * that would break statistics. Kept in a small file; without one, it lasts as long as the process.
  */
 export class DisplayUnits {
   readonly #file: string | null;
@@ -35,18 +35,17 @@ export class DisplayUnits {
       }
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "ENOENT"))
-        log.warn(`${file} cannot be read; units of hash rates are chosen anew`);
+        log.warn(`${file} cannot be read, so the units of hash rates are chosen again`);
     }
     return units;
   }
 
-  /** Of a miner, by its uid. */
   ofMiner(uid: string, { readings }: Miner): DisplayUnit | null {
     const { hashrate, hashrateAverage, hashrateExpected, algorithm } = readings;
     return this.#of(uid, hashrateExpected ?? hashrateAverage ?? hashrate, algorithm);
   }
 
-  /** Of several miners of one algorithm; `device` is no uid. */
+  /** The unit of several miners of one algorithm; `device` must not be a uid. */
   ofAll(device: string, miners: readonly Miner[]): DisplayUnit | null {
     const sum = miners.reduce((all, { readings }) => all + (readings.hashrateExpected ?? readings.hashrate ?? 0), 0);
     return this.#of(
@@ -64,12 +63,12 @@ export class DisplayUnits {
   }
 
   #of(device: string, hashrate: number | null, algorithm: string | null): DisplayUnit | null {
-    const known = this.#units.get(device);
-    if (known !== undefined) return known;
-    const unit = displayUnitFor(hashrate, countedIn(algorithm));
+    const chosen = this.#units.get(device);
+    if (chosen !== undefined) return chosen;
+    const unit = displayUnitFor(hashrate, rateUnitOf(algorithm));
     if (unit === null) return null;
     this.#units.set(device, unit);
-    if (this.#file !== null) this.#writing ??= setTimeout(() => this.#write(), pause).unref();
+    if (this.#file !== null) this.#writing ??= setTimeout(() => this.#write(), writeDelayMs).unref();
     return unit;
   }
 
@@ -90,19 +89,19 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-/** What an algorithm counts: "H/s", "Sol/s" or "G/s". */
-function countedIn(algorithm: string | null): string {
+/** The unit of an algorithm's rate: "H/s", "Sol/s" or "G/s". */
+function rateUnitOf(algorithm: string | null): string {
   if (algorithm === null) return "H/s";
-  const wanted = bare(algorithm);
+  const wanted = normalised(algorithm);
   const found = algorithms.find(({ id, name, aliases }) =>
-    [id, name, ...aliases].some((each) => bare(each) === wanted),
+    [id, name, ...aliases].some((each) => normalised(each) === wanted),
   );
   return found?.unit ?? "H/s";
 }
 
-const bare = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+const normalised = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-/** The unit that was written down. */
+/** The unit with a name from the file. */
 function unitNamed(name: string): DisplayUnit | undefined {
   const [, prefix = "", unit = ""] = /^([kMGTPE]?)(H\/s|Sol\/s|G\/s)$/.exec(name) ?? [];
   return unit === "" ? undefined : { name, size: 1000 ** "_kMGTPE".indexOf(prefix || "_") };

@@ -7,13 +7,13 @@ export { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
 
 export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile"> {
   readonly settings: MqttSettings;
-  /** Where what has to outlive the process is kept; null: nowhere. */
+  /** Folder for files that outlive the process; null: none. */
   readonly folder: string | null;
 }
 
 /**
- * The bridge, and before it the broker in this process where the settings want one. Throws `config.invalid` for a
- * certificate that cannot be read, and as `startBroker`.
+ * Starts the bridge, and before it the embedded broker if the settings ask for one. Throws `config.invalid` if a
+ * certificate cannot be read, and as `startBroker`.
  */
 export async function startMqtt(options: MqttOptions): Promise<Bridge> {
   const { settings, log, folder } = options;

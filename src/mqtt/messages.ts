@@ -1,75 +1,74 @@
 import type { Messages, ReceivedMessage } from "../contract/messages.ts";
-import type { MqttConnection } from "./mqtt-connection.ts";
-import type { Message } from "./mqtt-link.ts";
+import type { Message, MqttLink } from "./mqtt-link.ts";
 
-type Connection = Pick<MqttConnection, "publish" | "subscribe" | "unsubscribe" | "isConnected">;
+type Link = Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "isConnected">;
 
-/** s after which nobody needs to hear any more what was said: a plug is not switched an hour later. */
-const saidFor = 10;
+/** The broker drops a message that it could not deliver within this: a plug must not switch an hour later. */
+const expirySeconds = 10;
 
 interface Topic {
-  readonly listeners: Set<(heard: ReceivedMessage) => void>;
+  readonly listeners: Set<(message: ReceivedMessage) => void>;
   last: ReceivedMessage | null;
 }
 
 /**
- * The messages of a broker for plugs and sources. The service starts before the connection is there, so what it wants
- * to hear is noted until `join`.
+ * The messages of a broker for plugs and sources. The service starts before the bridge, so its subscriptions are kept
+ * until `join`.
  */
 export class BrokerMessages implements Messages {
   readonly #now: () => number;
   readonly #topics = new Map<string, Topic>();
-  #connection: Connection | null = null;
+  #link: Link | null = null;
 
   /** `now` in epoch ms. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** From now on all goes over this connection. */
-  join(connection: Connection): void {
-    this.#connection = connection;
-    if (this.#topics.size > 0) connection.subscribe([...this.#topics.keys()], this.#hear);
+  /** Uses this connection from now on. */
+  join(link: Link): void {
+    this.#link = link;
+    if (this.#topics.size > 0) link.subscribe([...this.#topics.keys()], this.#received);
   }
 
-  listen(name: string, heard: (message: ReceivedMessage) => void): () => void {
-    const known = this.#topics.get(name);
-    const topic = known ?? { listeners: new Set(), last: null };
-    // A function of its own, since the same may listen twice.
-    const listener = (message: ReceivedMessage): void => heard(message);
-    topic.listeners.add(listener);
-    if (known === undefined) {
+  listen(name: string, listener: (message: ReceivedMessage) => void): () => void {
+    const existing = this.#topics.get(name);
+    const topic = existing ?? { listeners: new Set(), last: null };
+    // A function of its own, because the same listener may subscribe twice.
+    const own = (message: ReceivedMessage): void => listener(message);
+    topic.listeners.add(own);
+    if (existing === undefined) {
       this.#topics.set(name, topic);
-      this.#connection?.subscribe([name], this.#hear);
+      this.#link?.subscribe([name], this.#received);
     }
-    if (topic.last !== null) heard(topic.last);
+    if (topic.last !== null) listener(topic.last);
     return () => {
-      topic.listeners.delete(listener);
-      // Whoever is declared anew listens again at once, and what was heard stays known.
+      topic.listeners.delete(own);
+      // A plug that is declared again subscribes at once, and keeps the last message.
       setImmediate(() => this.#leave(name, topic));
     };
   }
 
   publish(topic: string, payload: string): boolean {
-    if (this.#connection?.isConnected !== true) return false;
-    this.#connection.publish({ topic, payload, qos: 1, retain: false, expiry: saidFor });
+    if (this.#link?.isConnected !== true) return false;
+    this.#link.publish({ topic, payload, qos: 1, retain: false, expiry: expirySeconds });
     return true;
   }
 
-  readonly #hear = ({ topic: name, payload, retained }: Message): void => {
+  readonly #received = ({ topic: name, payload, retained }: Message): void => {
     const topic = this.#topics.get(name);
     if (topic === undefined) return;
     const text = payload.toString();
-    // Told again after a reconnect, with nobody having said it anew.
+    // Delivered again after a reconnect, but not published again.
     if (retained && topic.last?.payload === text) return;
-    const heard: ReceivedMessage = { payload: text, at: this.#now(), retained };
-    topic.last = heard;
-    for (const listener of topic.listeners) listener(heard);
+    const message: ReceivedMessage = { payload: text, at: this.#now(), retained };
+    topic.last = message;
+    for (const listener of topic.listeners) listener(message);
   };
 
   #leave(name: string, topic: Topic): void {
     if (topic.listeners.size > 0 || this.#topics.get(name) !== topic) return;
     this.#topics.delete(name);
-    this.#connection?.unsubscribe([name], this.#hear);
+    this.#link?.unsubscribe([name], this.#received);
   }
 }

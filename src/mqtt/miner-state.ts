@@ -7,87 +7,161 @@ import {
   properties,
 } from "../contract/properties.ts";
 import type { Miner } from "../contract/resources.ts";
-import { poolInUse } from "../farm/index.ts";
+import { poolInUse, totalsOf } from "../farm/index.ts";
 
-/** A miner as flat JSON: every key is there as long as the miner has its shape, null for what is unknown. */
-export type MinerState = Readonly<Record<string, string | number | null>>;
+/** A miner that can have topics: they are named by its uid. */
+export type MinerWithUid = Miner & { readonly uid: string };
 
-/** The unit in which a device's hash rate is shown to people: one for good, since statistics break when it moves. */
+/** A miner as flat JSON: every key is present as long as the miner has its shape, null where the value is unknown. */
+export type MinerState = Readonly<Record<string, StateValue>>;
+type StateValue = string | number | null;
+
+/** The unit in which a device's hash rate is displayed. It never changes, since that would break statistics. */
 export interface DisplayUnit {
   /** "TH/s". */
   readonly name: string;
-  /** H/s (or Sol/s, G/s) of one of it. */
+  /** H/s (or Sol/s, G/s) of one such unit. */
   readonly size: number;
 }
 
-/** The name of a property in the JSON and in topics: `power`, `board_1_temperature`, `fan_0_rpm`. */
-export function fieldOf(key: PropertyKey, part: Part): string {
-  const { of }: Property = properties[key];
-  if (of === "miner") return key;
-  const called = (): string => key.replace(of, `${of}_${part}`);
-  if (part > 99) return called();
-  const names = fieldNames.get(key) ?? new Map<Part, string>();
-  fieldNames.set(key, names);
-  const name = names.get(part) ?? called();
-  names.set(part, name);
-  return name;
-}
+type Field = (value: PropertyValue, miner: Miner, display: DisplayUnit | null) => StateValue;
 
-/** Each is asked for with every reading. */
-const fieldNames = new Map<PropertyKey, Map<Part, string>>();
+/** Switches are "ON" and "OFF", as Home Assistant would display True and False otherwise; it accepts 255 characters. */
+const plain = (value: PropertyValue): StateValue => {
+  if (typeof value === "boolean") return value ? "ON" : "OFF";
+  return typeof value === "string" ? value.slice(0, 250) : value;
+};
 
-export function minerState(miner: Miner, display: DisplayUnit | null): MinerState {
-  const state: Record<string, string | number | null> = { name: miner.name };
-  for (const key of propertyKeys) {
-    const { kind, read }: Property = properties[key];
-    if (kind === "trigger") continue;
-    for (const part of partsOf(miner, key)) {
-      state[fieldOf(key, part)] = jsonOf(kind, read(miner, part));
-      if (kind === "hashrate") state[`${fieldOf(key, part)}_display`] = shown(read(miner, part), display);
-    }
-  }
-  // To the Wh: a counter that moves in coarse steps would show consumption in bursts.
-  state.energy_kwh = miner.readings.energy === null ? null : miner.readings.energy / 1000;
-  state.efficiency_j_th = scaled(miner.readings.efficiency, 1e-12);
-  state.heat_demand_percent = scaled(miner.heating?.demand ?? null, 0.01);
-  // It is switched off with the miner.
-  state.heating_mode = miner.heating === null ? null : "heat";
-  state.heating_action = miner.heating === null ? null : heatingAction(miner);
-  state.reason_text = jsonOf("text", miner.readings.reason?.text ?? null);
-  state.reason_since = miner.readings.reason?.since ?? null;
-  state.has_problem = state.problem === null ? "OFF" : "ON";
-  state.pool_name = jsonOf("text", poolInUse(miner));
-  // A word, as "auto", is no number.
-  state.fan_number = typeof state.fan === "number" ? state.fan : null;
-  return state;
-}
+const inDisplayUnit: Field = (value, _, display) => (display === null ? null : scaled(value, display.size));
 
 /** What the rig does for its room. */
-const heatingAction = ({ isRunning, statusInfo }: Miner): "heating" | "idle" | "off" => {
+const heatingAction: Field = (_, { heating, isRunning, statusInfo: { statusDisplay } }) => {
+  if (heating === null) return null;
   if (isRunning) return "heating";
-  return statusInfo.statusDisplay === "Disabled" || statusInfo.statusDisplay === "Disconnected" ? "off" : "idle";
+  return statusDisplay === "Disabled" || statusDisplay === "Disconnected" ? "off" : "idle";
 };
+
+/** The fields of the state that each property gives, by name; a board's or fan's get its number (`board_1`, `fan_0_rpm`). */
+const stateFields = {
+  status: { status: plain },
+  reason: {
+    reason: plain,
+    reason_text: (_, { readings }) => plain(readings.reason?.text ?? null),
+    reason_since: (_, { readings }) => readings.reason?.since ?? null,
+  },
+  mining: { mining: plain },
+  hashrate: { hashrate: plain, hashrate_display: inDisplayUnit },
+  hashrate_average: { hashrate_average: plain, hashrate_average_display: inDisplayUnit },
+  hashrate_expected: { hashrate_expected: plain, hashrate_expected_display: inDisplayUnit },
+  algorithm: { algorithm: plain },
+  power: { power: plain },
+  // To the Wh: a counter in coarser steps would show consumption in bursts.
+  energy: { energy: plain, energy_kwh: (value) => (typeof value === "number" ? value / 1000 : null) },
+  efficiency: { efficiency: plain, efficiency_j_th: (value) => scaled(value, 1e-12) },
+  power_target: { power_target: plain },
+  power_limit: { power_limit: plain },
+  throttle: { throttle: plain },
+  mode: { mode: plain },
+  frequency: { frequency: plain },
+  voltage: { voltage: plain },
+  // "auto" is not a number.
+  fan: { fan: plain, fan_number: (value) => (typeof value === "number" ? value : null) },
+  temperature_target: { temperature_target: plain },
+  temperature: { temperature: plain },
+  temperature_in: { temperature_in: plain },
+  temperature_out: { temperature_out: plain },
+  pool: { pool: plain, pool_name: (_, miner) => plain(poolInUse(miner)) },
+  started_at: { started_at: plain },
+  best_share: { best_share: plain },
+  found_blocks: { found_blocks: plain },
+  shares_accepted: { shares_accepted: plain },
+  shares_rejected: { shares_rejected: plain },
+  hardware_errors: { hardware_errors: plain },
+  revenue: { revenue: plain },
+  profit: { profit: plain },
+  room_temperature: { room_temperature: plain },
+  // The room is switched off with the miner, so its mode is always the same.
+  room_target: {
+    room_target: plain,
+    heating_mode: (_, { heating }) => (heating === null ? null : "heat"),
+    heating_action: heatingAction,
+  },
+  heat_demand: { heat_demand: plain, heat_demand_percent: (value) => scaled(value, 0.01) },
+  problem: { problem: plain, has_problem: (value) => (value === null ? "OFF" : "ON") },
+  locate: { locate: plain },
+  restart: {},
+  reboot: {},
+  board: { board: plain },
+  board_hashrate: { board_hashrate: plain, board_hashrate_display: inDisplayUnit },
+  board_temperature: { board_temperature: plain },
+  board_chip_temperature: { board_chip_temperature: plain },
+  fan_rpm: { fan_rpm: plain },
+  fan_percent: { fan_percent: plain },
+} satisfies Record<PropertyKey, Readonly<Record<string, Field>>>;
+
+/** A field that stands beside a property's own. */
+export type DerivedField = Exclude<{ [K in PropertyKey]: keyof (typeof stateFields)[K] }[PropertyKey], PropertyKey>;
 
 export const propertyKeys = Object.keys(properties).filter((key): key is PropertyKey => Object.hasOwn(properties, key));
 
-/** "ON" and "OFF" for switches: Home Assistant would see True and False otherwise. It takes 255 characters of a text. */
-function jsonOf(kind: Property["kind"], value: PropertyValue): string | number | null {
-  if (typeof value === "boolean") return value ? "ON" : "OFF";
-  if (typeof value !== "string") return value;
-  return (kind === "status" ? value.toLowerCase() : value).slice(0, 250);
+const rows = propertyKeys.map((key) => {
+  const property: Property = properties[key];
+  return { key, property, fields: Object.entries<Field>(stateFields[key]) };
+});
+
+export function minerState(miner: Miner, display: DisplayUnit | null): MinerState {
+  const state: Record<string, StateValue> = { name: miner.name };
+  for (const { key, property, fields } of rows) {
+    for (const part of fields.length === 0 ? [] : partsOf(miner, key)) {
+      const value = property.read(miner, part);
+      for (const [name, field] of fields) state[fieldOf(property, name, part)] = field(value, miner, display);
+    }
+  }
+  return state;
 }
 
-const shown = (value: PropertyValue, display: DisplayUnit | null): number | null =>
-  typeof value === "number" && display !== null ? rounded(value / display.size) : null;
+/** A group or the whole farm as flat JSON: sums over its miners, null where no miner reports the value. */
+export function groupState(name: string, miners: readonly Miner[], display: DisplayUnit | null): MinerState {
+  const totals = totalsOf(miners);
+  const { hashrate, energy } = totals;
+  return {
+    name,
+    mining: isMining(miners) ? "ON" : "OFF",
+    ...totals,
+    hashrate_display: hashrate === null || display === null ? null : exact(hashrate / display.size),
+    energy_kwh: energy === null ? null : exact(energy / 1000),
+  };
+}
 
-const scaled = (value: number | null, size: number): number | null => (value === null ? null : rounded(value / size));
+/** Counts only miners that can be switched, if there are any: others would keep the switch on for ever. */
+function isMining(miners: readonly Miner[]): boolean {
+  const switched = miners.filter(({ controls }) => controls.some(({ key }) => key === "mining"));
+  return (switched.length > 0 ? switched : miners).some(({ isRunning }) => isRunning);
+}
 
-/** To six digits: more of them are noise, and would make every message another. */
-const rounded = (value: number): number => Number(value.toPrecision(6));
+/** Further digits are noise of binary fractions. */
+const exact = (value: number): number => Number(value.toPrecision(12));
+
+/** The name of a field in the JSON and in topics: `power`, `board_1_temperature`, `fan_0_rpm`. */
+export function fieldOf({ of }: Property, name: string, part: Part): string {
+  if (of === "miner") return name;
+  const names = partFields.get(name) ?? [];
+  partFields.set(name, names);
+  const made = names[part] ?? name.replace(of, `${of}_${part}`);
+  if (part < 100) names[part] = made;
+  return made;
+}
+
+/** Kept, because every reading needs all of them. */
+const partFields = new Map<string, string[]>();
+
+/** To six digits: more of them are noise, and would make every message differ from the last. */
+const scaled = (value: PropertyValue, size: number): number | null =>
+  typeof value === "number" ? Number((value / size).toPrecision(6)) : null;
 
 const prefixes = ["", "k", "M", "G", "T", "P", "E"] as const;
 
-/** The unit that fits a hash rate best, for a device that has none yet; null while it is not known. */
+/** The unit that fits a hash rate best, for a device that has none yet; null while the rate is unknown. */
 export function displayUnitFor(hashrate: number | null, unit = "H/s"): DisplayUnit | null {
   if (hashrate === null || hashrate <= 0) return null;
   const step = Math.min(prefixes.length - 1, Math.max(0, Math.floor(Math.log10(hashrate) / 3 + 1e-9)));

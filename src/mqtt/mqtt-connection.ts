@@ -1,60 +1,53 @@
 import { readFile } from "node:fs/promises";
 import { connect, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Logger } from "pino";
+import type { MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { matches } from "../contract/topic.ts";
-import { type BrokerError, type Trouble, troubleOf } from "./broker-trouble.ts";
-import type { Message, MqttLink, Publication, Subscription } from "./mqtt-link.ts";
+import { type BrokerError, type ConnectFailure, connectFailureOf } from "./connect-failure.ts";
+import type { Message, MqttLink, Publication, SubscribeOptions } from "./mqtt-link.ts";
 import { Outgoing, type Wire } from "./outgoing.ts";
 import { PacketWatch } from "./packet-watch.ts";
 
-export interface ConnectionSettings {
+/** `ca`, `cert` and `key` are files. */
+export type ConnectionSettings = Pick<MqttSettings, "clientId" | "username" | "password" | "ca" | "cert" | "key"> & {
   readonly url: string;
-  readonly clientId: string;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  /** Files. */
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
+};
 
 export interface ConnectionOptions {
   readonly settings: ConnectionSettings;
-  /** What the broker says, retained, when the connection is lost or closed. */
+  /** Published by the broker, retained, when the connection is lost or closed. */
   readonly will: { readonly topic: string; readonly payload: string };
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   /** Epoch ms. */
   readonly now?: () => number;
-  readonly waits?: Waits;
+  readonly reconnectDelays?: ReconnectDelays;
 }
 
-/** ms between two tries, the first and the longest; each with some chance. */
-export interface Waits {
+/** ms before the first and the longest reconnect; each is randomised. */
+export interface ReconnectDelays {
   readonly first: number;
   readonly longest: number;
 }
 
-const usualWaits: Waits = { first: 1_000, longest: 60_000 };
-/** ms to wait for an answer to CONNECT. */
-const connectTimeout = 10_000;
-/** s without a word after which the broker is asked whether it is there. */
-const keepalive = 30;
-/** QoS 1 messages under way at once, where the broker does not want fewer. */
-const window = 1_000;
-/** Bytes that a slow broker has not taken yet, from which on telemetry is left out. */
-const backlog = 8 * 1024 * 1024;
-/** Bytes of a packet that the broker may send us. MQTT 5 tells it so; of any other the connection is closed. */
+const defaultReconnectDelays: ReconnectDelays = { first: 1_000, longest: 60_000 };
+const connectTimeoutMs = 10_000;
+const keepaliveSeconds = 30;
+/** QoS 1 messages under way at once, unless the broker accepts fewer. */
+const maxInFlight = 1_000;
+/** With more unsent bytes than this, telemetry to a slow broker is dropped. */
+const maxBacklogBytes = 8 * 1024 * 1024;
+/** Bytes of a packet from the broker. MQTT 5 announces the limit; the connection is closed for a larger one. */
 export const largestPacket = 4 * 1024 * 1024;
-/** Bytes of a message of WebSockets, which may hold several packets. */
+/** Bytes of a WebSocket message, which may hold several packets. */
 const largestFrame = 2 * largestPacket;
-const takenOver = 142;
-/** What ws says of a message that is longer than it may be. */
+const sessionTakenOver = 142;
+/** The code of ws for a message that is too long. */
 const tooLongFrame = "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 
 /**
- * A connection by mqtt.js, with MQTT 5 and where the broker refuses that 3.1.1. It is tried for ever, and says what is
- * wrong once. Throws `config.invalid` for a file that cannot be read.
+ * A connection by mqtt.js, with MQTT 5, or 3.1.1 if the broker refuses that. It reconnects for ever and logs each problem
+ * once. Throws `config.invalid` if a file cannot be read.
  */
 export async function openConnection(options: ConnectionOptions): Promise<MqttConnection> {
   const { ca, cert, key } = options.settings;
@@ -74,9 +67,9 @@ async function read(name: string, file: string | undefined): Promise<Buffer | un
   });
 }
 
-interface Listener {
-  readonly heard: (message: Message) => void;
-  readonly how: Subscription;
+interface Subscriber {
+  readonly handle: (message: Message) => void;
+  readonly options: SubscribeOptions;
 }
 
 type Version = 4 | 5;
@@ -86,8 +79,8 @@ export class MqttConnection implements MqttLink {
   readonly #files: IClientOptions;
   readonly #place: string;
   readonly #outgoing: Outgoing;
-  readonly #listeners = new Map<string, readonly Listener[]>();
-  /** Filters that were subscribed to as `fresh`. */
+  readonly #listeners = new Map<string, readonly Subscriber[]>();
+  /** Filters subscribed to as `fresh`. */
   readonly #fresh = new Set<string>();
   readonly #connected: (() => void)[] = [];
   readonly #ended = Promise.withResolvers<RigbridgeError | null>();
@@ -95,17 +88,14 @@ export class MqttConnection implements MqttLink {
   #version: Version = 5;
   #isConnected = false;
   #isClosed = false;
-  /** Tries in a row that came to nothing. */
-  #tries = 0;
-  /** Whether the other version was tried too since there was a broker. */
+  #failedAttempts = 0;
+  /** Whether both versions were tried since the last connection. */
   #hasTriedBoth = false;
-  #again: NodeJS.Timeout | undefined;
-  /** What the bridge published was refused. */
-  #hasRefused = false;
-  /** The connection was closed for what the broker sent, which may be the first that it sends next time too. */
-  #isAbused = false;
-  /** What was said last. */
-  #said: string | null = null;
+  #reconnectTimer: NodeJS.Timeout | undefined;
+  #hasWarnedOfRefusal = false;
+  /** The connection was closed for what the broker sent; it may send the same first thing next time. */
+  #brokerMisbehaved = false;
+  #lastWarning: string | null = null;
 
   constructor(options: ConnectionOptions, files: IClientOptions) {
     this.#options = options;
@@ -115,34 +105,34 @@ export class MqttConnection implements MqttLink {
       now: options.now ?? Date.now,
       dropped: (count) =>
         options.log.warn(
-          `${count} events and answers are lost: the broker at ${this.#place} was away or slow for too long`,
+          `${count} events and responses are lost because the broker at ${this.#place} was away or slow for too long`,
         ),
     });
     this.#client = this.#connect();
   }
 
-  /** Whether there is a broker now. */
+  /** Whether a broker is connected. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
 
-  /** The version of MQTT that is spoken: 5, or 4 for 3.1.1. */
+  /** The version of MQTT in use: 5, or 4 for 3.1.1. */
   get version(): Version {
     return this.#version;
   }
 
-  /** Resolves when it has ended for good: with why, where another has taken its place; null once closed. */
+  /** Resolves when it has ended: with the reason if another bridge has taken over, null once closed. */
   get ended(): Promise<RigbridgeError | null> {
     return this.#ended.promise;
   }
 
   publish(publication: Publication): void {
     if (this.#isClosed) return;
-    // MQTT 3.1.1 has no "no local", and any other subscription of ours would bring it back in MQTT 5 too.
+    // MQTT 3.1.1 has no "no local", and with MQTT 5 another own subscription would deliver it too.
     if (this.#takesCommandsAt(publication.topic))
       this.#options.log.warn(
         { topic: publication.topic },
-        "Not published: Rigbridge itself takes commands at this topic",
+        "A message is not published, because Rigbridge itself takes commands at this topic",
       );
     else this.#outgoing.publish(publication);
   }
@@ -151,25 +141,27 @@ export class MqttConnection implements MqttLink {
     return this.#outgoing.settled();
   }
 
-  subscribe(filters: readonly string[], heard: Listener["heard"], how: Subscription = {}): void {
+  subscribe(filters: readonly string[], handle: Subscriber["handle"], options: SubscribeOptions = {}): void {
     for (const filter of filters) {
-      this.#listeners.set(filter, [...(this.#listeners.get(filter) ?? []), { heard, how }]);
-      if (how.fresh) this.#fresh.add(filter);
+      this.#listeners.set(filter, [...(this.#listeners.get(filter) ?? []), { handle, options }]);
+      if (options.fresh) this.#fresh.add(filter);
     }
-    if (this.#isConnected) this.#subscribe(filters, how);
+    if (this.#isConnected) this.#subscribe(filters, options);
   }
 
-  unsubscribe(filters: readonly string[], heard?: Listener["heard"]): void {
+  unsubscribe(filters: readonly string[], handle?: Subscriber["handle"]): void {
     for (const filter of filters) {
-      const others = (this.#listeners.get(filter) ?? []).filter((each) => heard !== undefined && each.heard !== heard);
+      const others = (this.#listeners.get(filter) ?? []).filter(
+        (each) => handle !== undefined && each.handle !== handle,
+      );
       if (others.length > 0) this.#listeners.set(filter, others);
       else {
         this.#listeners.delete(filter);
         this.#fresh.delete(filter);
       }
     }
-    const left = filters.filter((filter) => !this.#listeners.has(filter));
-    if (this.#isConnected && left.length > 0) this.#client.unsubscribe(left, () => undefined);
+    const unused = filters.filter((filter) => !this.#listeners.has(filter));
+    if (this.#isConnected && unused.length > 0) this.#client.unsubscribe(unused, () => undefined);
   }
 
   connected(listener: () => void): void {
@@ -183,7 +175,7 @@ export class MqttConnection implements MqttLink {
     else if (this.#isConnected) {
       const { topic, payload } = this.#options.will;
       this.publish({ topic, payload, qos: 1, retain: true });
-      await Promise.race([this.settled(), passed(1_000)]);
+      await Promise.race([this.settled(), elapsed(1_000)]);
     }
     this.#end(why);
   }
@@ -191,17 +183,16 @@ export class MqttConnection implements MqttLink {
   #end(why: RigbridgeError | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#again);
+    clearTimeout(this.#reconnectTimer);
     this.#isConnected = false;
     this.#outgoing.lost();
-    // A goodbye that the broker knows keeps it from saying the will once more.
+    // A regular DISCONNECT keeps the broker from publishing the will.
     const client = this.#client;
     if (client.connected) client.end(false, () => client.stream.destroy());
     else client.end(true);
     this.#ended.resolve(why);
   }
 
-  /** One try. */
   #connect(): MqttClient {
     const { settings, will } = this.#options;
     const { url, clientId, username, password } = settings;
@@ -214,8 +205,8 @@ export class MqttConnection implements MqttLink {
       protocolVersion: version,
       ...(version === 5 ? { properties: { maximumPacketSize: largestPacket } } : {}),
       clean: true,
-      keepalive,
-      connectTimeout,
+      keepalive: keepaliveSeconds,
+      connectTimeout: connectTimeoutMs,
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
@@ -223,110 +214,110 @@ export class MqttConnection implements MqttLink {
       will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
     });
     let error: BrokerError | null = null;
-    let isOver = false;
-    const over = (): void => {
-      if (isOver) return;
-      isOver = true;
+    let isClosed = false;
+    const closed = (): void => {
+      if (isClosed) return;
+      isClosed = true;
       if (this.#client === client) this.#lost(error, fault);
     };
     const watch = new PacketWatch(largestPacket);
     let fault: string | null = null;
     client.stream.on("data", (bytes: Buffer) => {
-      fault ??= watch.look(bytes);
+      fault ??= watch.inspect(bytes);
       if (fault !== null) client.stream.destroy();
     });
     client.on("connect", ({ properties }) => {
-      // Small messages would wait for acknowledgements otherwise (Nagle); a WebSocket's stream has no such thing.
+      // Otherwise small messages would wait for acknowledgements (Nagle); a WebSocket's stream has no such method.
       if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function")
         client.stream.setNoDelay(true);
       const limits = {
-        window: properties?.receiveMaximum ?? window,
+        window: properties?.receiveMaximum ?? maxInFlight,
         packet: properties?.maximumPacketSize ?? Infinity,
       };
-      this.#open(wireOf(client, version, limits, (topic) => this.#refusedAt(topic)));
+      this.#open(wireOf(client, version, limits, (topic) => this.#publishRefused(topic)));
     });
     client.on("error", (failure: BrokerError) => {
       error ??= failure;
-      // A refusal closes by itself; what cannot be read does not.
+      // The broker closes after a refusal, but not after a packet that cannot be parsed.
       if (this.#client === client) client.stream.destroy();
     });
     client.on("disconnect", ({ reasonCode }) => {
-      if (reasonCode === takenOver && this.#client === client)
+      if (reasonCode === sessionTakenOver && this.#client === client)
         void this.close(anotherBridge(this.#place, this.#options.settings.clientId));
     });
-    client.on("message", (topic, payload, packet) => this.#heard(topic, payload, packet));
-    client.on("close", over);
+    client.on("message", (topic, payload, packet) => this.#dispatch(topic, payload, packet));
+    client.on("close", closed);
     return client;
   }
 
   #open(wire: Wire): void {
     const { log } = this.#options;
     this.#isConnected = true;
-    if (!this.#isAbused) this.#tries = 0;
+    if (!this.#brokerMisbehaved) this.#failedAttempts = 0;
     this.#hasTriedBoth = false;
-    this.#hasRefused = false;
-    this.#said = null;
+    this.#hasWarnedOfRefusal = false;
+    this.#lastWarning = null;
     log.info(`Connected to the broker at ${this.#place} with MQTT ${this.#version === 5 ? "5" : "3.1.1"}`);
     this.#outgoing.open(wire);
     for (const [filter, [listener]] of this.#listeners)
-      if (listener !== undefined) this.#subscribe([filter], listener.how);
+      if (listener !== undefined) this.#subscribe([filter], listener.options);
     for (const listener of this.#connected) listener();
   }
 
   #lost(error: BrokerError | null, fault: string | null): void {
     if (this.#isClosed) return;
     if (this.#isConnected)
-      this.#cut(error?.code === tooLongFrame ? `a frame of more than ${largestFrame} bytes` : fault);
-    else this.#refused(troubleOf(error, this.#place, this.#options.settings.username !== undefined));
+      this.#disconnected(error?.code === tooLongFrame ? `a frame of more than ${largestFrame} bytes` : fault);
+    else this.#connectFailed(connectFailureOf(error, this.#place, this.#options.settings.username !== undefined));
   }
 
-  #cut(fault: string | null): void {
+  #disconnected(fault: string | null): void {
     this.#isConnected = false;
-    this.#isAbused = fault !== null;
+    this.#brokerMisbehaved = fault !== null;
     this.#outgoing.lost();
-    if (fault === null) this.#say(`The connection to the broker at ${this.#place} is lost; it is tried again`);
-    else this.#say(`The broker at ${this.#place} sends ${fault}; the connection is closed, and tried again`);
-    this.#later();
+    if (fault === null) this.#warnOnce(`The connection to the broker at ${this.#place} is lost; reconnecting`);
+    else this.#warnOnce(`The broker at ${this.#place} sends ${fault}, so the connection is closed; reconnecting`);
+    this.#scheduleReconnect();
   }
 
-  /** The other version is tried at once, if that may be it. */
-  #refused({ message, version }: Trouble): void {
+  /** Tries the other version at once, if the version may be the cause. */
+  #connectFailed({ message, version }: ConnectFailure): void {
     if (version) this.#version = this.#version === 5 ? 4 : 5;
     if (version && !this.#hasTriedBoth) {
       this.#hasTriedBoth = true;
       this.#client = this.#connect();
       return;
     }
-    this.#say(message);
-    this.#later();
+    this.#warnOnce(message);
+    this.#scheduleReconnect();
   }
 
-  #later(): void {
-    const { first, longest } = this.#options.waits ?? usualWaits;
-    const wait = Math.min(longest, first * 2 ** this.#tries);
-    this.#tries += 1;
-    this.#again = setTimeout(
+  #scheduleReconnect(): void {
+    const { first, longest } = this.#options.reconnectDelays ?? defaultReconnectDelays;
+    const delayMs = Math.min(longest, first * 2 ** this.#failedAttempts);
+    this.#failedAttempts += 1;
+    this.#reconnectTimer = setTimeout(
       () => {
         this.#client = this.#connect();
       },
-      wait * (0.5 + Math.random() / 2),
+      delayMs * (0.5 + Math.random() / 2),
     );
   }
 
-  /** Once each time, however often it is so. */
-  #say(message: string): void {
-    if (message === this.#said) return;
-    this.#said = message;
+  /** Not again while the problem stays the same. */
+  #warnOnce(message: string): void {
+    if (message === this.#lastWarning) return;
+    this.#lastWarning = message;
     this.#options.log.warn(message);
   }
 
-  /** Once in a connection. */
-  #refusedAt(topic: string): void {
-    if (this.#hasRefused) return;
-    this.#hasRefused = true;
+  /** Logs once per connection. */
+  #publishRefused(topic: string): void {
+    if (this.#hasWarnedOfRefusal) return;
+    this.#hasWarnedOfRefusal = true;
     this.#options.log.warn(
       { topic },
-      `The broker at ${this.#place} does not take all that the bridge publishes, by its rights or its packet size`,
+      `The broker at ${this.#place} refuses some messages of the bridge; check the rights of its user and the broker's packet size`,
     );
   }
 
@@ -335,22 +326,23 @@ export class MqttConnection implements MqttLink {
     return false;
   }
 
-  #subscribe(all: readonly string[], { fresh }: Subscription): void {
-    // A broker may send a message once for each subscription that fits, and a command would be done twice.
+  #subscribe(all: readonly string[], { fresh }: SubscribeOptions): void {
+    // A broker may deliver a message once per matching subscription, and a command would be executed twice.
     const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
     if (filters.length === 0) return;
-    const how = this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
-    this.#client.subscribe([...filters], how, (error, granted = []) => {
+    const options =
+      this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
+    this.#client.subscribe([...filters], options, (error, granted = []) => {
       const refused = granted.filter(({ qos }) => qos >= 128).map(({ topic }) => topic);
       if (error === null && refused.length === 0) return;
       if (this.#isConnected)
         this.#options.log.warn(
-          `The broker at ${this.#place} does not let the bridge listen to ${(refused.length > 0 ? refused : filters).join(", ")}`,
+          `The broker at ${this.#place} refuses the subscription to ${(refused.length > 0 ? refused : filters).join(", ")}; check the rights of its user`,
         );
     });
   }
 
-  #heard(topic: string, payload: Buffer, { retain, dup, properties }: IPublishPacket): void {
+  #dispatch(topic: string, payload: Buffer, { retain, dup, properties }: IPublishPacket): void {
     const message: Message = {
       topic,
       payload,
@@ -360,31 +352,31 @@ export class MqttConnection implements MqttLink {
       correlation: properties?.correlationData ?? null,
     };
     for (const [filter, listeners] of this.#listeners)
-      if (matches(filter, topic)) for (const { heard } of listeners) heard(message);
+      if (matches(filter, topic)) for (const { handle } of listeners) handle(message);
   }
 }
 
-/** What ends a bridge whose place another has taken. */
+/** Ends a bridge when another one has taken over. */
 export const anotherBridge = (place: string, clientId: string): RigbridgeError =>
   new RigbridgeError(
     "in.use",
-    `Another bridge is at the broker at ${place} with the client id "${clientId}" or the same topics; this one stops. ` +
-      "Give each its own clientId and base",
+    `Another bridge uses the broker at ${place} with the client id "${clientId}" or the same topics, so this one stops; ` +
+      "give each its own clientId and base",
   );
 
-/** What the broker takes: messages with QoS 1 under way at once, and bytes of a packet. */
+/** What the broker accepts: QoS 1 messages under way at once, and bytes of a packet. */
 interface Limits {
   readonly window: number;
   readonly packet: number;
 }
 
-/** Bytes of a packet beside topic and payload, generously. */
+/** Bytes of a packet besides topic and payload, generously. */
 const envelope = 256;
 
 function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (topic: string) => void): Wire {
   return {
     send: ({ topic, payload, qos, retain, expiry, correlation }, arrived) => {
-      // A broker cuts off who sends more than it takes.
+      // A broker disconnects a client that sends a larger packet.
       if (Buffer.byteLength(payload) + Buffer.byteLength(topic) + envelope > limits.packet) {
         refused(topic);
         queueMicrotask(arrived);
@@ -405,15 +397,15 @@ function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (
       });
     },
     get hasRoom() {
-      return client.stream.writableLength < backlog;
+      return client.stream.writableLength < maxBacklogBytes;
     },
-    window: Math.min(window, limits.window),
-    // Acknowledgements of a broker that waits for ours come at once when there is something to send (Nagle).
+    window: Math.min(maxInFlight, limits.window),
+    // A broker that delays acknowledgements (Nagle) sends them together with its response.
     nudge: () => client.sendPing(),
   };
 }
 
-/** The broker has said no (MQTT 5), and not that nobody listens (16). */
+/** A reason code of MQTT 5 from 128 is an error; 16 means only that there are no subscribers. */
 const isRefusal = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "number" && error.code >= 128;
 
@@ -424,4 +416,4 @@ export const placeOf = (url: string): string => {
   return `${hostname}:${port || usual}`;
 };
 
-const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+const elapsed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

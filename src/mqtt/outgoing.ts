@@ -1,40 +1,41 @@
 import type { Publication } from "./mqtt-link.ts";
-import { type Waiter, Waiting } from "./waiting.ts";
+import { type QueuedMessage, SendQueue } from "./send-queue.ts";
 
-/** What is sent through: calls back once it has arrived, or never will; says whether there is room for telemetry. */
+/** Sends messages; calls back once one has arrived or never will. */
 export interface Wire {
   send(publication: Publication, arrived: () => void): void;
+  /** Whether there is room for telemetry. */
   readonly hasRoom: boolean;
   /** QoS 1 messages that may be under way at once. */
   readonly window: number;
-  /** Something was held back for want of acknowledgements. */
+  /** Called when messages wait for acknowledgements. */
   nudge(): void;
 }
 
 export interface OutgoingOptions {
   /** Epoch ms. */
   readonly now: () => number;
-  /** Told how many messages found no room, once there is room again or the broker is gone. */
+  /** Called with the number of messages dropped, once there is room again or the connection is lost. */
   readonly dropped: (count: number) => void;
 }
 
-/** Messages that are not retained and wait: for a broker that is away, and for one that is slow. */
-const patient = { away: 1_000, slow: 10_000 };
+/** Messages that wait and are not retained: for a broker that is away, and for a slow one. */
+const queueLimits = { away: 1_000, slow: 10_000 };
 /** Characters of payloads that may be under way at once; one message may be longer. */
-const underWayAtMost = 8 * 1024 * 1024;
+const maxCharactersUnderWay = 8 * 1024 * 1024;
 
 /**
- * What goes out, in order: telemetry at once or never, the rest with as many under way as the broker takes. What waits
- * is bounded, whether there is no broker or a slow one.
+ * Sends messages in order: telemetry at once or never, others with as many under way as the broker accepts. The queue is
+ * bounded, both while there is no connection and for a slow broker.
  */
 export class Outgoing {
   readonly #options: OutgoingOptions;
   #wire: Wire | null = null;
-  #waiting = new Waiting(patient.away);
+  #queue = new SendQueue(queueLimits.away);
   #underWay = 0;
   /** Characters of the payloads under way. */
   #size = 0;
-  /** Since the wire was nudged. */
+  /** Messages sent since the wire was last nudged. */
   #sent = 0;
   #settled: (() => void)[] = [];
 
@@ -44,11 +45,11 @@ export class Outgoing {
 
   publish(publication: Publication): void {
     const wire = this.#wire;
-    if (wire === null) this.#keep({ publication, until: Number.POSITIVE_INFINITY });
+    if (wire === null) this.#enqueueOffline({ publication, until: Number.POSITIVE_INFINITY });
     else if (publication.qos === 0) {
       if (wire.hasRoom) wire.send(publication, () => undefined);
     } else {
-      this.#waiting.put({ publication, until: Number.POSITIVE_INFINITY });
+      this.#queue.put({ publication, until: Number.POSITIVE_INFINITY });
       this.#pump();
     }
   }
@@ -60,44 +61,44 @@ export class Outgoing {
     return promise;
   }
 
-  /** There is a broker; what waited goes out before what is published from now on. */
+  /** Connected: what waits is sent before what is published from now on. */
   open(wire: Wire): void {
     this.#wire = wire;
     this.#underWay = 0;
     this.#size = 0;
     this.#report();
-    const before = this.#waiting;
-    this.#waiting = new Waiting(patient.slow);
-    for (let next = before.take(); next !== undefined; next = before.take()) this.#waiting.put(next);
+    const before = this.#queue;
+    this.#queue = new SendQueue(queueLimits.slow);
+    for (let next = before.take(); next !== undefined; next = before.take()) this.#queue.put(next);
     this.#pump();
   }
 
-  /** The broker is gone, and with it what was under way. */
+  /** The connection is lost, and with it what was under way. */
   lost(): void {
     this.#wire = null;
     this.#report();
-    const before = this.#waiting;
-    this.#waiting = new Waiting(patient.away);
-    for (let next = before.take(); next !== undefined; next = before.take()) this.#keep(next);
+    const before = this.#queue;
+    this.#queue = new SendQueue(queueLimits.away);
+    for (let next = before.take(); next !== undefined; next = before.take()) this.#enqueueOffline(next);
     this.#settle();
   }
 
   get #isEmpty(): boolean {
-    return this.#underWay === 0 && this.#waiting.isEmpty;
+    return this.#underWay === 0 && this.#queue.isEmpty;
   }
 
-  /** Without a broker only that waits which nobody would publish again. */
-  #keep({ publication, until }: Waiter): void {
+  /** Without a connection, only messages that will not be published again wait. */
+  #enqueueOffline({ publication, until }: QueuedMessage): void {
     const { qos, retain, expiry } = publication;
     if (qos === 0 || retain || expiry === undefined) return;
-    this.#waiting.put({ publication, until: Math.min(until, this.#options.now() + expiry * 1000) });
+    this.#queue.put({ publication, until: Math.min(until, this.#options.now() + expiry * 1000) });
   }
 
   #pump(): void {
     const wire = this.#wire;
     if (wire === null) return;
-    while (this.#underWay < wire.window && (this.#size < underWayAtMost || this.#underWay === 0)) {
-      const next = this.#waiting.take();
+    while (this.#underWay < wire.window && (this.#size < maxCharactersUnderWay || this.#underWay === 0)) {
+      const next = this.#queue.take();
       if (next === undefined) break;
       const { publication, until } = next;
       if (until <= this.#options.now()) continue;
@@ -106,7 +107,7 @@ export class Outgoing {
       this.#sent += 1;
       wire.send(publication, () => this.#arrived(wire, publication));
     }
-    if (!this.#waiting.isEmpty && this.#sent >= wire.window) {
+    if (!this.#queue.isEmpty && this.#sent >= wire.window) {
       this.#sent = 0;
       wire.nudge();
     }
@@ -123,7 +124,7 @@ export class Outgoing {
   }
 
   #report(): void {
-    const count = this.#waiting.takeDropped();
+    const count = this.#queue.takeDropped();
     if (count > 0) this.#options.dropped(count);
   }
 

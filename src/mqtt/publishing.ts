@@ -1,11 +1,9 @@
 import type { MinerEvent } from "../contract/events.ts";
-import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
+import type { Group, Miner, Notification } from "../contract/resources.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
-import type { Announcer } from "./announcer.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
-import { groupState } from "./group-state.ts";
-import { type MinerState, minerState } from "./miner-state.ts";
+import { type DisplayUnit, groupState, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
 import type { MqttLink } from "./mqtt-link.ts";
 import type { Topics } from "./topics.ts";
 
@@ -15,9 +13,9 @@ export interface PublishingOptions {
   readonly units: DisplayUnits;
   readonly announcer: Announcer | null;
   readonly faults: RigFaults;
-  /** QoS of readings. */
+  /** QoS of state topics. */
   readonly qos: 0 | 1;
-  /** s between two readings of one miner, at least. */
+  /** Minimum s between two messages of readings of one miner. */
   readonly interval: number;
   /** Epoch ms. */
   readonly now: () => number;
@@ -25,26 +23,42 @@ export interface PublishingOptions {
   readonly notified: () => void;
 }
 
-/** A miner that has a uid: others have no place in topics yet. */
-export type KnownMiner = Miner & { readonly uid: string };
+/**
+ * Announces miners, groups and the farm to other programs on the broker. The bridge calls it, debounced, for what is new
+ * or may have changed; the announcer decides whether to publish.
+ */
+export interface Announcer {
+  /** A miner is new or has changed. `display`: the unit of its hash rate, null while unknown. */
+  miner(miner: Miner, display: DisplayUnit | null): void;
+  /** A group is new or has changed; `miners` are its own and those of its subgroups. */
+  group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
+  /** The whole farm: all miners that have a uid. */
+  farm(miners: readonly Miner[], display: DisplayUnit | null): void;
+  /** The miner was removed: its announcement is cleared. */
+  minerRemoved(uid: string): void;
+  groupRemoved(id: number): void;
+  /** Publishes everything again, after a connect and when Home Assistant has started. */
+  reannounce(): void;
+  close(): void;
+}
 
-/** What a topic was told last, and when it is told again. */
-interface Told {
+/** What was last published at a topic, and when it is published again. */
+interface TopicState {
   state: MinerState | null;
   /** Epoch ms. */
   at: number;
   due: number;
 }
 
-interface ShownMiner extends Told {
-  miner: KnownMiner;
-  /** What is told once it is time: all of them may be asked for at once, and making one costs more than sending it. */
+interface MinerEntry extends TopicState {
+  miner: MinerWithUid;
+  /** The state to publish when it is due; kept, because making one costs more than sending it. */
   current: MinerState;
   availability: string | null;
 }
 
-/** A group, or the farm, that the sums of its miners are told of. */
-interface ShownSum extends Told {
+/** A group or the farm, with the sums over its miners. */
+interface SumEntry extends TopicState {
   readonly topic: string;
   readonly device: string;
   name: string;
@@ -53,21 +67,21 @@ interface ShownSum extends Told {
   isDirty: boolean;
 }
 
-/** ms after which what has not changed is told all the same, and s after which a broker forgets it. */
-const heartbeat = 60_000;
-const expiry = 180;
-/** Miners that are published at once; then others have their turn. */
+/** An unchanged state is published again after this. */
+const heartbeatMs = 60_000;
+/** The broker drops a state after this (MQTT 5). */
+const expirySeconds = 180;
+/** Miners published per turn of the event loop. */
 const batch = 200;
 
-/** What the bridge publishes, and when. Everything is known from the lists and events of the service. */
-export class Publishing implements Omit<FarmListener, "lost"> {
+/** What the bridge publishes, and when, from the lists and events of the service. */
+export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   readonly #options: PublishingOptions;
-  readonly #miners = new Map<string, ShownMiner>();
+  readonly #miners = new Map<string, MinerEntry>();
   readonly #uids = new Map<number, string>();
-  /** uids of miners that cannot be published as they are. */
+  /** uids of miners whose state cannot be made. */
   readonly #failing = new Set<string>();
-  readonly #sums = new Map<number, ShownSum>();
-  #summary: Summary | null = null;
+  readonly #sums = new Map<number, SumEntry>();
   #round = 0;
   #isRead = false;
 
@@ -75,223 +89,220 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     this.#options = options;
   }
 
-  find(uid: string): KnownMiner | undefined {
+  find(uid: string): MinerWithUid | undefined {
     return this.#miners.get(uid)?.miner;
   }
 
-  /** The miners of a group and of those inside it; undefined for a group that is not there. */
-  membersOf(groupId: number): KnownMiner[] | undefined {
+  /** The miners of a group and its subgroups; undefined if there is no such group. */
+  membersOf(groupId: number): MinerWithUid[] | undefined {
     const sum = this.#sums.get(groupId);
     return sum?.group == null ? undefined : (this.#members().get(groupId) ?? []);
   }
 
-  read({ miners, groups, summary }: FarmLists): void {
+  read({ miners, groups }: FarmLists): void {
     const { topics } = this.#options;
     this.#isRead = true;
-    this.#summary = summary;
     const here = new Set(miners.map(({ id }) => id));
     for (const id of [...this.#uids.keys()]) if (!here.has(id)) this.removed(id);
     for (const [id, { group }] of this.#sums)
-      if (group !== null && !groups.some((each) => each.id === id)) this.#groupGone(id);
+      if (group !== null && !groups.some((each) => each.id === id)) this.#groupRemoved(id);
     for (const group of groups)
-      this.#sum(group.id, {
+      this.#updateSum(group.id, {
         topic: topics.group(group.id).state,
         device: `group/${group.id}`,
         name: group.name,
         group,
       });
-    this.#sum(farm, { topic: topics.summary, device: "farm", name: "Mining farm", group: null });
+    this.#updateSum(farm, { topic: topics.summary, device: "farm", name: "Mining farm", group: null });
     for (const miner of miners) this.miner(miner);
-    this.#tellSums(this.#sums.values(), true);
+    this.#publishSums(this.#sums.values(), true);
     this.#options.notified();
   }
 
-  /** `prompt`: it was told something, and is shown as it is now. */
-  miner(miner: Miner, prompt = false): void {
+  /** `isCommanded`: a command was just sent to it, so its state is published at once. */
+  miner(miner: Miner, isCommanded = false): void {
     this.#options.faults.run(
       miner.id,
-      () => this.#take(miner, prompt),
+      () => this.#update(miner, isCommanded),
       () => this.#fail(miner),
     );
   }
 
-  #take(miner: Miner, prompt: boolean): void {
+  #update(miner: Miner, isCommanded: boolean): void {
     const { uid } = miner;
-    const had = this.#uids.get(miner.id);
-    if (had !== undefined && had !== uid) this.removed(miner.id);
+    const previousUid = this.#uids.get(miner.id);
+    if (previousUid !== undefined && previousUid !== uid) this.removed(miner.id);
     if (uid === null) return;
     const holder = this.#miners.get(uid);
-    // Of two with one uid, as a server might list, the first has it.
+    // Where a server lists two with one uid, the first keeps it.
     if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === uid) return;
     this.#uids.set(miner.id, uid);
-    const known: KnownMiner = { ...miner, uid };
-    const before = holder?.miner ?? known;
+    const withUid: MinerWithUid = { ...miner, uid };
+    const before = holder?.miner ?? withUid;
     const display = this.#options.units.ofMiner(uid, miner);
-    const now = { miner: known, current: minerState(known, display) };
+    const now = { miner: withUid, current: minerState(withUid, display) };
     this.#failing.delete(uid);
-    const shown = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
-    this.#miners.set(uid, shown);
-    this.#turned(before, known);
-    this.#tell(shown, prompt);
-    this.#options.announcer?.miner(known, display);
-    for (const id of [...this.#groupsOf(before), ...this.#groupsOf(known), farm]) {
+    const entry = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
+    this.#miners.set(uid, entry);
+    this.#publishStatusChange(before, withUid);
+    this.#publishMiner(entry, isCommanded);
+    this.#options.announcer?.miner(withUid, display);
+    for (const id of [...this.#groupsOf(before), ...this.#groupsOf(withUid), farm]) {
       const sum = this.#sums.get(id);
       if (sum !== undefined) sum.isDirty = true;
     }
   }
 
-  /** It cannot be published as it is: who subscribes sees it as unavailable, and it counts in no sum. */
+  /** Its state cannot be made: it is published as unavailable, and left out of the sums. */
   #fail({ id, uid }: Miner): void {
     if (uid === null || this.#uids.get(id) !== uid) return;
     this.#miners.delete(uid);
     this.#failing.add(uid);
-    this.#sayFailing(uid);
+    this.#publishOffline(uid);
     for (const sum of this.#sums.values()) sum.isDirty = true;
   }
 
-  #sayFailing(uid: string): void {
+  #publishOffline(uid: string): void {
     const { availability: topic } = this.#options.topics.miner(uid);
     this.#options.connection.publish({ topic, payload: "offline", qos: 1, retain: true });
   }
 
   removed(id: number): void {
     const uid = this.#uids.get(id);
-    const shown = uid === undefined ? undefined : this.#miners.get(uid);
+    const entry = uid === undefined ? undefined : this.#miners.get(uid);
     this.#uids.delete(id);
-    if (uid === undefined || (shown?.miner.id !== id && !this.#failing.delete(uid))) return;
+    if (uid === undefined || (entry?.miner.id !== id && !this.#failing.delete(uid))) return;
     this.#miners.delete(uid);
-    this.emptyMiner(uid);
-    this.#options.announcer?.gone(uid);
+    const { state, availability } = this.#options.topics.miner(uid);
+    for (const topic of [state, availability]) this.empty(topic);
+    this.#options.announcer?.minerRemoved(uid);
     for (const sum of this.#sums.values()) sum.isDirty = true;
   }
 
   happened({ uid, event, value, before }: MinerEvent): void {
     if (uid === null || !this.#miners.has(uid)) return;
-    this.#say(uid, { event_type: event, [eventReading[event]]: value, before });
-  }
-
-  summary(summary: Summary): void {
-    this.#summary = summary;
+    this.#publishEvent(uid, { event_type: event, [eventReading[event]]: value, before });
   }
 
   notification(notification: Notification): void {
     const { id, minerName, title, timeUtc, message, isWarning } = notification;
     const { connection, topics } = this.#options;
-    const said = { event_type: isWarning ? "warning" : "notification", id, miner: minerName, title, message };
-    const payload = JSON.stringify({ ...said, time: timeUtc });
-    connection.publish({ topic: topics.notification, payload, qos: 1, retain: false, expiry });
+    const event = { event_type: isWarning ? "warning" : "notification", id, miner: minerName, title, message };
+    const payload = JSON.stringify({ ...event, time: timeUtc });
+    connection.publish({ topic: topics.notification, payload, qos: 1, retain: false, expiry: expirySeconds });
     for (const { miner } of this.#miners.values())
       if (isAbout(notification, miner))
-        connection.publish({ topic: topics.miner(miner.uid).event, payload, qos: 1, retain: false, expiry });
+        connection.publish({
+          topic: topics.miner(miner.uid).event,
+          payload,
+          qos: 1,
+          retain: false,
+          expiry: expirySeconds,
+        });
     this.#options.notified();
   }
 
-  /** Tells what is due by now; to be called about every half second. */
+  /** Publishes what is due; call it about every half second. */
   tick(): void {
     const now = this.#options.now();
-    for (const shown of this.#miners.values()) if (shown.due <= now) this.#tell(shown, false);
+    for (const entry of this.#miners.values()) if (entry.due <= now) this.#publishMiner(entry, false);
     const due = [...this.#sums.values()].filter((sum) => sum.isDirty || sum.due <= now);
-    if (due.length > 0) this.#tellSums(due, false);
+    if (due.length > 0) this.#publishSums(due, false);
   }
 
-  /** Everything that brokers keep, once more; a later call takes the place of one under way. */
+  /** Publishes everything retained again; a later call replaces one under way. */
   async publishAll(): Promise<void> {
     this.#round += 1;
     const round = this.#round;
-    this.#tellSums(this.#sums.values(), true);
-    for (const uid of this.#failing) this.#sayFailing(uid);
+    this.#publishSums(this.#sums.values(), true);
+    for (const uid of this.#failing) this.#publishOffline(uid);
     let published = 0;
-    for (const shown of [...this.#miners.values()]) {
+    for (const entry of [...this.#miners.values()]) {
       published += 1;
       if (published % batch === 0) await new Promise((resolve) => setImmediate(resolve));
       if (round !== this.#round) return;
-      if (this.#miners.get(shown.miner.uid) !== shown) continue;
-      shown.availability = null;
-      this.#tell(shown, true);
+      if (this.#miners.get(entry.miner.uid) !== entry) continue;
+      entry.availability = null;
+      this.#publishMiner(entry, true);
     }
   }
 
-  /** Whether this miner or group is there; null before that is known. */
-  knows(thing: "miner" | "group", id: string): boolean | null {
+  /** Whether this miner or group exists; null before the lists were read. */
+  has(thing: "miner" | "group", id: string): boolean | null {
     if (!this.#isRead) return null;
     if (thing === "group") return this.#sums.get(Number(id))?.group != null;
     return this.#miners.has(id) || this.#failing.has(id);
-  }
-
-  emptyMiner(uid: string): void {
-    const { state, availability } = this.#options.topics.miner(uid);
-    for (const topic of [state, availability]) this.empty(topic);
   }
 
   empty(topic: string): void {
     this.#options.connection.publish({ topic, payload: "", qos: 1, retain: true });
   }
 
-  #tell(shown: ShownMiner, always: boolean): void {
+  #publishMiner(entry: MinerEntry, always: boolean): void {
     const { connection, topics, qos, interval, now } = this.#options;
-    const { miner, current: state } = shown;
+    const { miner, current: state } = entry;
     const { state: topic, availability } = topics.miner(miner.uid);
-    if (isTime(shown, state, now(), interval, always)) {
-      connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry });
-      told(shown, state, now());
+    if (isDue(entry, state, now(), interval, always)) {
+      connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
+      markPublished(entry, state, now());
     }
     const word = availabilityOf(miner);
-    if (word === shown.availability) return;
-    shown.availability = word;
+    if (word === entry.availability) return;
+    entry.availability = word;
     connection.publish({ topic: availability, payload: word, qos: 1, retain: true });
   }
 
-  #tellSums(sums: Iterable<ShownSum>, always: boolean): void {
+  #publishSums(sums: Iterable<SumEntry>, always: boolean): void {
     const members = this.#members();
-    for (const sum of sums) this.#tellSum(sum, members.get(sum.group?.id ?? farm) ?? [], always);
+    for (const sum of sums) this.#publishSum(sum, members.get(sum.group?.id ?? farm) ?? [], always);
   }
 
-  #tellSum(sum: ShownSum, miners: readonly KnownMiner[], always: boolean): void {
+  #publishSum(sum: SumEntry, miners: readonly MinerWithUid[], always: boolean): void {
     const { connection, qos, interval, now, units, announcer } = this.#options;
     sum.isDirty = false;
     const { group, name, device, topic } = sum;
     const display = units.ofAll(device, miners);
     const state = groupState(name, miners, display);
-    if (!isTime(sum, state, now(), interval, always)) return;
-    connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry });
-    told(sum, state, now());
-    if (group === null) announcer?.farm(this.#summary, miners, display);
+    if (!isDue(sum, state, now(), interval, always)) return;
+    connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
+    markPublished(sum, state, now());
+    if (group === null) announcer?.farm(miners, display);
     else announcer?.group(group, miners, display);
   }
 
-  #sum(id: number, sum: Pick<ShownSum, "topic" | "device" | "name" | "group">): void {
-    const known = this.#sums.get(id) ?? { ...sum, state: null, at: 0, due: 0, isDirty: true };
-    this.#sums.set(id, Object.assign(known, sum));
+  #updateSum(id: number, sum: Pick<SumEntry, "topic" | "device" | "name" | "group">): void {
+    const entry = this.#sums.get(id) ?? { ...sum, state: null, at: 0, due: 0, isDirty: true };
+    this.#sums.set(id, Object.assign(entry, sum));
   }
 
-  #groupGone(id: number): void {
+  #groupRemoved(id: number): void {
     this.#sums.delete(id);
     this.empty(this.#options.topics.group(id).state);
-    this.#options.announcer?.groupGone(id);
+    this.#options.announcer?.groupRemoved(id);
   }
 
-  /** Says when a miner's status is another. */
-  #turned(before: KnownMiner, after: KnownMiner): void {
+  /** Publishes an event if the miner's status has changed. */
+  #publishStatusChange(before: MinerWithUid, after: MinerWithUid): void {
     const [was, is] = [before, after].map(({ statusInfo }) => statusInfo.statusDisplay.toLowerCase());
-    if (was !== is) this.#say(after.uid, { event_type: "status", status: is, before: was });
+    if (was !== is) this.#publishEvent(after.uid, { event_type: "status", status: is, before: was });
   }
 
-  #say(uid: string, event: object): void {
+  #publishEvent(uid: string, event: object): void {
     const { connection, topics, now } = this.#options;
     const payload = JSON.stringify({ ...event, time: new Date(now()).toISOString() });
-    connection.publish({ topic: topics.miner(uid).event, payload, qos: 1, retain: false, expiry });
+    connection.publish({ topic: topics.miner(uid).event, payload, qos: 1, retain: false, expiry: expirySeconds });
   }
 
-  /** Ids of the group that a miner stands in, and of those around it. */
+  /** Ids of a miner's group and of its parent groups. */
   #groupsOf({ groupId }: Miner): number[] {
     const ids: number[] = [];
     for (let id = groupId; id !== 0 && !ids.includes(id); id = this.#sums.get(id)?.group?.parentId ?? 0) ids.push(id);
     return ids;
   }
 
-  /** The miners of each group and of those inside it, and all of them for the farm. */
-  #members(): Map<number, KnownMiner[]> {
-    const members = new Map<number, KnownMiner[]>();
+  /** The miners of each group, subgroups included, and of the farm. */
+  #members(): Map<number, MinerWithUid[]> {
+    const members = new Map<number, MinerWithUid[]>();
     for (const { miner } of this.#miners.values()) {
       for (const id of [farm, ...this.#groupsOf(miner)]) {
         const others = members.get(id);
@@ -303,17 +314,17 @@ export class Publishing implements Omit<FarmListener, "lost"> {
   }
 }
 
-/** What an event's value is called. */
+/** The name of an event's value. */
 const eventReading = { best_share: "best_share", block_found: "found_blocks" } as const;
 
-/** Where the farm's own sum stands among those of groups. */
+/** The id of the farm among the groups. */
 const farm = 0;
 
 const availabilityOf = ({ isOffline, statusInfo }: Miner): string =>
   isOffline || statusInfo.statusDisplay === "Disabled" ? "offline" : "online";
 
-/** Whether a topic is told its state now; where it is told later, that is noted. */
-function isTime(topic: Told, state: MinerState, now: number, interval: number, always: boolean): boolean {
+/** Whether a state is published now; if it is due later, `topic.due` is brought forward. */
+function isDue(topic: TopicState, state: MinerState, now: number, interval: number, always: boolean): boolean {
   if (always || topic.state === null || topic.due <= now) return true;
   const urgency = urgencyOf(topic.state, state);
   const next = topic.at + interval * 1000;
@@ -322,13 +333,13 @@ function isTime(topic: Told, state: MinerState, now: number, interval: number, a
   return false;
 }
 
-/** Heartbeats of topics that were told together drift apart. */
-function told(topic: Told, state: MinerState, now: number): void {
+/** Spreads the heartbeats of topics that were published together. */
+function markPublished(topic: TopicState, state: MinerState, now: number): void {
   topic.state = state;
   topic.at = now;
-  topic.due = now + heartbeat * (0.75 + Math.random() / 4);
+  topic.due = now + heartbeatMs * (0.75 + Math.random() / 4);
 }
 
-/** A foreign server says the name alone. */
+/** A foreign server gives only the name. */
 const isAbout = ({ minerId, minerName }: Notification, { id, name }: Miner): boolean =>
   minerId === null ? minerName === name : minerId === id;

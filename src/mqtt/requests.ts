@@ -6,8 +6,7 @@ import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { MiningService } from "../contract/service.ts";
 import { flatInput } from "../farm/index.ts";
 import { isObject, type JsonObject } from "../farm/values.ts";
-import { caller } from "./caller.ts";
-import type { CommandInbox } from "./command-inbox.ts";
+import { type CommandInbox, caller } from "./command-inbox.ts";
 import type { Message } from "./mqtt-link.ts";
 import { commandTopic, type Topics } from "./topics.ts";
 
@@ -16,26 +15,26 @@ export interface RequestsOptions {
   readonly inbox: CommandInbox;
   readonly topics: Topics;
   readonly base: string;
-  /** Told after an operation that may have changed something. */
+  /** Called after an operation that may have changed something. */
   readonly changed: () => void;
 }
 
-/** Requests that are answered at once. */
-const most = 64;
+/** Requests that may run at the same time. */
+const maxRunning = 64;
 
 /**
- * Every call of the table of operations, at `bridge/request/<operation>`, with its input as JSON. Everybody who may
- * listen reads the answers, so secrets are empty in them; an empty one that is sent back leaves things as they are.
+ * Every call of the table of operations, at `bridge/request/<operation>`, with its input as JSON. Every subscriber can
+ * read the responses, so secrets are empty in them; an empty secret in a request leaves the stored one unchanged.
  */
 export class Requests {
   readonly #options: RequestsOptions;
-  #underWay = 0;
+  #running = 0;
 
   constructor(options: RequestsOptions) {
     this.#options = options;
   }
 
-  async heard(message: Message): Promise<void> {
+  async handle(message: Message): Promise<void> {
     const { base, inbox, topics } = this.#options;
     const topic = commandTopic(base, message.topic);
     if (topic?.kind !== "request") return;
@@ -46,22 +45,23 @@ export class Requests {
       async (value) => {
         if (name === undefined) throw notFound("operation", `"${topic.operation.slice(0, 64)}"`);
         if (!isObject(value)) throw invalidAll([{ path: "payload", message: "must be a JSON object" }]);
-        if (this.#underWay >= most) throw new RigbridgeError("too.many", `${most} requests are under way already`);
-        this.#underWay += 1;
+        if (this.#running >= maxRunning)
+          throw new RigbridgeError("too.many", `${maxRunning} requests are already running; try again later`);
+        this.#running += 1;
         try {
-          return { data: await this.#ask(name, value) };
+          return { data: await this.#call(name, value) };
         } finally {
-          this.#underWay -= 1;
+          this.#running -= 1;
         }
       },
     );
   }
 
-  async #ask(name: OperationName, { transaction: _, ...value }: JsonObject): Promise<unknown> {
+  async #call(name: OperationName, { transaction: _, ...value }: JsonObject): Promise<unknown> {
     const { service, changed } = this.#options;
     const { input, userId } = flatInput(operations[name], withoutEmptySecrets(operations[name], value));
     try {
-      // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
+      // The input was made by this operation's schemas, which the types of the table cannot express.
       const reply: unknown = await Reflect.apply(service[name], service, [
         input,
         userId === undefined ? caller : { ...caller, userId },

@@ -2,10 +2,10 @@ import type { Message, MqttLink } from "./mqtt-link.ts";
 import type { Publishing } from "./publishing.ts";
 import type { Topics } from "./topics.ts";
 
-/** ms that the broker is given to tell what it keeps. */
-const patience = 3_000;
+/** The broker has this long to deliver retained messages. */
+const listenMs = 3_000;
 
-/** Takes away, once, what an earlier run has left at the broker for miners and groups that are no more. */
+/** Clears, once, what an earlier run retained for miners and groups that no longer exist. */
 export class StaleTopics {
   readonly #connection: MqttLink;
   readonly #publishing: Publishing;
@@ -25,7 +25,7 @@ export class StaleTopics {
     ];
   }
 
-  /** To be called once it is known what is there. */
+  /** Call it once the miners and groups are known. */
   sweep(): void {
     if (this.#isDone) return;
     this.#isDone = true;
@@ -37,12 +37,12 @@ export class StaleTopics {
     this.#hasListened = true;
     const filters = this.#kinds.map(({ filter }) => filter);
     for (const { thing, filter, at } of this.#kinds)
-      this.#connection.subscribe([filter], (message) => this.#look(message, thing, at));
-    setTimeout(() => this.#connection.unsubscribe(filters), patience).unref();
+      this.#connection.subscribe([filter], (message) => this.#check(message, thing, at));
+    setTimeout(() => this.#connection.unsubscribe(filters), listenMs).unref();
   }
 
-  #look({ topic, payload, retained }: Message, thing: "miner" | "group", at: number): void {
+  #check({ topic, payload, retained }: Message, thing: "miner" | "group", at: number): void {
     const id = topic.split("/")[at] ?? "";
-    if (retained && payload.length > 0 && this.#publishing.knows(thing, id) === false) this.#publishing.empty(topic);
+    if (retained && payload.length > 0 && this.#publishing.has(thing, id) === false) this.#publishing.empty(topic);
   }
 }

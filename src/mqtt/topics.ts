@@ -1,6 +1,6 @@
-/** Topics of the bridge, below a base. Ids in them are only of a-z, 0-9, _ and -; names never stand in a topic. */
+/** The topics of the bridge, below a base. Ids in them consist of a-z, 0-9, _ and -; names never appear in a topic. */
 export interface Topics {
-  /** "online", "offline"; retained, and the will. */
+  /** "online" or "offline"; retained, and the will. */
   readonly state: string;
   /** Version and settings; retained. */
   readonly info: string;
@@ -11,11 +11,11 @@ export interface Topics {
   readonly response: (operation: string) => string;
   readonly miner: (uid: string) => ThingTopics;
   readonly group: (id: number) => ThingTopics;
-  /** What the bridge listens to. */
+  /** Filters of the topics that take commands. */
   readonly commands: readonly string[];
 }
 
-/** Of a miner or a group. */
+/** The topics of a miner or a group. */
 export interface ThingTopics {
   readonly state: string;
   readonly availability: string;
@@ -54,7 +54,7 @@ export function topicsOf(base: string): Topics {
   };
 }
 
-/** What a command topic is for; null for a topic that is none. */
+/** The target of a command topic. */
 export type CommandTopic =
   | { readonly kind: "request"; readonly operation: string }
   | {

@@ -1,31 +1,30 @@
 import { type Selectable, sql } from "kysely";
 import type { bulkStates } from "../contract/resources.ts";
-import { notKnown } from "./commands.ts";
-import { isOneOf } from "./one-of.ts";
+import { unknownOutcome } from "./commands.ts";
 import { CommandParameters } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** How long ended jobs are kept: so many ms, so many of them, and so many results in all of them. */
-const keptFor = 30 * 86_400_000;
-const keptJobs = 1_000;
-const keptResults = 1_000_000;
+/** Limits for ended jobs: their age, their number, and the number of their results. */
+const keptMs = 30 * 86_400_000;
+const maxJobs = 1_000;
+const maxResults = 1_000_000;
 
-/** ms, beside the job's own delay between two starts, within which a job goes on after the service was away. */
-const resumedWithin = 3_600_000;
-const awayForLong = "the service stopped before it was sent, and was away for more than an hour";
+/** A job resumes if the service was stopped for no longer than this and the job's own delay. */
+const resumeWithinMs = 3_600_000;
+const awayTooLong = "the service stopped before it was sent, and did not start again within an hour";
 
 type BulkState = (typeof bulkStates)[number];
 
 export interface NewBulkAction {
-  /** Who asked, and through whose eyes; null = everybody's. */
+  /** Who requested it, and the user whose access applies; null = full access. */
   readonly actor: string;
   readonly userId: number | null;
   readonly action: string;
   /** Without secrets. */
   readonly parameters: CommandParameters;
-  /** Rigs told at once. */
+  /** Rigs that get their command at the same time. */
   readonly parallel: number;
   /** s between two starts. */
   readonly delay: number;
@@ -34,7 +33,7 @@ export interface NewBulkAction {
 
 export interface StoredBulkAction extends NewBulkAction {
   readonly id: number;
-  /** When it was asked for, epoch ms. */
+  /** When it was requested, epoch ms. */
   readonly time: number;
   /** Miners. */
   readonly total: number;
@@ -48,64 +47,62 @@ export interface BulkResult {
 }
 
 /**
- * Jobs, with a result for every miner from the beginning. What resolves survives the death of the process. A miner goes
- * queued → sent (`claim`), is bound to its command (`bind`) before a byte leaves, and ends (`end`).
+ * Jobs, with a result for every miner from the start. A resolved write survives a crash of the process. A miner goes
+ * from queued to sent (`claim`), is bound to its command (`bind`) before a byte is sent, and ends (`end`).
  */
 export interface BulkActionLog {
-  /** Running when any result is queued, else done; resolves with the job when it is on disk. */
+  /** Running if any result is queued, else done; resolves once it is on disk. */
   add(job: NewBulkAction, results: readonly BulkResult[]): Promise<StoredBulkAction>;
   get(id: number): Promise<StoredBulkAction | undefined>;
-  /** Newest first: of this user, or all. */
+  /** Newest first: those of this user, or all. */
   list(userId?: number): Promise<StoredBulkAction[]>;
-  /** In the order in which the miners were named. */
+  /** In the order of the request. */
   results(id: number): Promise<BulkResult[]>;
   running(): Promise<StoredBulkAction[]>;
-  /** Miners that are still queued, in order. */
+  /** Queued miners, in order. */
   queued(id: number): Promise<number[]>;
-  /** From queued to sent; false when it is not queued any more. */
+  /** From queued to sent; false if it is no longer queued. */
   claim(id: number, minerId: number): Promise<boolean>;
   bind(id: number, minerId: number, commandId: number): Promise<void>;
   end(id: number, result: BulkResult): Promise<void>;
-  /** What is queued is cancelled with these words, and so is a running job. Resolves with how many miners that were. */
+  /** Cancels queued miners, with this message, and a running job. Resolves with the number of miners. */
   cancel(id: number, message: string): Promise<number>;
-  /** A running job is done. */
   finish(id: number): Promise<void>;
 }
 
 /**
- * Opens the log and settles what the last run left open: what a command has become is taken over, and what no byte has
- * left for is queued again. In a store that is not as the last run left it (a restored backup) all that was open is
- * unknown, and what was left open long ago is given up: nobody expects it any more. Open it before the commands are,
- * which end all that is left of theirs.
+ * Opens the log and settles the miners that the last run left open: they take over the outcome of their command, or are
+ * queued again if nothing was sent. In a restored backup all open miners become unknown. Jobs left open long ago are
+ * cancelled: nobody expects them any more. Open it before the commands, which end their own open rows.
  */
 export const openBulkActions = async (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   mark: RunMark,
   now: () => number,
 ): Promise<BulkActionLog> => {
-  const { tables } = connection;
-  const { isKnown, sentAt } = mark.last;
-  connection.write((run) => {
+  const { tables } = sqlite;
+  const { isUnchanged, sentAt } = mark.last;
+  sqlite.write((run) => {
     const results = tables.updateTable("bulk_result");
-    const left = results.where("state", "=", "sent");
+    const sent = results.where("state", "=", "sent");
     const queued = results.where("state", "=", "queued");
     const running = tables.updateTable("bulk_action").where("state", "=", "running");
     const command = (columns: string) =>
       sql.raw<string>(`(select ${columns} from command where command.id = bulk_result.command_id)`);
     const ended = sql<boolean>`${command("state")} in ('done', 'failed', 'unknown')`;
-    run(left.set({ state: sql<BulkState>`${command("state")}`, message: command("message") }).where(ended));
-    if (isKnown) {
+    run(sent.set({ state: sql<BulkState>`${command("state")}`, message: command("message") }).where(ended));
+    if (isUnchanged) {
       const isQueued = sql<boolean>`(command_id is null or ${command("state")} = 'queued')`;
-      run(left.set({ state: "queued", command_id: null }).where(isQueued));
-      run(left.set({ state: "unknown", message: "the service stopped before the rig answered" }));
-      // Clocks also go backwards.
+      run(sent.set({ state: "queued", command_id: null }).where(isQueued));
+      run(sent.set({ state: "unknown", message: "the service stopped before the rig answered" }));
+      // The clock may have been set back.
       const away = sql<number>`abs(${now()} - max(time, ${sentAt ?? 0}))`;
-      const old = sql<boolean>`${away} > ${resumedWithin} + delay * 1000`;
+      const old = sql<boolean>`${away} > ${resumeWithinMs} + delay * 1000`;
       const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
-      run(queued.set({ state: "cancelled", message: awayForLong }).where("bulk_action_id", "in", tooOld));
+      run(queued.set({ state: "cancelled", message: awayTooLong }).where("bulk_action_id", "in", tooOld));
       run(running.set({ state: "cancelled" }).where(old));
     } else {
-      run(results.set({ state: "unknown", message: notKnown }).where("state", "in", ["queued", "sent"]));
+      run(results.set({ state: "unknown", message: unknownOutcome }).where("state", "in", ["queued", "sent"]));
       run(running.set({ state: "cancelled" }));
     }
     const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
@@ -116,8 +113,8 @@ export const openBulkActions = async (
     );
   });
 
-  /** From JSON in one statement: 100,000 statements would keep everything waiting for seconds. */
-  const insertResults = connection.prepare(
+  /** From JSON in one statement: 100,000 statements would block the process for seconds. */
+  const insertResults = sqlite.prepare(
     `insert into bulk_result (bulk_action_id, miner_id, position, state, message)
       select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message' from json_each(?)`,
   );
@@ -132,7 +129,7 @@ export const openBulkActions = async (
     const kept = keptOf(ended, now());
     const dropped = ended.slice(kept).map(({ id }) => id);
     if (dropped.length === 0) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       run(tables.deleteFrom("bulk_result").where(isOneOf("bulk_action_id", dropped)));
       run(tables.deleteFrom("bulk_action").where(isOneOf("id", dropped)));
     });
@@ -155,7 +152,7 @@ export const openBulkActions = async (
         dry_run: Number(dryRun),
         total: results.length,
       } as const;
-      const id = connection.write((run) => {
+      const id = sqlite.write((run) => {
         const added = run(tables.insertInto("bulk_action").values(row));
         insertResults.run(added.id, JSON.stringify(results));
         return added.id;
@@ -199,8 +196,8 @@ export const openBulkActions = async (
     },
 
     claim: async (id, minerId) => {
-      mark.sending();
-      const { changes } = connection.write((run) => {
+      mark.countSend();
+      const { changes } = sqlite.write((run) => {
         mark.save(run);
         return run(ofMiner(id, minerId).set({ state: "sent", command_id: null }).where("state", "=", "queued"));
       });
@@ -209,15 +206,15 @@ export const openBulkActions = async (
     },
 
     bind: async (id, minerId, commandId) => {
-      connection.write((run) => run(ofMiner(id, minerId).set({ command_id: commandId })));
+      sqlite.write((run) => run(ofMiner(id, minerId).set({ command_id: commandId })));
     },
 
     end: async (id, { minerId, state, message }) => {
-      connection.write((run) => run(ofMiner(id, minerId).set({ state, message })));
+      sqlite.write((run) => run(ofMiner(id, minerId).set({ state, message })));
     },
 
     cancel: async (id, message) =>
-      connection.write((run) => {
+      sqlite.write((run) => {
         const job = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
         run(job.set({ state: "cancelled" }));
         const queued = tables.updateTable("bulk_result").where("bulk_action_id", "=", id).where("state", "=", "queued");
@@ -226,17 +223,17 @@ export const openBulkActions = async (
 
     finish: async (id) => {
       const running = tables.updateTable("bulk_action").where("id", "=", id).where("state", "=", "running");
-      connection.write((run) => run(running.set({ state: "done" })));
+      sqlite.write((run) => run(running.set({ state: "done" })));
     },
   };
 };
 
-/** How many of these ended jobs, newest first, are kept. */
+/** How many of these ended jobs, newest first, are within the limits. */
 const keptOf = (ended: readonly { readonly time: number; readonly total: number }[], now: number): number => {
   let results = 0;
   const first = ended.findIndex(({ time, total }, index) => {
     results += total;
-    return index >= keptJobs || time < now - keptFor || (index > 0 && results > keptResults);
+    return index >= maxJobs || time < now - keptMs || (index > 0 && results > maxResults);
   });
   return first === -1 ? ended.length : first;
 };

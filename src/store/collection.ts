@@ -7,15 +7,15 @@ export type Stored<T> = T & {
   readonly id: number;
   /** "file": declared by the configuration file; "store": added over the API. */
   readonly owner: "file" | "store";
-  /** What the file calls it. */
+  /** Its key in the file. */
   readonly key: string | null;
   /** No longer declared by the file; kept for its id and history. */
   readonly disabled: boolean;
 };
 
-/** Rows live in memory and are written through: reads are synchronous, a resolved write is on disk. */
+/** Rows are kept in memory and written through: reads are synchronous, a resolved write is on disk. */
 export interface Collection<T> {
-  /** By id, with the disabled ones. The array changes never; a later call may return another. */
+  /** By id, disabled ones included. The array never changes; a later call may return another. */
   all(): readonly Stored<T>[];
   get(id: number): Stored<T> | undefined;
   add(value: T): Promise<Stored<T>>;
@@ -24,13 +24,13 @@ export interface Collection<T> {
   /** Throws not.found. */
   remove(id: number): Promise<void>;
   /**
-   * Takes what the configuration file declares, by key, in one transaction: new keys are added with owner "file",
-   * known ones changed and enabled, keys that are no longer there disabled.
+   * Applies what the configuration file declares, by key, in one transaction: new keys are added with owner "file",
+   * existing ones changed and enabled, and missing ones disabled.
    */
   declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>>;
 }
 
-interface Mark {
+interface RowHeader {
   readonly id: number;
   readonly owner: "file" | "store";
   readonly key: string | null;
@@ -45,7 +45,7 @@ interface Entry<T> {
 
 const entry = <T extends object>(
   value: T,
-  { id, owner, key, disabled }: Mark,
+  { id, owner, key, disabled }: RowHeader,
   json = JSON.stringify(value),
 ): Entry<T> => ({
   value,
@@ -54,26 +54,25 @@ const entry = <T extends object>(
 });
 
 export interface CollectionKind<T> {
-  /** What one of them is called. */
   readonly name: string;
   readonly schema: z.ZodType<T>;
-  /** The first id is one more. */
+  /** The first id is one higher. */
   readonly after: number;
 }
 
-/** Reads a collection into memory. Throws store.refused when a row is not what `schema` says. */
+/** Reads a collection into memory. Throws store.refused if a row does not fit `schema`. */
 export const openCollection = async <T extends object>(
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   { name, schema, after }: CollectionKind<T>,
 ): Promise<Collection<T>> => {
-  const { tables } = connection;
+  const { tables } = sqlite;
   const rows = await tables.selectFrom("resource").selectAll().where("collection", "=", name).orderBy("id").execute();
   const sequence = await tables.selectFrom("sequence").select("last").where("collection", "=", name).execute();
   const entries = rows.map((row): [number, Entry<T>] => [
     row.id,
-    entry(parse(connection.file, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
+    entry(parse(sqlite.file, name, schema, row), { ...row, disabled: row.disabled === 1 }, row.value),
   ]);
-  return new StoredCollection(connection, name, new Map(entries), sequence[0]?.last ?? after);
+  return new StoredCollection(sqlite, name, new Map(entries), sequence[0]?.last ?? after);
 };
 
 const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables["resource"]): T => {
@@ -83,20 +82,20 @@ const parse = <T>(file: string, name: string, schema: z.ZodType<T>, row: Tables[
     // Without the cause: a JSON error quotes the text, which may hold a password.
     throw new RigbridgeError(
       "store.refused",
-      `The store ${file} is damaged: ${name} ${row.id} cannot be read; restore it from a backup. Nothing was changed.`,
+      `The store ${file} is damaged: ${name} ${row.id} cannot be read; restore the store from a backup. Nothing was changed.`,
     );
   }
 };
 
 class StoredCollection<T extends object> implements Collection<T> {
-  readonly #connection: SqliteConnection;
+  readonly #sqlite: SqliteConnection;
   readonly #name: string;
   readonly #entries: Map<number, Entry<T>>;
   #last: number;
   #all: readonly Stored<T>[] | undefined;
 
-  constructor(connection: SqliteConnection, name: string, entries: Map<number, Entry<T>>, last: number) {
-    this.#connection = connection;
+  constructor(sqlite: SqliteConnection, name: string, entries: Map<number, Entry<T>>, last: number) {
+    this.#sqlite = sqlite;
     this.#name = name;
     this.#entries = entries;
     this.#last = last;
@@ -118,30 +117,30 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   async change(id: number, patch: Partial<T>): Promise<Stored<T>> {
-    const known = this.#known(id);
-    const changed = entry({ ...known.value, ...patch }, known.row);
+    const existing = this.#existing(id);
+    const changed = entry({ ...existing.value, ...patch }, existing.row);
     this.#save([changed]);
     return changed.row;
   }
 
   async remove(id: number): Promise<void> {
-    this.#known(id);
-    this.#connection.free((run) =>
-      run(this.#connection.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
+    this.#existing(id);
+    this.#sqlite.free((run) =>
+      run(this.#sqlite.tables.deleteFrom("resource").where("collection", "=", this.#name).where("id", "=", id)),
     );
     this.#entries.delete(id);
     this.#all = undefined;
   }
 
   async declare(declared: ReadonlyMap<string, T>): Promise<ReadonlyMap<string, Stored<T>>> {
-    const known = new Map(
+    const existing = new Map(
       [...this.#entries.values()].flatMap((each) => (each.row.key === null ? [] : [[each.row.key, each]])),
     );
     let last = this.#last;
     const present = [...declared].map(([key, value]) =>
-      entry(value, { id: known.get(key)?.row.id ?? ++last, owner: "file", key, disabled: false }),
+      entry(value, { id: existing.get(key)?.row.id ?? ++last, owner: "file", key, disabled: false }),
     );
-    const gone = [...known.values()]
+    const gone = [...existing.values()]
       .filter(({ row }) => row.key !== null && !declared.has(row.key))
       .map(({ value, row }) => entry(value, { ...row, disabled: true }));
     this.#save([...present, ...gone].filter((each) => this.#differs(each)));
@@ -149,21 +148,21 @@ class StoredCollection<T extends object> implements Collection<T> {
   }
 
   #differs({ row, json }: Entry<T>): boolean {
-    const known = this.#entries.get(row.id);
-    return known === undefined || known.json !== json || known.row.disabled !== row.disabled;
+    const existing = this.#entries.get(row.id);
+    return existing === undefined || existing.json !== json || existing.row.disabled !== row.disabled;
   }
 
-  #known(id: number): Entry<T> {
-    const known = this.#entries.get(id);
-    if (known === undefined) throw notFound(this.#name, id);
-    return known;
+  #existing(id: number): Entry<T> {
+    const existing = this.#entries.get(id);
+    if (existing === undefined) throw notFound(this.#name, id);
+    return existing;
   }
 
-  /** Writes rows in one transaction, and then takes them into memory. */
+  /** Writes rows in one transaction, then updates memory. */
   #save(entries: readonly Entry<T>[]): void {
     if (entries.length === 0) return;
     const last = entries.reduce((highest, { row }) => Math.max(highest, row.id), this.#last);
-    this.#connection.write((run) => {
+    this.#sqlite.write((run) => {
       for (const each of entries) this.#upsert(run, each);
       if (last > this.#last) this.#count(run, last);
     });
@@ -176,7 +175,7 @@ class StoredCollection<T extends object> implements Collection<T> {
     const { id, owner, key } = row;
     const columns = { owner, key, disabled: row.disabled ? 1 : 0, value: json };
     run(
-      this.#connection.tables
+      this.#sqlite.tables
         .insertInto("resource")
         .values({ collection: this.#name, id, ...columns })
         .onConflict((conflict) => conflict.columns(["collection", "id"]).doUpdateSet(columns)),
@@ -185,7 +184,7 @@ class StoredCollection<T extends object> implements Collection<T> {
 
   #count(run: Run, last: number): void {
     run(
-      this.#connection.tables
+      this.#sqlite.tables
         .insertInto("sequence")
         .values({ collection: this.#name, last })
         .onConflict((conflict) => conflict.column("collection").doUpdateSet({ last })),

@@ -8,72 +8,68 @@ import type { RunMark } from "./run-mark.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** How long commands are kept: so many ms, and so many of them; the newest whatever the clock says. */
-const keptFor = 400 * 86_400_000;
+/** Limits for commands: their age and number; the newest are kept whatever the clock says. */
+const keptMs = 400 * 86_400_000;
 const keptAtMost = 1_000_000;
 const keptAtLeast = 10_000;
-/** Commands between two looks at what is too old, and dropped at most by one. */
+/** Old commands are dropped after every so many new ones, at most so many at a time. */
 const pruneEvery = 100;
-const prunedAtOnce = 1_000;
-/** Rows that wait in memory for a store that cannot be written. */
-const waitingLimit = 10_000;
+const pruneBatch = 1_000;
+/** Rows kept in memory while the store cannot be written. */
+const unwrittenLimit = 10_000;
 const listLimit = 1_000;
 
 export interface CommandLog {
   /**
-   * A new row in state `queued`; resolves when it is on disk. While the store cannot be written rows wait in memory, so
-   * that rigs can be steered; of them nothing would be left if the process died. Throws store.full when too many wait.
+   * Adds a row in state `queued`; resolves once it is on disk. While the store cannot be written, rows are kept in memory
+   * so that commands still work; a crash of the process would lose them. Throws store.full if there are too many.
    */
   add(command: NewCommand): Promise<StoredCommand>;
-  /** Resolves with the row as it is now. Throws not.found. */
+  /** Resolves with the changed row. Throws not.found. */
   move(id: number, state: CommandState, message: string): Promise<StoredCommand>;
   get(id: number): Promise<StoredCommand | undefined>;
   /** Newest first, at most 1,000. */
   list(wanted?: WantedCommands): Promise<StoredCommand[]>;
-  /** Writes what waits. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
-/** What is open in a store that is not as the last run left it. */
-export const notKnown =
-  "whether the rig was told is not known: the store was restored from a backup, or was last used by an older version";
+/** For commands left open in a store that is not as the last run left it. */
+export const unknownOutcome =
+  "it is unknown whether this was sent, because the store was restored from a backup or last used by an older version";
 
-/** Opens the log, ends what the last run left open (nothing is ever sent twice), and drops what is too old. */
-export const openCommands = async (
-  connection: SqliteConnection,
-  mark: RunMark,
-  now: () => number,
-): Promise<CommandLog> => {
-  const { tables } = connection;
-  connection.write((run) => {
-    const end = (left: CommandState, state: CommandState, message: string) =>
-      run(tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", left));
+/** Opens the log, ends commands that the last run left open (none is ever sent twice), and drops old ones. */
+export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now: () => number): Promise<CommandLog> => {
+  const { tables } = sqlite;
+  sqlite.write((run) => {
+    const end = (from: CommandState, state: CommandState, message: string) =>
+      run(tables.updateTable("command").set({ state, message, updated: now() }).where("state", "=", from));
     end("sent", "unknown", "the service stopped before the rig answered");
-    if (mark.last.isKnown) end("queued", "failed", "the service stopped before it was sent");
-    else end("queued", "unknown", notKnown);
+    if (mark.last.isUnchanged) end("queued", "failed", "the service stopped before it was sent");
+    else end("queued", "unknown", unknownOutcome);
   });
   let last = mark.last.lastId("command");
-  /** Up to this id every row is on disk, if not as it is now. */
+  /** Up to this id every row is on disk, though perhaps not its latest change. */
   let onDisk = last;
-  const waiting = new Map<number, Row>();
+  const unwritten = new Map<number, Row>();
 
-  const drop = connection.prepare(
+  const drop = sqlite.prepare(
     `delete from command where id in
-      (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${prunedAtOnce})`,
+      (select id from command where id <= ? and (time < ? or id <= ?) order by id limit ${pruneBatch})`,
   );
   const prune = (): void => {
-    drop.run(last - keptAtLeast, now() - keptFor, last - keptAtMost);
+    drop.run(last - keptAtLeast, now() - keptMs, last - keptAtMost);
   };
-  connection.write(prune);
+  sqlite.write(prune);
 
   const flush = (): void => {
-    if (waiting.size === 0) return;
-    connection.write((run) => {
-      for (const row of waiting.values()) save(run, row);
+    if (unwritten.size === 0) return;
+    sqlite.write((run) => {
+      for (const row of unwritten.values()) save(run, row);
       mark.save(run);
     });
     onDisk = last;
-    waiting.clear();
+    unwritten.clear();
     mark.publish(true);
   };
 
@@ -86,27 +82,27 @@ export const openCommands = async (
     );
   };
 
-  /** The row as it is now. */
+  /** The current row. */
   const find = async (id: number): Promise<Row | undefined> =>
-    waiting.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
+    unwritten.get(id) ?? (await tables.selectFrom("command").selectAll().where("id", "=", id).executeTakeFirst());
 
-  /** Whether it is on disk. */
+  /** Whether the row is on disk now. */
   const write = (row: Row): boolean => {
     const written = unlessFull(() => {
       flush();
-      connection.write((run) => {
+      sqlite.write((run) => {
         save(run, row);
         mark.save(run);
         if (row.id % pruneEvery === 0 && row.state === "queued") prune();
       });
     });
     if (written) onDisk = Math.max(onDisk, row.id);
-    else waiting.set(row.id, row);
+    else unwritten.set(row.id, row);
     return written;
   };
 
-  const newestOnDisk = newestCommands(connection);
-  const onDiskAlone = async (wanted: WantedCommands): Promise<StoredCommand[]> => {
+  const newestOnDisk = newestCommands(sqlite);
+  const readFromDisk = async (wanted: WantedCommands): Promise<StoredCommand[]> => {
     const ids = JSON.stringify(newestOnDisk(wanted, listLimit));
     const rows = await tables
       .selectFrom("command")
@@ -114,13 +110,13 @@ export const openCommands = async (
       .where("id", "in", sql<number>`(select value from json_each(${ids}))`)
       .orderBy("id", "desc")
       .execute();
-    return rows.map((row) => fromRow(waiting.get(row.id) ?? row));
+    return rows.map((row) => fromRow(unwritten.get(row.id) ?? row));
   };
 
-  /** Newest first, what is in memory alone. */
-  const unwritten = ({ minerIds, actor }: WantedCommands): StoredCommand[] => {
+  /** Rows that are only in memory, newest first. */
+  const listUnwritten = ({ minerIds, actor }: WantedCommands): StoredCommand[] => {
     const wanted = minerIds && new Set(minerIds);
-    return [...waiting.values()]
+    return [...unwritten.values()]
       .filter((row) => row.id > onDisk && wanted?.has(row.miner_id) !== false && (actor ?? row.actor) === row.actor)
       .map(fromRow)
       .sort((a, b) => b.id - a.id);
@@ -128,7 +124,7 @@ export const openCommands = async (
 
   return {
     add: async ({ minerId, minerName, actor, action, parameters }) => {
-      if (waiting.size >= waitingLimit) flush();
+      if (unwritten.size >= unwrittenLimit) flush();
       const time = now();
       const row: Row = {
         id: last + 1,
@@ -142,16 +138,16 @@ export const openCommands = async (
         state: "queued",
         message: "",
       };
-      if (!write(row)) mark.gave("command", row.id);
+      if (!write(row)) mark.idGiven("command", row.id);
       last = row.id;
       return fromRow(row);
     },
 
     move: async (id, state, message) => {
-      const known = await find(id);
-      if (known === undefined) throw notFound("command", id);
-      const row = { ...known, state, message, updated: now() };
-      if (state === "sent") mark.sending();
+      const current = await find(id);
+      if (current === undefined) throw notFound("command", id);
+      const row = { ...current, state, message, updated: now() };
+      if (state === "sent") mark.countSend();
       const written = write(row);
       if (state === "sent") mark.publish(written);
       return fromRow(row);
@@ -164,7 +160,7 @@ export const openCommands = async (
 
     list: async (wanted = {}) => {
       const { since = 0 } = wanted;
-      const found = [...unwritten(wanted), ...(await onDiskAlone(wanted))];
+      const found = [...listUnwritten(wanted), ...(await readFromDisk(wanted))];
       return found.filter(({ time }) => time >= since).slice(0, listLimit);
     },
 

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
-/** Removes what is kept of miners. What a store that cannot be written does not let go yet goes with a later flush. */
+/** Deletes the rows of miners; if the store cannot be written now, a later flush does it. */
 export interface DeferredDelete {
   forget(minerId: number): void;
   /** Throws store.full. */
@@ -9,26 +9,26 @@ export interface DeferredDelete {
 }
 
 export const deferredDelete = (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   remove: (run: Run, minerId: number) => void,
 ): DeferredDelete => {
-  const left = new Set<number>();
+  const pending = new Set<number>();
   const flush = (): void => {
-    for (const minerId of left) {
-      connection.free((run) => remove(run, minerId));
-      left.delete(minerId);
+    for (const minerId of pending) {
+      sqlite.free((run) => remove(run, minerId));
+      pending.delete(minerId);
     }
   };
   return {
     forget: (minerId) => {
-      left.add(minerId);
+      pending.add(minerId);
       unlessFull(flush);
     },
     flush,
   };
 };
 
-/** Whether it could be written; what else is thrown passes. */
+/** Whether the write succeeded; errors other than store.full are rethrown. */
 export const unlessFull = (write: () => void): boolean => {
   try {
     write();

@@ -2,60 +2,60 @@ import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 
 /**
- * On a full disk SQLite cannot even delete: what is deleted is first written down. So this much space, in bytes, is
- * held by a file beside the store, and given up for what frees space. Enough for the history of one miner.
+ * On a full disk SQLite cannot even delete, because a deletion is first written to the log. So a file of this many bytes
+ * beside the store reserves space, and is released for deletions. Enough for the history of one miner.
  */
 export const reserveSize = 4 << 20;
 
-/** ms between two attempts to hold the space again. */
-const pause = 1_000;
+/** Between two attempts to reserve the space again. */
+const retryAfterMs = 1_000;
 
-/** Space held for deleting. Once given up it belongs to that alone, until there is as much space again. */
+/** Disk space for deletions. Once released, only deletions may write, until it can be reserved again. */
 export interface DiskReserve {
   /**
-   * Whether others may write: the space is held, or was not given up. Now and then tries to hold it again, also after
-   * `makeSpace`, which does what it can.
+   * Whether other writes are allowed: the space was not released. Now and then tries to reserve it again, if necessary
+   * after `makeSpace`.
    */
-  ready(makeSpace: () => void): boolean;
-  /** Frees the space; false when none is held. */
-  giveUp(): boolean;
+  mayWrite(makeSpace: () => void): boolean;
+  /** Releases the space; false if none is reserved. */
+  release(): boolean;
 }
 
-export const noReserve: DiskReserve = { ready: () => true, giveUp: () => false };
+export const noReserve: DiskReserve = { mayWrite: () => true, release: () => false };
 
-/** Holds the space if there is any, unless it was just `givenUp`. Never throws. */
-export const openReserve = (store: string, givenUp: boolean): DiskReserve => {
+/** Reserves the space if there is enough, unless it was just released. Never throws. */
+export const openReserve = (store: string, justReleased: boolean): DiskReserve => {
   const file = reserveFile(store);
-  let held = isWhole(file) || (!givenUp && make(file));
-  let spent = givenUp;
+  let isHeld = isWhole(file) || (!justReleased && allocate(file));
+  let isReleased = justReleased;
   let triedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    ready: (makeSpace) => {
-      if (!spent) return true;
-      if (performance.now() - triedAt < pause) return false;
+    mayWrite: (makeSpace) => {
+      if (!isReleased) return true;
+      if (performance.now() - triedAt < retryAfterMs) return false;
       triedAt = performance.now();
-      held = make(file);
-      if (!held) {
+      isHeld = allocate(file);
+      if (!isHeld) {
         makeSpace();
-        held = make(file);
+        isHeld = allocate(file);
       }
-      spent = !held;
-      return held;
+      isReleased = !isHeld;
+      return isHeld;
     },
 
-    giveUp: () => {
-      if (!held) return false;
-      held = false;
-      spent = true;
+    release: () => {
+      if (!isHeld) return false;
+      isHeld = false;
+      isReleased = true;
       rmSync(file, { force: true });
       return true;
     },
   };
 };
 
-/** Frees what an earlier run held, to open the store on a full disk; false when there was nothing. */
-export const giveUpReserve = (store: string): boolean => {
+/** Releases the reserve of an earlier run, to open the store on a full disk; false if there is none. */
+export const releaseReserve = (store: string): boolean => {
   const file = reserveFile(store);
   if (!isWhole(file)) return false;
   rmSync(file, { force: true });
@@ -66,8 +66,8 @@ const reserveFile = (store: string): string => `${store}.reserve`;
 
 const isWhole = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.size === reserveSize;
 
-/** Of random bytes: file systems that compress, or leave holes, would hold nothing else for it. */
-const make = (file: string): boolean => {
+/** With random bytes: file systems that compress or store sparse files would reserve no space for others. */
+const allocate = (file: string): boolean => {
   try {
     const descriptor = openSync(file, "w", 0o600);
     try {
@@ -87,6 +87,6 @@ const remove = (file: string): void => {
   try {
     rmSync(file, { force: true });
   } catch {
-    // It stays short, and is made anew.
+    // It stays too short, and is allocated again later.
   }
 };

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that people can do something about. */
+/** SQLite's primary result codes (sqlite.org/rescode.html) that a user can do something about. */
 const busy = 5;
 const full = 13;
 /** SQLITE_IOERR_SHMSIZE: no space for the index of the write-ahead log. */
@@ -14,7 +14,7 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [11, "it is damaged; restore it from a backup"],
   [full, "the disk is full; free some space"],
   [14, "it cannot be opened"],
-  [26, "it is damaged, or no SQLite database"],
+  [26, "it is damaged, or not an SQLite database"],
 ]);
 
 const resultCode = (error: unknown): number | undefined => {
@@ -24,31 +24,31 @@ const resultCode = (error: unknown): number | undefined => {
   return error.errcode === noSpaceForIndex ? full : error.errcode & 0xff;
 };
 
-/** The system's code, or what SQLite says: at opening it speaks of tables, never of what is in them. */
-const words = (error: unknown): string | undefined => {
+/** The system's error code, or SQLite's message: at opening that names tables, never their contents. */
+const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   return "errcode" in error ? error.message : error.code;
 };
 
-/** Somebody else holds the file for a moment; the same write may succeed later. */
+/** Another program has the file locked; the same write may succeed later. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === busy;
 
-/** The disk is full, in SQLite's words, the system's or ours. */
+/** The disk is full, by SQLite's code, the system's, or the cause of a RigbridgeError. */
 export const isFull = (error: unknown): boolean =>
   resultCode(error instanceof RigbridgeError ? error.cause : error) === full;
 
 const reason = (error: unknown): string | undefined => reasons.get(resultCode(error) ?? 0);
 
-/** Why a file could not be opened, as a sentence; what is no fault of the file passes as it is. */
+/** Why a file could not be opened, as a RigbridgeError; one of those is returned unchanged. */
 export const openingFailure = (file: string, error: unknown): unknown => {
   if (error instanceof RigbridgeError) return error;
-  const why = reason(error) ?? words(error) ?? "for an unknown reason";
+  const why = reason(error) ?? codeOf(error) ?? "unknown reason";
   return new RigbridgeError("store.refused", `The store ${file} cannot be opened: ${why}. Nothing was changed.`, {
     cause: error,
   });
 };
 
-/** Why a write failed, as a sentence. SQLite's own words name columns, never values, so the cause holds no secret. */
+/** Why a write failed. SQLite's message names columns, never values, so the cause contains no secret. */
 export const writingFailure = (file: string, error: unknown): RigbridgeError => {
   if (error instanceof RigbridgeError) return error;
   const why = reason(error);
@@ -57,7 +57,7 @@ export const writingFailure = (file: string, error: unknown): RigbridgeError => 
     : new RigbridgeError("store.full", `The store ${file} cannot be written: ${why}`, { cause: error });
 };
 
-/** Why a read failed, as a sentence. */
+/** Why a read failed. */
 export const readingFailure = (file: string, error: unknown): RigbridgeError => {
   if (error instanceof RigbridgeError) return error;
   const why = reason(error);
@@ -66,6 +66,6 @@ export const readingFailure = (file: string, error: unknown): RigbridgeError => 
     : new RigbridgeError("store.refused", `The store ${file} cannot be read: ${why}`, { cause: error });
 };
 
-/** What is left of a full disk is kept for deleting. */
-export const spentReserve = (file: string): RigbridgeError =>
+/** The remaining space is reserved for deletions. */
+export const diskFull = (file: string): RigbridgeError =>
   new RigbridgeError("store.full", `The store ${file} cannot be written: ${reasons.get(full)}`);

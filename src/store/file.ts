@@ -15,7 +15,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { openingFailure } from "./failures.ts";
 import { storeVersion } from "./migrations.ts";
 
-/** Stands in the header of every store file (`application_id`): "RIGB". */
+/** `application_id` in the header of every store file: "RIGB". */
 const application = 0x52494742;
 
 const refuse = (sentence: string): never => {
@@ -40,8 +40,8 @@ const allows = (path: string, mode: number): boolean => {
 };
 
 /**
- * The one true path of a store file, in a folder that can be written. One file has one path: the lock lies beside it,
- * and so does SQLite's write-ahead log. Throws store.refused; touches nothing.
+ * The canonical path of a store file, in a writable folder. It must be unique, because the lock and SQLite's write-ahead
+ * log lie beside it. Throws store.refused; changes nothing.
  */
 export const locate = (file: string): string => {
   const path = resolve(file);
@@ -49,28 +49,31 @@ export const locate = (file: string): string => {
   const found = stat(folder);
   if (found === undefined)
     return refuse(`The folder ${folder} for the store does not exist; create it, or choose another store file.`);
-  if (!found.isDirectory()) return refuse(`${folder} is no folder, so the store ${path} cannot be there.`);
+  if (!found.isDirectory())
+    return refuse(`${folder} is not a folder, so the store ${path} cannot be in it; choose another store file.`);
   if (!allows(folder, constants.W_OK | constants.X_OK))
-    return refuse(`The folder ${folder} of the store cannot be written by this user; SQLite keeps files beside it.`);
+    return refuse(
+      `The folder ${folder} of the store is not writable by this user, and SQLite keeps files beside the store; change its permissions.`,
+    );
   const existing = stat(path);
   if (existing === undefined) return join(realpathSync(folder), basename(path));
-  if (!existing.isFile()) return refuse(`${path} is no file, so it cannot be the store.`);
+  if (!existing.isFile()) return refuse(`${path} is not a file, so it cannot be the store; choose another store file.`);
   if (!allows(path, constants.R_OK | constants.W_OK))
-    return refuse(`The store ${path} cannot be read and written by this user.`);
+    return refuse(`The store ${path} is not readable and writable by this user; change its permissions.`);
   const real = realpathSync(path);
   if (existing.nlink > 1)
     return refuse(
-      `The store ${real} has ${existing.nlink} names (hard links), and under another one a second Rigbridge would not ` +
-        `see this one and damage it; remove the others (find / -xdev -samefile ${real}), or copy the file.`,
+      `The store ${real} has ${existing.nlink} names (hard links); a second Rigbridge that uses another name would not ` +
+        `notice this one and would damage the store. Remove the others (find / -xdev -samefile ${real}), or copy the file.`,
     );
   if (isMountedAlone(real))
     return refuse(
-      `The store ${real} is mounted by itself, and SQLite keeps files beside it that would not be; mount its folder.`,
+      `The store ${real} is mounted as a single file, but SQLite keeps files beside it; mount its folder instead.`,
     );
   return real;
 };
 
-/** Whether the file itself is a mount point; only Linux says so. */
+/** Whether the file itself is a mount point; known only on Linux. */
 const isMountedAlone = (file: string): boolean => {
   try {
     return mountPoints(readFileSync("/proc/self/mountinfo", "utf8")).includes(file);
@@ -79,7 +82,7 @@ const isMountedAlone = (file: string): boolean => {
   }
 };
 
-/** Spaces and their like stand there as octal numbers. Source: proc_pid_mountinfo(5). */
+/** Whitespace and backslashes are octal escapes. Source: proc_pid_mountinfo(5). */
 export const mountPoints = (mountinfo: string): string[] =>
   mountinfo.split("\n").flatMap((line) => {
     const point = line.split(" ")[4];
@@ -87,18 +90,18 @@ export const mountPoints = (mountinfo: string): string[] =>
   });
 
 /**
- * Refuses what is no store of ours, or of a newer version, without touching it. Call it only while holding the lock:
- * closing a file drops every POSIX lock that this process has on it.
+ * Refuses a file that is not a store of Rigbridge, or is of a newer version, without changing it. Call it only while
+ * holding the lock: closing a file drops every POSIX lock that this process has on it.
  */
 export const inspect = (file: string): void => {
   const size = stat(file)?.size ?? 0;
   if (size === 0) return;
   const marks = (stat(`${file}-wal`)?.size ?? 0) > 0 ? marksInLog(file) : marksInHeader(file);
   if (marks?.application !== application)
-    refuse(`${file} is no store of Rigbridge; choose another store file. It was not changed.`);
+    refuse(`${file} is not a store of Rigbridge; choose another store file. It was not changed.`);
   else if (marks.version > storeVersion)
     refuse(
-      `The store ${file} was written by a newer Rigbridge (store version ${marks.version}, this one knows up to ` +
+      `The store ${file} was written by a newer Rigbridge (store version ${marks.version}, this one supports up to ` +
         `${storeVersion}); install that version again, or choose another store file. It was not changed.`,
     );
 };
@@ -121,7 +124,7 @@ const marksInHeader = (file: string): StoreMarks | undefined => {
   }
 };
 
-/** After a crash the newest header may still be in the write-ahead log; a read-only connection does not merge it. */
+/** After a crash the newest header may still be in the write-ahead log, which a read-only connection does not merge. */
 const marksInLog = (file: string): StoreMarks => {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -132,13 +135,13 @@ const marksInLog = (file: string): StoreMarks => {
   }
 };
 
-/** Makes the file for its owner alone before anything is in it; SQLite gives -wal and -shm the same mode. */
+/** Creates the file with access for its owner only; SQLite gives -wal and -shm the same mode. */
 export const createPrivate = (file: string): void => {
   if (stat(file) === undefined) closeSync(openSync(file, "wx", 0o600));
   for (const path of [file, `${file}-wal`, `${file}-shm`]) if (stat(path) !== undefined) chmodSync(path, 0o600);
 };
 
-/** Marks an empty file as a store, as the first thing written to it. */
+/** Marks an empty file as a store; this is the first write to it. */
 export const mark = (file: string): void => {
   if (stat(file)?.size !== 0) return;
   const database = new DatabaseSync(file);

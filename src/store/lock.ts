@@ -4,9 +4,9 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { isBusy, openingFailure } from "./failures.ts";
 
 /**
- * One service for each store. The lock is an open write transaction on a small SQLite file beside the store: the
- * operating system drops it when its holder dies in any way, so there is no stale lock to judge, and the holder's pid
- * stays readable beside it. The file itself is never deleted, as that would let two in.
+ * One service per store. The lock is an open write transaction on a small SQLite file beside the store: the operating
+ * system releases it when the process ends in any way, so a lock is never stale, and the holder's pid stays readable.
+ * The file itself is never deleted, because then two processes could hold it.
  */
 export interface Lock {
   release(): void;
@@ -22,7 +22,7 @@ export const lock = (store: string): Lock => {
   }
 };
 
-/** Never opens a file that is there: closing it would drop this process's own lock on it. */
+/** Never opens an existing file: closing it would drop this process's own lock on it. */
 const createOnce = (file: string): void => {
   try {
     closeSync(openSync(file, "wx", 0o600));
@@ -35,7 +35,7 @@ const hold = (store: string, database: DatabaseSync): Lock => {
   try {
     database.exec("pragma busy_timeout = 200");
     do {
-      // The pid is committed, so that others can read it, and then the lock taken for good; who came between is seen.
+      // Commits the pid, so that others can read it, then takes the lock; checks that no other process came in between.
       database.exec("begin immediate");
       database.exec("create table if not exists holder (pid integer not null)");
       database.exec("delete from holder");

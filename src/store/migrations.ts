@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import type { Tables } from "./tables.ts";
 
-/** One statement list for each version of the store, oldest first. A released one is never changed, only followed. */
+/** The statements of each store version, oldest first. A released list is never changed; append a new one. */
 const steps: readonly (readonly string[])[] = [
   [
     `create table resource (
@@ -61,8 +61,8 @@ const steps: readonly (readonly string[])[] = [
       software text
     ) strict`,
     "create table rig_energy (miner_id integer primary key, energy real not null) strict",
-    // By a span of 20 s and then by miner: a batch touches only the last pages (keys with the miner first are 20 times
-    // slower once the table is larger than the cache), and a miner's hour is 180 look-ups instead of a scan.
+    // Keyed by span of 20 s, then miner: a batch touches only the last pages (with the miner first it is 20 times slower
+    // once the table exceeds the cache), and an hour of a miner takes 180 look-ups instead of a scan.
     `create table sample (
       span integer not null,
       miner_id integer not null,
@@ -128,10 +128,10 @@ const steps: readonly (readonly string[])[] = [
   ],
 ];
 
-/** What this release reads and writes; a store with a higher number is of a newer one. */
+/** The version of this release; a store with a higher one is from a newer release. */
 export const storeVersion = steps.length;
 
-/** The version also stands in the file's header (`user_version`), where it can be read before the file is opened. */
+/** The version is also in the file's header (`user_version`), where it can be read before SQLite opens the file. */
 const migration = (statements: readonly string[], version: number): Migration => ({
   up: async (db: Kysely<Tables>) => {
     for (const statement of statements) await sql.raw(statement).execute(db);
@@ -139,7 +139,7 @@ const migration = (statements: readonly string[], version: number): Migration =>
   },
 });
 
-/** Brings an older or empty store to `storeVersion`, in one transaction. Throws what SQLite says. */
+/** Upgrades an older or empty store to `storeVersion`, in one transaction. Throws SQLite's error. */
 export const migrate = async (db: Kysely<Tables>): Promise<void> => {
   const migrator = new Migrator({
     db,

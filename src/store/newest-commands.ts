@@ -2,29 +2,29 @@ import type { SQLOutputValue } from "node:sqlite";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
 export interface WantedCommands {
-  /** Of these miners; undefined = of all that there are and ever were. */
+  /** Of these miners; undefined = of all, removed ones included. */
   readonly minerIds?: readonly number[] | undefined;
   readonly actor?: string | undefined;
-  /** epoch ms */
+  /** Epoch ms. */
   readonly since?: number | undefined;
 }
 
-/** Ids of the newest commands on disk that are wanted, newest first, so many at most. */
-export type NewestCommands = (wanted: WantedCommands, most: number) => number[];
+/** Ids of the wanted commands on disk, newest first, at most `limit`. */
+export type NewestCommands = (wanted: WantedCommands, limit: number) => number[];
 
-/** A miner and the newest of its commands that was not taken yet. */
+/** A miner and the newest of its commands that is not in the result yet. */
 interface Head {
   readonly minerId: number;
   readonly id: number;
 }
 
 /**
- * The commands of several miners, merged from the ends of their parts of an index: however many commands of others lie
- * between, an answer costs a look into the index for each miner and one or two for each command that is given.
+ * Merges the commands of several miners from the ends of their ranges in an index: however many commands of others lie
+ * between, a call costs one index look-up per miner and one or two per command returned.
  */
-export function newestCommands(connection: SqliteConnection): NewestCommands {
-  const prepare = (sql: string) => connection.prepare(sql);
-  /** By the index command_miner, or by command_actor. */
+export function newestCommands(sqlite: SqliteConnection): NewestCommands {
+  const prepare = (sql: string) => sqlite.prepare(sql);
+  /** By the index command_miner, or command_actor. */
   const lookups = (actor: string) => {
     const ofMiner = (miner: string) => `miner_id = ${miner} ${actor} and id > $after`;
     const last = (miner: string, bound: string) =>
@@ -32,9 +32,9 @@ export function newestCommands(connection: SqliteConnection): NewestCommands {
     return {
       heads: prepare(
         `select miner, id from (select value as miner, (${last("value", "")}) as id from json_each($miners))
-          where id is not null order by id desc limit $most`,
+          where id is not null order by id desc limit $limit`,
       ),
-      run: prepare(`select id from command where ${ofMiner("$miner")} and id <= $head order by id desc limit $most`),
+      run: prepare(`select id from command where ${ofMiner("$miner")} and id <= $head order by id desc limit $limit`),
       below: prepare(last("$miner", "and id <= $floor")),
     };
   };
@@ -52,18 +52,18 @@ export function newestCommands(connection: SqliteConnection): NewestCommands {
   const lastBefore = prepare("select id from command where time < ? order by time desc, id desc limit 1");
   const ofAll = prepare("select id from command where id > ? order by id desc limit ?");
 
-  const merged = (minerIds: readonly number[], actor: string | undefined, since: number, most: number): number[] => {
+  const merged = (minerIds: readonly number[], actor: string | undefined, since: number, limit: number): number[] => {
     const { heads: headsOf, run, below } = actor === undefined ? ofAnybody : ofActor;
     const whose = actor === undefined ? {} : { actor };
     const heads = headsOf
-      .all({ ...whose, after: since, miners: JSON.stringify(minerIds), most })
+      .all({ ...whose, after: since, miners: JSON.stringify(minerIds), limit })
       .map((row): Head => ({ minerId: integer(row.miner), id: integer(row.id) }));
     const ids: number[] = [];
-    for (let head = heads.shift(); head !== undefined && ids.length < most; head = heads.shift()) {
-      // As far as no other miner's is newer.
+    for (let head = heads.shift(); head !== undefined && ids.length < limit; head = heads.shift()) {
+      // Down to the newest command of the next miner.
       const { minerId: miner, id } = head;
       const floor = heads[0]?.id ?? since;
-      const found = run.all({ ...whose, miner, after: floor, head: id, most: most - ids.length });
+      const found = run.all({ ...whose, miner, after: floor, head: id, limit: limit - ids.length });
       ids.push(...found.map((row) => integer(row.id)));
       const next = floor === since ? undefined : below.get({ ...whose, miner, after: since, floor });
       if (next !== undefined) insert(heads, { minerId: miner, id: integer(next.id) });
@@ -71,16 +71,16 @@ export function newestCommands(connection: SqliteConnection): NewestCommands {
     return ids;
   };
 
-  return ({ minerIds, actor, since }, most) =>
-    connection.read(() => {
+  return ({ minerIds, actor, since }, limit) =>
+    sqlite.read(() => {
       const after = since === undefined ? 0 : integer(lastBefore.get(since)?.id);
-      if (minerIds === undefined && actor === undefined) return ofAll.all(after, most).map((row) => integer(row.id));
+      if (minerIds === undefined && actor === undefined) return ofAll.all(after, limit).map((row) => integer(row.id));
       const miners = minerIds ?? minersOfActor.all({ actor: actor ?? "" }).map((row) => integer(row.miner));
-      return merged(miners, actor, after, most);
+      return merged(miners, actor, after, limit);
     });
 }
 
-/** Keeps the newest in front. */
+/** Keeps the newest first. */
 function insert(heads: Head[], head: Head): void {
   const at = heads.findIndex(({ id }) => id < head.id);
   heads.splice(at === -1 ? heads.length : at, 0, head);

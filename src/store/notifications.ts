@@ -1,31 +1,30 @@
 import { unlessFull } from "./deferred-delete.ts";
-import { isOneOf } from "./one-of.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 
-/** How many are kept; the oldest go first, on disk too. */
+/** Notifications kept, in memory and on disk; the oldest are dropped. */
 export const notificationLimit = 10_000;
 
 export interface NotificationLog {
   /** Newest first. The array never changes; a later call may return another. */
   list(): readonly StoredNotification[];
-  /** What cannot be written waits in memory, where it is listed, and is written with a later one. */
+  /** One that cannot be written is listed from memory, and written with a later one. */
   add(notification: NewNotification): Promise<StoredNotification>;
-  /** In one transaction; ids that are not there are passed over. */
+  /** In one transaction; unknown ids are ignored. */
   acknowledge(ids: readonly number[] | "all"): Promise<void>;
-  /** Likewise. */
+  /** In one transaction; unknown ids are ignored. */
   clear(ids: readonly number[] | "all"): Promise<void>;
-  /** Writes what waits. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
 export const openNotifications = async (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   mark: RunMark,
   now: () => number,
 ): Promise<NotificationLog> => {
-  const { tables } = connection;
+  const { tables } = sqlite;
   const rows = await tables
     .selectFrom("notification")
     .selectAll()
@@ -45,12 +44,12 @@ export const openNotifications = async (
   }));
 
   let last = mark.last.lastId("notification");
-  /** Up to this id every one is on disk. */
+  /** Up to this id every notification is on disk. */
   let onDisk = last;
 
   const flush = (): void => {
     if (onDisk === last) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       for (const each of list.filter(({ id }) => id > onDisk))
         run(tables.insertInto("notification").values(toRow(each)));
       const oldest = list[notificationLimit - 1];
@@ -66,21 +65,21 @@ export const openNotifications = async (
       last += 1;
       const added = { ...notification, id: last, time: now(), isAcknowledged: false };
       list = [added, ...list.slice(0, notificationLimit - 1)];
-      if (!unlessFull(flush)) mark.gave("notification", last);
+      if (!unlessFull(flush)) mark.idGiven("notification", last);
       return added;
     },
 
     acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
       flush();
-      connection.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
+      sqlite.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
       const named = ids === "all" ? null : new Set(ids);
       list = list.map((each) => (named?.has(each.id) === false ? each : { ...each, isAcknowledged: true }));
     },
 
     clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
-      connection.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
+      sqlite.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
       const named = ids === "all" ? null : new Set(ids);
       list = named === null ? [] : list.filter((each) => !named.has(each.id));
     },

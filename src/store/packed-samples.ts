@@ -1,4 +1,4 @@
-/** What is kept of a reading; null where the rig did not say. */
+/** The stored part of a reading; null where the rig did not report the value. */
 export interface Sample {
   readonly minerId: number;
   /** epoch ms */
@@ -37,10 +37,10 @@ export const pack = (samples: readonly Sample[], base: number): Uint8Array => {
   return bytes;
 };
 
-/** Takes a sample in numbers, NaN for null: an object for each of 200,000 would cost ten times the time. */
+/** Receives a sample as numbers, NaN for null: objects for 200,000 of them would take ten times as long. */
 export type TakeSample = (time: number, hashrate: number, power: number, temperature: number, energy: number) => void;
 
-/** Hands on the samples of a pack, oldest first; none when it is of a format that this version does not know. */
+/** Calls `take` with the samples of a pack, oldest first; with none if the format is unknown. */
 export const eachPacked = (bytes: Uint8Array, base: number, take: TakeSample): void => {
   if (bytes[0] !== format) return;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -57,27 +57,27 @@ export const eachPacked = (bytes: Uint8Array, base: number, take: TakeSample): v
 export const takeSample = ({ time, hashrate, power, temperature, energy }: Sample, take: TakeSample): void =>
   take(time, hashrate ?? Number.NaN, power ?? Number.NaN, temperature ?? Number.NaN, energy ?? Number.NaN);
 
-/** The same as objects, by adding to a list. */
+/** Collects samples as objects in a list. */
 export const collecting =
   (samples: Sample[], minerId: number): TakeSample =>
   (time, hashrate, power, temperature, energy) => {
     samples.push({
       minerId,
       time,
-      hashrate: known(hashrate),
-      power: known(power),
-      temperature: known(temperature),
-      energy: known(energy),
+      hashrate: orNull(hashrate),
+      power: orNull(power),
+      temperature: orNull(temperature),
+      energy: orNull(energy),
     });
   };
 
-const known = (number: number): number | null => (Number.isNaN(number) ? null : number);
+const orNull = (number: number): number | null => (Number.isNaN(number) ? null : number);
 
-/** Two runs of samples as one, by time; where both have the same time the later argument counts. */
+/** Merges samples by time; where both have the same time, `newer` counts. */
 export const merge = (older: readonly Sample[], newer: readonly Sample[]): Sample[] =>
   [...new Map([...older, ...newer].map((sample) => [sample.time, sample])).values()].sort((a, b) => a.time - b.time);
 
-/** The mean of samples, at `time`; energy is the counter as it first stood, so that differences stay true. */
+/** The mean of samples, at `time`; energy is the first value of the counter, so that differences stay correct. */
 export const mean = (samples: readonly Sample[], minerId: number, time: number): Sample => ({
   minerId,
   time,

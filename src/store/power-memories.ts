@@ -3,46 +3,46 @@ import { ControlValue } from "../contract/readings.ts";
 import { deferredDelete, unlessFull } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** What is remembered of a rig's power over restarts. W, epoch ms. */
+/** What is stored about a rig's power across restarts. W, epoch ms. */
 export const PowerMemory = z.object({
   full: z.number().nullable().describe("W at its lasting settings, not throttled"),
   modes: z.record(z.string(), z.number()).describe("W in each of its modes"),
-  before: z.record(z.string(), ControlValue).describe("what it worked at before it was stopped, by control"),
+  before: z.record(z.string(), ControlValue).describe("its settings before it was stopped, by control"),
   mining: z.boolean().nullable(),
   startedAt: z.number().nullable(),
   stoppedAt: z.number().nullable(),
-  changes: z.array(z.number()).describe("changes that last, of the last hour"),
+  changes: z.array(z.number()).describe("times of lasting changes in the last hour"),
 });
 export type PowerMemory = z.infer<typeof PowerMemory>;
 
 export interface PowerMemories {
   get(minerId: number): PowerMemory | undefined;
-  /** Holds at once, and is written down as soon as there is room for it. */
+  /** Applies at once, and is written as soon as the store can be. */
   save(minerId: number, memory: PowerMemory): void;
   forget(minerId: number): void;
-  /** Writes what is still unwritten. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
-export const openPowerMemories = async (connection: SqliteConnection): Promise<PowerMemories> => {
-  const { tables } = connection;
+export const openPowerMemories = async (sqlite: SqliteConnection): Promise<PowerMemories> => {
+  const { tables } = sqlite;
   const memories = new Map<number, PowerMemory>();
   const unsaved = new Set<number>();
 
   for (const { miner_id, value } of await tables.selectFrom("power_memory").selectAll().execute()) {
-    // What no longer fits the schema is learnt again.
+    // A row that no longer fits the schema is dropped; its values are learnt again.
     const memory = PowerMemory.safeParse(JSON.parse(value));
     if (memory.success) memories.set(miner_id, memory.data);
   }
 
-  const removal = deferredDelete(connection, (run, minerId) =>
+  const removal = deferredDelete(sqlite, (run, minerId) =>
     run(tables.deleteFrom("power_memory").where("miner_id", "=", minerId)),
   );
 
   const flush = (): void => {
     removal.flush();
     if (unsaved.size === 0) return;
-    connection.write((run) => {
+    sqlite.write((run) => {
       for (const minerId of unsaved) {
         const value = JSON.stringify(memories.get(minerId));
         run(

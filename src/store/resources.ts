@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
 
-/** What the store keeps, as it is kept: without ids and owners, which every collection adds. Unknown is null. */
+/** The stored rows without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
 const optional = z.string().nullable();
 const ids = z.array(z.int());
@@ -60,7 +60,7 @@ export type StoredTemplate = z.infer<typeof StoredTemplate>;
 export const StoredRule = z.object({ name: text });
 export type StoredRule = z.infer<typeof StoredRule>;
 
-/** A predefined coin has a row only when its profit was set. */
+/** A predefined coin has a row only if its profit was set. */
 export const StoredCoin = z.object({
   shortName: text,
   name: text,
@@ -72,12 +72,12 @@ export const StoredCoin = z.object({
 });
 export type StoredCoin = z.infer<typeof StoredCoin>;
 
-/** A room that the file declares, with the target that holds. */
+/** A room that the file declares, with its current target. */
 export const StoredHeating = z.object({
   name: text,
-  declared: z.number().describe("°C that the file says"),
+  declared: z.number().describe("°C in the file"),
   target: z.number().describe("°C"),
-  setAt: z.number().nullable().describe("epoch ms when somebody set it; null = as the file says"),
+  setAt: z.number().nullable().describe("epoch ms when a user set it; null = as in the file"),
 });
 export type StoredHeating = z.infer<typeof StoredHeating>;
 
@@ -121,10 +121,10 @@ export interface NewCommand {
 export interface StoredCommand extends NewCommand {
   readonly id: number;
   readonly state: (typeof commandStates)[number];
-  /** The rig's words. */
+  /** The rig's answer. */
   readonly message: string;
-  /** When it was asked for, epoch ms. */
+  /** When it was requested, epoch ms. */
   readonly time: number;
-  /** When it last moved, epoch ms. */
+  /** When its state last changed, epoch ms. */
   readonly updated: number;
 }

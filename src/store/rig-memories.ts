@@ -5,7 +5,7 @@ import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
-/** The layout of a rig, so that one which is off at start keeps its shape. */
+/** The layout of a rig, so that a rig that is off at start keeps its boards and fans. */
 export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fans: z.int() });
 export type Layout = z.infer<typeof Layout>;
 
@@ -13,7 +13,7 @@ export type Layout = z.infer<typeof Layout>;
 export const KeptReason = z.object({ code: ReasonCode, text: z.string(), since: z.number() });
 export const Records = z.object({ bestShare: z.number().nullable(), foundBlocks: z.number().nullable() });
 
-/** What is remembered of a rig over restarts. */
+/** What is stored about a rig across restarts. */
 export interface RigMemory {
   readonly minerId: number;
   /** Unique over all miners. */
@@ -27,7 +27,7 @@ export interface RigMemory {
   /** Wh */
   readonly energy: number | null;
   readonly software: string | null;
-  /** Why it did not hash when that was written. */
+  /** Why it did not hash when this was written. */
   readonly reason: z.infer<typeof KeptReason> | null;
   readonly records: z.infer<typeof Records>;
 }
@@ -35,12 +35,12 @@ export interface RigMemory {
 export interface RigMemories {
   all(): readonly RigMemory[];
   get(minerId: number): RigMemory | undefined;
-  /** Throws in.use when another miner has this uid. */
+  /** Throws in.use if another miner has this uid. */
   remember(minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): Promise<void>;
-  /** In one transaction. Throws store.full; the values stay and are written with the next batch. */
+  /** In one transaction. Throws store.full; the values are kept and written with the next batch. */
   saveEnergy(batch: readonly { readonly minerId: number; readonly energy: number }[]): void;
   forget(minerId: number): Promise<void>;
-  /** Writes what is still unwritten. Throws store.full. */
+  /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
 
@@ -51,13 +51,13 @@ const blank = {
 };
 const noLayout: Layout = { boards: [], fans: 0 };
 
-export const openRigMemories = async (connection: SqliteConnection): Promise<RigMemories> => {
-  const { tables } = connection;
+export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemories> => {
+  const { tables } = sqlite;
   const memories = new Map<number, RigMemory>();
   const minerOfUid = new Map<string, number>();
   const unsaved = new Map<number, number>();
 
-  const known = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
+  const memoryOf = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
 
   const take = (memory: RigMemory): void => {
     const before = memories.get(memory.minerId)?.uid;
@@ -69,13 +69,13 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
   const shapes = readShapes();
   for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row, shapes));
   for (const row of await tables.selectFrom("rig_energy").selectAll().execute())
-    take({ ...known(row.miner_id), energy: row.energy });
+    take({ ...memoryOf(row.miner_id), energy: row.energy });
 
-  const energy = connection.prepare(
+  const energy = sqlite.prepare(
     "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
   );
 
-  const removal = deferredDelete(connection, (run, minerId) => {
+  const removal = deferredDelete(sqlite, (run, minerId) => {
     run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
     run(tables.deleteFrom("rig_energy").where("miner_id", "=", minerId));
   });
@@ -83,7 +83,7 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
   const flush = (): void => {
     removal.flush();
     if (unsaved.size === 0) return;
-    connection.write(() => {
+    sqlite.write(() => {
       for (const [minerId, value] of unsaved) energy.run(minerId, value);
     });
     unsaved.clear();
@@ -91,7 +91,7 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
 
   const saveEnergy: RigMemories["saveEnergy"] = (batch) => {
     for (const { minerId, energy } of batch) {
-      take({ ...known(minerId), energy });
+      take({ ...memoryOf(minerId), energy });
       unsaved.set(minerId, energy);
     }
     flush();
@@ -104,12 +104,12 @@ export const openRigMemories = async (connection: SqliteConnection): Promise<Rig
     flush,
 
     remember: async (minerId, patch) => {
-      const memory = { ...known(minerId), ...patch };
+      const memory = { ...memoryOf(minerId), ...patch };
       const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
       if (other !== undefined && other !== minerId)
         throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to miner ${other}`);
       const { miner_id, ...columns } = toRow(memory);
-      connection.write((run) =>
+      sqlite.write((run) =>
         run(
           tables
             .insertInto("rig_memory")
@@ -144,7 +144,7 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
   records: JSON.stringify(memory.records),
 });
 
-/** What no longer fits the schema is learnt again from the rig. */
+/** A value that no longer fits the schema is dropped; the rig is asked again. */
 const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typeof readShapes>): RigMemory => ({
   minerId: row.miner_id,
   uid: row.uid,
@@ -159,17 +159,17 @@ const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typ
   records: read(Records, row.records) ?? noRecords,
 });
 
-/** Rigs of one model have the same controls and layout: each text is read once, and what it says is shared. */
+/** Rigs of one model have the same controls and layout: each text is parsed once, and the value is shared. */
 const readShapes = () => ({
-  controls: once((json) => read(z.array(Control), json)),
-  layout: once((json) => read(Layout, json)),
+  controls: memoized((json) => read(z.array(Control), json)),
+  layout: memoized((json) => read(Layout, json)),
 });
 
-const once = <T>(work: (text: string) => T): ((text: string) => T) => {
-  const known = new Map<string, T>();
+const memoized = <T>(work: (text: string) => T): ((text: string) => T) => {
+  const values = new Map<string, T>();
   return (text) => {
-    const value = known.get(text) ?? work(text);
-    known.set(text, value);
+    const value = values.get(text) ?? work(text);
+    values.set(text, value);
     return value;
   };
 };

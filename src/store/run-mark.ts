@@ -3,44 +3,44 @@ import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { unlessFull } from "./deferred-delete.ts";
 import type { Run, SqliteConnection } from "./sqlite-connection.ts";
 
-/** Tables whose rows may wait in memory while the store cannot be written. */
-type Waiting = "command" | "notification";
+/** Tables whose rows are kept in memory while the store cannot be written. */
+type BufferedTable = "command" | "notification";
 
-/** What the last run left. */
+/** The last run of the service. */
 export interface LastRun {
   /**
-   * Whether this store is as the last run left it. False for a copy of an earlier moment, as a restored backup is: since
-   * then anything may have been sent. False too where nothing tells, as on another machine.
+   * Whether this store is as the last run left it. False for a restored backup: anything may have been sent since. Also
+   * false if it is unknown, as on another machine.
    */
-  readonly isKnown: boolean;
-  /** When it sent something last, epoch ms; null when nothing tells. */
+  readonly isUnchanged: boolean;
+  /** When it last sent a command, epoch ms; null if unknown. */
   readonly sentAt: number | null;
-  /** The last id given in a table, also where its row was never written. */
-  lastId(table: Waiting): number;
+  /** The last id used in a table, even if its row was never written. */
+  lastId(table: BufferedTable): number;
 }
 
 /**
- * A file beside the store counts what is sent, as the store itself does. A backup holds the store alone, so one that is
- * restored counts less than the file, or belongs to an earlier run. Written to the store first: a killed process leaves
- * a store that counts no less than its file. The file also holds ids that are given to rows which are not on disk.
+ * A file beside the store counts what is sent, as the store itself does. A backup contains only the store, so a restored
+ * one has a lower count than the file, or belongs to an earlier run. The store is written first, so that after a kill its
+ * count is no lower than the file's. The file also contains the last ids of rows that are not on disk.
  */
 export interface RunMark {
   readonly last: LastRun;
-  /** A new run begins: what the last one left is settled. */
+  /** Begins a new run, after the open rows of the last one are settled. */
   begin(): void;
-  /** Something is about to be sent; `save` and `publish` before it is. */
-  sending(): void;
-  /** Within a transaction of the store: what is not in it yet. */
+  /** Counts a command that is about to be sent; call `save` and `publish` before sending it. */
+  countSend(): void;
+  /** Saves the count, within a transaction of the store. */
   save(run: Run): void;
-  /** After the transaction, whether it could be written or not. Never throws. */
+  /** Call it after the transaction, even if that failed. Never throws. */
   publish(written: boolean): void;
-  /** An id was given to a row that waits in memory. */
-  gave(table: Waiting, id: number): void;
+  /** A row that is only in memory has this id. */
+  idGiven(table: BufferedTable, id: number): void;
   close(): void;
 }
 
-/** More rows than ever wait in memory: ids that may have been given are passed over. */
-const passedOver = 20_000;
+/** Ids that may be in use are skipped: more than rows are ever kept in memory. */
+const skippedIds = 20_000;
 
 interface Content {
   readonly id: string;
@@ -51,19 +51,19 @@ interface Content {
 
 /** `file`: null for a store in memory. */
 export const openRunMark = async (
-  connection: SqliteConnection,
+  sqlite: SqliteConnection,
   file: string | null,
   now: () => number,
 ): Promise<RunMark> => {
-  const { tables } = connection;
+  const { tables } = sqlite;
   const row = await tables.selectFrom("run").selectAll().executeTakeFirst();
-  const beside = file === null ? null : contentOf(file);
-  const isKnown = row !== undefined && beside?.id === row.id && row.sent >= beside.sent;
-  const sequence = connection.prepare("select seq from sqlite_sequence where name = ?");
-  const lastId = (table: Waiting): number => {
+  const fileContent = file === null ? null : contentOf(file);
+  const isUnchanged = row !== undefined && fileContent?.id === row.id && row.sent >= fileContent.sent;
+  const sequence = sqlite.prepare("select seq from sqlite_sequence where name = ?");
+  const lastId = (table: BufferedTable): number => {
     const seq = Number(sequence.get(table)?.seq ?? 0);
     if (row === undefined) return seq;
-    return isKnown && beside !== null ? Math.max(seq, beside[table]) : seq + passedOver;
+    return isUnchanged && fileContent !== null ? Math.max(seq, fileContent[table]) : seq + skippedIds;
   };
 
   let content: Content = { id: randomUUID(), sent: 0, command: 0, notification: 0 };
@@ -87,7 +87,7 @@ export const openRunMark = async (
     descriptor = null;
   };
 
-  /** In place, so that a full disk keeps nobody from it; a file that cannot be written must not be believed later. */
+  /** Overwrites in place, which works on a full disk; a file that cannot be written is deleted, so that it is not trusted. */
   const write = (): void => {
     if (descriptor === null || file === null) return;
     try {
@@ -99,16 +99,16 @@ export const openRunMark = async (
   };
 
   return {
-    last: { isKnown, sentAt: row?.time ?? null, lastId },
+    last: { isUnchanged, sentAt: row?.time ?? null, lastId },
 
     begin: () => {
-      // A service also starts on a full disk; the next run then knows nothing of this one until something is written.
-      isSaved = unlessFull(() => connection.write(save));
+      // A service also starts on a full disk; until something is written, the next run knows nothing of this one.
+      isSaved = unlessFull(() => sqlite.write(save));
       descriptor = file === null ? null : open(file);
       write();
     },
 
-    sending: () => {
+    countSend: () => {
       content = { ...content, sent: content.sent + 1 };
       isSaved = false;
     },
@@ -120,7 +120,7 @@ export const openRunMark = async (
       write();
     },
 
-    gave: (table, id) => {
+    idGiven: (table, id) => {
       content = { ...content, [table]: id };
       write();
     },
@@ -129,7 +129,7 @@ export const openRunMark = async (
   };
 };
 
-/** null where there is no space for it; the next run then does not know this one. */
+/** null if there is no space; the next run then knows nothing of this one. */
 const open = (file: string): number | null => {
   try {
     rmSync(file, { force: true });

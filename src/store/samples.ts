@@ -14,48 +14,48 @@ import {
 } from "./packed-samples.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** Samples of 20 s lie together, by miner (migrations.ts says why). */
+/** Samples of 20 s are stored together, by miner (migrations.ts says why). */
 const span = 20_000;
 const hour = 3_600_000;
 const day = 86_400_000;
 
-/** How long after its end an hour is packed, for samples that come late. */
-const grace = 120_000;
-/** Miners for one step of packing or folding: about 1,500 samples, some 10 ms. */
+/** An hour is packed this long after its end, for late samples. */
+const graceMs = 120_000;
+/** Miners per step of packing or folding: about 1,500 samples, some 10 ms. */
 const minersPerStep = 4;
-/** Samples for one transaction: some 10 ms. */
-const appendedAtOnce = 5_000;
-/** Samples that wait for a store that cannot be written; the oldest go first. */
-const waitingLimit = 100_000;
+/** Samples per transaction: some 10 ms. */
+const appendBatch = 5_000;
+/** Samples kept in memory while the store cannot be written; the oldest are dropped. */
+const unwrittenLimit = 100_000;
 
-/** History: every sample of the last days, hourly means before that. */
+/** History: every sample of the last days, and hourly means before that. */
 export interface Samples {
   /**
-   * Synchronous, in one transaction. What cannot be written waits, bounded, for the next call; throws store.full
-   * unless another program merely holds the file for the moment.
+   * Synchronous. Samples that cannot be written are kept, up to a limit, for the next call; throws store.full unless
+   * another program has the file locked for the moment.
    */
   append(rows: readonly Sample[]): void;
-  /** One step of moving finished hours into packed rows; true while there is more to do. */
+  /** Moves finished hours into packed rows, one step at a time; true while there is more to do. */
   pack(now: number): boolean;
   /**
-   * One step of turning days older than `raw` days into hourly means, and dropping means older than `hourly` days, the
-   * newest days on record excepted, as many as that.
+   * One step of turning days older than `raw` days into hourly means, and of dropping means older than `hourly` days;
+   * the newest `hourly` days on record are always kept.
    */
   prune(now: number, keep: { readonly raw: number; readonly hourly: number }): boolean;
   /** One miner's samples with `from` <= time < `to`, oldest first. */
   read(minerId: number, from: number, to: number): Sample[];
-  /** The same in numbers, in no order. */
+  /** The same as numbers, in no order. */
   each(minerId: number, from: number, to: number, take: TakeSample): void;
-  /** About how many `read` would give, without reading them; no less, but for what waits to be written. */
+  /** An upper estimate of what `read` returns, without reading; unwritten samples are not counted. */
   count(minerId: number, from: number, to: number): number;
   forget(minerId: number): void;
-  /** Removes what could not be removed before. Throws store.full. */
+  /** Deletes what could not be deleted before, and writes unwritten samples. Throws store.full. */
   flush(): void;
 }
 
 /**
- * The values of a table's first key column from $from to $to that are really there, by leaps through the index; the
- * table is then read by (value, miner), so nothing is ever scanned.
+ * The existing values of a table's first key column from $from to $to, by leaps through the index; the table is then
+ * read by (value, miner), so it is never scanned.
  */
 const leaps = (table: string, column: string): string => `(
   with recursive leap(value) as (
@@ -65,21 +65,21 @@ const leaps = (table: string, column: string): string => `(
   )
   select value from leap where value <= $to)`;
 
-/** By name, as Node 22.13 does not take ?1 by position. */
+/** Named parameters, because Node 22.13 does not bind ?1 by position. */
 const keys = (unit: number, miner: number, from: number, to: number) => ({
   from: Math.floor(from / unit),
   to: Math.floor(to / unit),
   miner,
 });
 
-/** By length, as the bytes are not read. */
+/** Computed from the length, without reading the bytes. */
 const packedSamples = `sum((length(samples) - 1) / ${sampleSize})`;
 
 const miners = (table: string, column: string): string =>
   `select distinct miner_id from ${table} where ${column} = ? order by miner_id limit ${minersPerStep}`;
 
-export const openSamples = (connection: SqliteConnection): Samples => {
-  const prepare = (sql: string): StatementSync => connection.prepare(sql);
+export const openSamples = (sqlite: SqliteConnection): Samples => {
+  const prepare = (sql: string): StatementSync => sqlite.prepare(sql);
   const spans = `span in ${leaps("sample", "span")} and miner_id = $miner`;
   const hours = `hour in ${leaps("sample_hour", "hour")} and miner_id = $miner`;
   const days = `day in ${leaps("sample_day", "day")} and miner_id = $miner`;
@@ -101,7 +101,7 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     saveDay: prepare("insert or replace into sample_day values (?, ?, ?)"),
     dropDays: prepare(`delete from sample_day where ${days}`),
     firstDay: prepare("select min(day) as first from sample_day"),
-    // By leaps, from the newest on.
+    // By leaps, from the newest day back.
     daysOnRecord: prepare(
       `with recursive leap(value) as (
         select max(day) from sample_day
@@ -116,7 +116,7 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     ),
   };
 
-  let waiting: readonly Sample[] = [];
+  let unwritten: readonly Sample[] = [];
 
   const recent = (minerId: number, from: number, to: number): Sample[] =>
     statements.recent.all(keys(span, minerId, from, to)).map(sample);
@@ -136,10 +136,10 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     const inside: TakeSample = (time, hashrate, power, temperature, energy) => {
       if (time >= from && time < to) take(time, hashrate, power, temperature, energy);
     };
-    connection.read(() => {
+    sqlite.read(() => {
       takePacked(statements.days, day, keys(day, minerId, from, to), inside);
       takePacked(statements.hours, hour, keys(hour, minerId, from, to), inside);
-      for (const row of [...recent(minerId, from, to), ...waiting.filter((one) => one.minerId === minerId)])
+      for (const row of [...recent(minerId, from, to), ...unwritten.filter((one) => one.minerId === minerId)])
         takeSample(row, inside);
     });
   };
@@ -163,15 +163,15 @@ export const openSamples = (connection: SqliteConnection): Samples => {
   };
 
   /**
-   * One step of dropping the first day, when it is before `before`. As many newer days must be on record as are kept:
-   * a clock that leaps ahead, or once stood wrong, costs no history.
+   * One step of dropping the first day, if it is before `before` and at least `kept` newer days are on record: a clock that
+   * jumps ahead, or was once wrong, costs no history.
    */
   const dropDay = (before: number, kept: number): boolean => {
-    const first = connection.read(() => statements.firstDay.get()?.first);
+    const first = sqlite.read(() => statements.firstDay.get()?.first);
     if (typeof first !== "number" || first >= before) return false;
-    const oldestKept = connection.read(() => statements.daysOnRecord.get(Math.ceil(kept))?.first);
+    const oldestKept = sqlite.read(() => statements.daysOnRecord.get(Math.ceil(kept))?.first);
     if (typeof oldestKept !== "number" || first >= oldestKept) return false;
-    connection.write(() => statements.dropDay.run({ day: first }));
+    sqlite.write(() => statements.dropDay.run({ day: first }));
     return true;
   };
 
@@ -179,27 +179,27 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     statement.all(first).map((row) => integer(row.miner_id));
 
   const insert = (rows: readonly Sample[]): void =>
-    connection.write(() => {
+    sqlite.write(() => {
       for (const { minerId, time, hashrate, power, temperature, energy } of rows.toSorted(
         (a, b) => a.minerId - b.minerId,
       ))
         statements.append.run(Math.floor(time / span), minerId, time, hashrate, power, temperature, energy);
     });
 
-  const removal = deferredDelete(connection, (_run, minerId) => {
+  const removal = deferredDelete(sqlite, (_run, minerId) => {
     for (const drop of [statements.dropRecent, statements.dropHours, statements.dropDays])
       drop.run(keys(1, minerId, 0, Number.MAX_SAFE_INTEGER));
   });
 
   const append = (rows: readonly Sample[]): void => {
-    const batch = waiting.length === 0 ? rows : [...waiting, ...rows];
+    const batch = unwritten.length === 0 ? rows : [...unwritten, ...rows];
     let written = 0;
     try {
-      for (; written < batch.length; written += appendedAtOnce) insert(batch.slice(written, written + appendedAtOnce));
+      for (; written < batch.length; written += appendBatch) insert(batch.slice(written, written + appendBatch));
     } catch (error) {
       if (!(error instanceof Error && isBusy(error.cause))) throw error;
     } finally {
-      waiting = batch.slice(Math.max(written, batch.length - waitingLimit));
+      unwritten = batch.slice(Math.max(written, batch.length - unwrittenLimit));
     }
   };
 
@@ -207,22 +207,22 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     append,
 
     pack: (now) => {
-      const first = connection.read(() => statements.firstSpan.get()?.first);
+      const first = sqlite.read(() => statements.firstSpan.get()?.first);
       if (typeof first !== "number") return false;
       const index = Math.floor((first * span) / hour);
-      if ((index + 1) * hour + grace > now) return false;
-      connection.write(() => {
+      if ((index + 1) * hour + graceMs > now) return false;
+      sqlite.write(() => {
         for (const minerId of minersOf(statements.minersOfSpan, first)) packHour(minerId, index);
       });
       return true;
     },
 
     prune: (now, { raw, hourly }) => {
-      const first = connection.read(() => statements.firstHour.get()?.first);
+      const first = sqlite.read(() => statements.firstHour.get()?.first);
       const index = typeof first === "number" ? Math.floor((first * hour) / day) : Number.POSITIVE_INFINITY;
       const fold = typeof first === "number" && (index + 1) * day <= now - raw * day;
       if (fold)
-        connection.write(() => {
+        sqlite.write(() => {
           for (const minerId of minersOf(statements.minersOfHour, first)) foldDay(minerId, index);
         });
       return dropDay(Math.floor((now - hourly * day) / day), hourly) || fold;
@@ -231,14 +231,14 @@ export const openSamples = (connection: SqliteConnection): Samples => {
     read: (minerId, from, to) => {
       const samples: Sample[] = [];
       each(minerId, from, to, collecting(samples, minerId));
-      // A sample may come after its hour was packed.
+      // A sample may arrive after its hour was packed.
       return samples.sort((a, b) => a.time - b.time);
     },
 
     each,
 
     count: (minerId, from, to) =>
-      connection.read(
+      sqlite.read(
         () =>
           integer(statements.daySizes.get(keys(day, minerId, from, to))?.samples) +
           integer(statements.hourSizes.get(keys(hour, minerId, from, to))?.samples) +
@@ -246,7 +246,7 @@ export const openSamples = (connection: SqliteConnection): Samples => {
       ),
 
     forget: (minerId) => {
-      waiting = waiting.filter((each) => each.minerId !== minerId);
+      unwritten = unwritten.filter((each) => each.minerId !== minerId);
       removal.forget(minerId);
     },
 

@@ -1,27 +1,27 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
+import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, sql } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
-import { isFull, readingFailure, spentReserve, writingFailure } from "./failures.ts";
+import { diskFull, isFull, readingFailure, writingFailure } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
 export interface Written {
   readonly changes: number;
-  /** The id of the row, where the table gives one. */
+  /** The id of the row, if the table generates one. */
   readonly id: number;
 }
 export type Run = (query: Compilable) => Written;
 
 /**
- * FULL: a commit survives the loss of power. NORMAL: it survives the death of the process, and the loss of power may
- * take the last ones (never the file's soundness). Source: sqlite.org/pragma.html#pragma_synchronous, for WAL.
+ * FULL: a commit survives a power failure. NORMAL: it survives a crash of the process; a power failure may undo the last
+ * commits, but never damages the file. Source: sqlite.org/pragma.html#pragma_synchronous, for WAL.
  */
 export type Durability = "full" | "normal";
 
 export interface ConnectionOptions {
   readonly durability: Durability;
-  /** ms that a write waits, with everything else, while another program holds the file. */
-  readonly patience: number;
+  /** A write blocks the process for up to this long while another program has the file locked. */
+  readonly busyTimeoutMs: number;
   readonly reserve: DiskReserve;
 }
 
@@ -38,11 +38,11 @@ export class SqliteConnection {
   readonly #reserve: DiskReserve;
   #open = true;
 
-  constructor(file: string, { durability, patience, reserve }: ConnectionOptions) {
+  constructor(file: string, { durability, busyTimeoutMs, reserve }: ConnectionOptions) {
     this.file = file;
     this.#reserve = reserve;
     this.#database = new DatabaseSync(file);
-    this.#database.exec(`pragma busy_timeout = ${patience}`);
+    this.#database.exec(`pragma busy_timeout = ${busyTimeoutMs}`);
     this.#database.exec("pragma journal_mode = wal");
     this.#database.exec(`pragma synchronous = ${durability}`);
     this.#database.exec("pragma cache_size = -16000");
@@ -55,7 +55,7 @@ export class SqliteConnection {
     return this.#database.prepare(sql);
   }
 
-  /** Runs `work`, which reads with prepared statements. Throws store.refused when the file is damaged. */
+  /** Runs `work`, which reads with prepared statements. Throws store.refused if the file is damaged. */
   read<T>(work: () => T): T {
     try {
       return work();
@@ -64,10 +64,10 @@ export class SqliteConnection {
     }
   }
 
-  /** Runs `work` in one transaction, which is on disk when this returns. Throws store.full when it cannot be. */
+  /** Runs `work` in one transaction, which is on disk when this returns. Throws store.full if it cannot be written. */
   write<T>(work: (run: Run) => T): T {
     this.#checkOpen();
-    if (!this.#reserve.ready(this.#shortenLog)) throw spentReserve(this.file);
+    if (!this.#reserve.mayWrite(this.#shortenLog)) throw diskFull(this.file);
     try {
       return this.#transaction(work);
     } catch (error) {
@@ -75,13 +75,13 @@ export class SqliteConnection {
     }
   }
 
-  /** As `write`, for what deletes: on a full disk the space held in reserve is given up for it. */
+  /** Like `write`, for deletions: on a full disk the reserve is released for them. */
   free<T>(work: (run: Run) => T): T {
     this.#checkOpen();
     try {
       return this.#transaction(work);
     } catch (error) {
-      if (!isFull(error) || !this.#reserve.giveUp()) throw writingFailure(this.file, error);
+      if (!isFull(error) || !this.#reserve.release()) throw writingFailure(this.file, error);
     }
     try {
       this.#shortenLog();
@@ -114,12 +114,12 @@ export class SqliteConnection {
     }
   }
 
-  /** Takes the write-ahead log into the file and cuts it; whoever reads meanwhile, or a full disk, leaves it as it is. */
+  /** Moves the write-ahead log into the file and truncates it, unless there is a reader or the disk is full. */
   readonly #shortenLog = (): void => {
     try {
       this.#database.exec("pragma wal_checkpoint(truncate)");
     } catch {
-      // Nothing is lost: the log still holds it.
+      // Nothing is lost: the log is unchanged.
     }
   };
 
@@ -127,7 +127,7 @@ export class SqliteConnection {
     const { sql, parameters } = query.compile();
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
-    const { changes, lastInsertRowid } = statement.run(...parameters.map(input));
+    const { changes, lastInsertRowid } = statement.run(...parameters.map(sqlValue));
     return { changes: Number(changes), id: Number(lastInsertRowid) };
   };
 
@@ -135,20 +135,20 @@ export class SqliteConnection {
     try {
       this.#database.exec("rollback");
     } catch {
-      // SQLite has already rolled back (a full disk), or never began.
+      // SQLite has already rolled back (full disk), or never began.
     }
   }
 }
 
-const input = (value: unknown): SQLInputValue => {
+const sqlValue = (value: unknown): SQLInputValue => {
   if (value === null || typeof value === "number" || typeof value === "string" || value instanceof Uint8Array)
     return value;
   throw new RigbridgeError("internal", `A ${typeof value} cannot be stored`);
 };
 
 /**
- * `all()` runs a statement of any kind and returns the rows it makes, none for a write; so every statement counts as
- * a reader, and nothing depends on `columns()`, which Node 22.13 does not have.
+ * `all()` runs any statement and returns its rows, none for a write; so every statement is declared a reader, and nothing
+ * depends on `columns()`, which Node 22.13 does not have.
  */
 const forKysely = (database: DatabaseSync): SqliteDatabase => ({
   close: () => database.close(),
@@ -156,9 +156,13 @@ const forKysely = (database: DatabaseSync): SqliteDatabase => ({
     const statement = database.prepare(sql);
     return {
       reader: true,
-      all: (parameters) => statement.all(...parameters.map(input)),
-      run: (parameters) => statement.run(...parameters.map(input)),
-      iterate: (parameters) => statement.iterate(...parameters.map(input)),
+      all: (parameters) => statement.all(...parameters.map(sqlValue)),
+      run: (parameters) => statement.run(...parameters.map(sqlValue)),
+      iterate: (parameters) => statement.iterate(...parameters.map(sqlValue)),
     };
   },
 });
+
+/** For a list of any length: one statement for all lengths, and no limit on the number of parameters. */
+export const isOneOf = (column: string, ids: readonly number[]) =>
+  sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(ids)}))`;

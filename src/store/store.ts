@@ -3,7 +3,7 @@ import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
-import { type DiskReserve, giveUpReserve, noReserve, openReserve } from "./disk-reserve.ts";
+import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type Lock, lock } from "./lock.ts";
@@ -40,7 +40,7 @@ export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
 export type { Samples } from "./samples.ts";
 
-/** All that outlives the process. Ids are whole numbers that are never given twice; times are epoch ms. */
+/** Everything that outlives the process. Ids are integers that are never reused; times are epoch ms. */
 export interface Store {
   readonly miners: Collection<StoredMiner>;
   readonly groups: Collection<StoredGroup>;
@@ -60,7 +60,7 @@ export interface Store {
   readonly memory: RigMemories;
   readonly power: PowerMemories;
   readonly samples: Samples;
-  /** Writes what could not be written before, as while the disk was full. Throws store.full. */
+  /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): void;
   close(): Promise<void>;
 }
@@ -71,12 +71,12 @@ export interface StoreOptions {
   readonly now: () => number;
 }
 
-/** External miners count from 1000000001 (2.2 of the API document). */
+/** Ids of external miners start at 1000000001 (2.2 of the API document). */
 const beforeMiners = 1_000_000_000;
 
 /**
- * Opens the store, and makes it when there is none. Throws store.refused, having changed nothing, when the file is
- * no store, of a newer version, damaged, out of reach, or held by another service.
+ * Opens the store, or creates it. Throws store.refused, having changed nothing, if the file is not a store, is of a newer
+ * version, damaged, inaccessible, or in use by another service.
  */
 export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => {
   if (file === ":memory:") return build(":memory:", now, { release: () => undefined }, noReserve);
@@ -84,44 +84,44 @@ export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => 
   try {
     return await openFile(path, now, false);
   } catch (error) {
-    if (!isFull(error) || !giveUpReserve(path)) throw openingFailure(path, error);
+    if (!isFull(error) || !releaseReserve(path)) throw openingFailure(path, error);
   }
   return openFile(path, now, true).catch((error: unknown) => {
     throw openingFailure(path, error);
   });
 };
 
-/** `spent`: whether the disk is so full that the reserve had to be given up for this. */
-const openFile = async (path: string, now: () => number, spent: boolean): Promise<Store> => {
-  const held = lock(path);
+/** `reserveReleased`: the disk is full, and the reserve was released to open the store. */
+const openFile = async (path: string, now: () => number, reserveReleased: boolean): Promise<Store> => {
+  const storeLock = lock(path);
   try {
     inspect(path);
     createPrivate(path);
     mark(path);
-    return await build(path, now, held, openReserve(path, spent));
+    return await build(path, now, storeLock, openReserve(path, reserveReleased));
   } catch (error) {
-    held.release();
+    storeLock.release();
     throw error;
   }
 };
 
 /**
- * What a person declares or adds goes over one connection and survives the loss of power; what the service notes by
- * itself, often, goes over another and survives the death of the process. They share no table, so that in memory each
- * has a database of its own.
+ * What a user declares or adds is written on a connection that survives a power failure; what the service records often
+ * is written on a faster one that survives a crash of the process. They share no table, so in memory each has a database
+ * of its own.
  */
-const build = async (path: string, now: () => number, held: Lock, reserve: DiskReserve): Promise<Store> => {
-  const declared = new SqliteConnection(path, { durability: "full", patience: 2_000, reserve });
-  const noted = new SqliteConnection(path, { durability: "normal", patience: 100, reserve });
+const build = async (path: string, now: () => number, storeLock: Lock, reserve: DiskReserve): Promise<Store> => {
+  const durable = new SqliteConnection(path, { durability: "full", busyTimeoutMs: 2_000, reserve });
+  const fast = new SqliteConnection(path, { durability: "normal", busyTimeoutMs: 100, reserve });
   const close = () => {
-    noted.close();
-    declared.close();
-    held.release();
+    fast.close();
+    durable.close();
+    storeLock.release();
   };
   try {
-    await migrate(declared.tables);
-    if (path === ":memory:") await migrate(noted.tables);
-    return await assemble(declared, noted, now, close);
+    await migrate(durable.tables);
+    if (path === ":memory:") await migrate(fast.tables);
+    return await assemble(durable, fast, now, close);
   } catch (error) {
     close();
     throw error;
@@ -129,14 +129,14 @@ const build = async (path: string, now: () => number, held: Lock, reserve: DiskR
 };
 
 const assemble = async (
-  declared: SqliteConnection,
-  noted: SqliteConnection,
+  durable: SqliteConnection,
+  fast: SqliteConnection,
   now: () => number,
   close: () => void,
 ): Promise<Store> => {
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
-    openCollection(declared, { name, schema, after });
-  // First of all: a row that is none is refused before anything is changed.
+    openCollection(durable, { name, schema, after });
+  // First, so that an invalid row is refused before anything is changed.
   const declaredRows = {
     miners: await collection("miner", StoredMiner, beforeMiners),
     groups: await collection("group", StoredGroup),
@@ -150,15 +150,15 @@ const assemble = async (
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
   };
-  const mark = await openRunMark(noted, noted.file === ":memory:" ? null : `${noted.file}.run`, now);
-  const activePools = await openActivePools(noted);
-  const memory = await openRigMemories(noted);
-  const power = await openPowerMemories(noted);
-  const samples = openSamples(noted);
-  // Before the commands are opened: it looks at what the last run left of them.
-  const bulkActions = await openBulkActions(noted, mark, now);
-  const notifications = await openNotifications(noted, mark, now);
-  const commands = await openCommands(noted, mark, now);
+  const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
+  const activePools = await openActivePools(fast);
+  const memory = await openRigMemories(fast);
+  const power = await openPowerMemories(fast);
+  const samples = openSamples(fast);
+  // Before the commands, because it reads the state in which the last run left them.
+  const bulkActions = await openBulkActions(fast, mark, now);
+  const notifications = await openNotifications(fast, mark, now);
+  const commands = await openCommands(fast, mark, now);
   mark.begin();
   const flush = (): void => {
     for (const part of [activePools, memory, power, samples, notifications, commands]) part.flush();

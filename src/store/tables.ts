@@ -2,26 +2,26 @@ import type { Generated } from "kysely";
 import type { bulkStates, CommandState, jobStates } from "../contract/resources.ts";
 
 /**
- * The tables of the store (migrations.ts makes them). They are STRICT, so SQLite itself keeps the column types true;
- * columns that hold JSON are checked by a schema when they are read. Times are epoch ms, flags 0 and 1.
+ * The tables of the store, created by migrations.ts. They are STRICT, so SQLite itself enforces the column types; JSON
+ * columns are checked by a schema when they are read. Times are epoch ms, flags 0 and 1.
  */
 export interface Tables {
-  /** Every row of every collection: small, read once at opening, so one document each is enough. */
+  /** The rows of all collections: small, and read once at opening, so a JSON document each is enough. */
   resource: {
     collection: string;
     id: number;
     owner: "file" | "store";
-    /** What the configuration file calls it; null for what came over the API. */
+    /** Its key in the configuration file; null for one added over the API. */
     key: string | null;
     disabled: number;
     /** JSON */
     value: string;
   };
-  /** What was learnt of a rig's power, and what its rules need to know; JSON. */
+  /** What was learnt about a rig's power, and what its rules need; JSON. */
   power_memory: { miner_id: number; value: string };
-  /** The run of the service that last had the store, and what it has sent (run-mark.ts). One row. */
+  /** The run of the service that last used the store, and how much it sent (run-mark.ts). One row. */
   run: { only: number; id: string; sent: number; time: number };
-  /** The last id a collection gave out, so that none is given twice. */
+  /** The last id of a collection, so that none is reused. */
   sequence: { collection: string; last: number };
   notification: {
     id: Generated<number>;
@@ -68,7 +68,7 @@ export interface Tables {
     miner_id: number;
     /** In the order of the request. */
     position: number;
-    /** Null until there is one. */
+    /** Null until it has one. */
     command_id: number | null;
     state: (typeof bulkStates)[number];
     message: string;
@@ -91,9 +91,9 @@ export interface Tables {
     /** JSON */
     records: string;
   };
-  /** Beside the memory, because it is written often and the memory is large. */
+  /** Separate from the memory, because it is written often and the memory is large. */
   rig_energy: { miner_id: number; energy: number };
-  /** Samples of about the last hour, as they came. */
+  /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */
     span: number;

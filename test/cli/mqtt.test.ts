@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
-import { listenAt, startMosquitto } from "../mqtt/mosquitto.ts";
+import { startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { rigbridge, running } from "./command.ts";
 
 const cleanup: (() => unknown)[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 async function place() {
   const mosquitto = await startMosquitto();
   cleanup.push(() => mosquitto.stop());
-  const listener = await listenAt(mosquitto.url);
+  const listener = await subscribeAt(mosquitto.url);
   cleanup.push(() => listener.close());
   const folder = mkdtempSync(join(tmpdir(), "rigbridge-mqtt-"));
   cleanup.push(() => rmSync(folder, { recursive: true }));
@@ -40,7 +40,7 @@ test("rigbridge mqtt ends with a sentence when another takes its place", async (
   const second = await running(args, /Connected/);
   const { code, stdout } = await first.ended;
   expect(code).toBe(1);
-  expect(stdout).toContain("Another bridge is at the broker");
+  expect(stdout).toContain("Another bridge uses the broker");
   second.signal("SIGTERM");
   await second.ended;
 });

@@ -1,12 +1,17 @@
 import type { ResponsePacket } from "multicast-dns";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type AnnounceOptions, type Announcing, announceService, reachedAt } from "../../src/discovery/announce.ts";
+import {
+  type AnnouncedService,
+  type AnnounceOptions,
+  announcedAddresses,
+  announceService,
+} from "../../src/discovery/announce.ts";
 import { rigbridgeType } from "../../src/discovery/records.ts";
 import { within } from "../until.ts";
 import { garbage } from "./garbage.ts";
 import { listener, onLoopback, send, testWithMulticast } from "./multicast.ts";
 
-const open: Announcing[] = [];
+const open: AnnouncedService[] = [];
 afterEach(async () => {
   for (const announcing of open.splice(0)) await announcing.close();
 });
@@ -32,7 +37,7 @@ const ttls = ({ answers }: ResponsePacket): number[] =>
 const isGoodbye = (packet: ResponsePacket): boolean => isAbout(packet) && ttls(packet).every((ttl) => ttl === 0);
 const isThere = (packet: ResponsePacket): boolean => isAbout(packet) && !isGoodbye(packet);
 
-describe("where a server is reached from the network", () => {
+describe("the addresses of a server in the network", () => {
   const own = ["192.168.1.5", "10.0.0.5"];
   test.each<[string, readonly string[]]>([
     ["0.0.0.0", own],
@@ -44,12 +49,12 @@ describe("where a server is reached from the network", () => {
     ["203.0.113.5", []],
     ["fd00::2", []],
   ])("when it listens at %s", (host, addresses) => {
-    expect(reachedAt(host, own)).toEqual(addresses);
+    expect(announcedAddresses(host, own)).toEqual(addresses);
   });
 });
 
 describe("a service that announces itself", () => {
-  testWithMulticast("says so when it starts, and once more", async () => {
+  testWithMulticast("sends its announcement at the start, and once more", async () => {
     const { heard, hears } = await listener();
     await announce();
     await hears(isThere, "the service to announce itself");
@@ -62,22 +67,22 @@ describe("a service that announces itself", () => {
     ]);
   });
 
-  testWithMulticast("takes it back when it closes", async () => {
+  testWithMulticast("withdraws it when it closes", async () => {
     const { heard, hears } = await listener();
     const { announcing } = await announce();
     await hears(isThere, "the service to announce itself");
     await announcing.close();
-    const goodbye = await hears(isGoodbye, "the service to say goodbye");
+    const goodbye = await hears(isGoodbye, "the service to withdraw its announcement");
     expect(goodbye.answers).toMatchObject([{ type: "PTR" }, { type: "SRV" }, { type: "TXT" }, { type: "A" }]);
     expect(heard.at(-1)).toBe(goodbye);
   });
 
-  testWithMulticast("answers who asks, however often, once a second", async () => {
+  testWithMulticast("answers queries at most once a second", async () => {
     const { mdns, heard, hears } = await listener();
     let time = 0;
     await announce({ now: () => time });
     for (let asked = 0; asked < 50; asked += 1) mdns.query(rigbridgeType, "PTR");
-    // Said unasked, said again, and the answer.
+    // The announcement, its repetition, and the answer.
     await hears(() => heard.filter(isThere).length === 3, "the first answer after both announcements");
     time = 1_000;
     mdns.query(rigbridgeType, "PTR");
@@ -100,19 +105,19 @@ describe("a service that announces itself", () => {
   testWithMulticast("follows networks that come and go", async () => {
     const { heard, hears } = await listener();
     let interfaces: readonly string[] = [];
-    await announce({ interfaces: () => interfaces, lookEvery: 10 });
+    await announce({ interfaces: () => interfaces, recheckMs: 10 });
     expect(heard).toEqual([]);
     interfaces = onLoopback.interfaces;
     await hears(isThere, "the service to announce itself");
     interfaces = [];
-    await hears(isGoodbye, "the service to say goodbye");
+    await hears(isGoodbye, "the service to withdraw its announcement");
   });
 
-  test("says once in the log where it cannot be announced, and goes on", async () => {
+  test("logs once where it cannot be announced, and continues", async () => {
     let looked = 0;
     const seen = Promise.withResolvers<void>();
     const { announcing, warn } = await announce({
-      lookEvery: 5,
+      recheckMs: 5,
       interfaces: () => {
         looked += 1;
         if (looked === 4) seen.resolve();

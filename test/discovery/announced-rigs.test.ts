@@ -41,24 +41,24 @@ describe("listening on loopback", () => {
   testWithMulticast("hears what announces itself, once however often it says so", async () => {
     const records = [service, { ...address, data: "127.3.4.5" }];
     await responder("_http._tcp.local", () => ({ answers: [pointer], additionals: records }));
-    const heard = await listenForRigs({ ...onLoopback, signal: never, patience: 1_500 });
+    const heard = await listenForRigs({ ...onLoopback, signal: never, timeoutMs: 1_500 });
     expect(heard).toEqual({ announced: [{ host: "127.3.4.5", port: 8080 }], notes: [] });
   });
 
   test("hears nothing where nothing answers", async () => {
-    const heard = await listenForRigs({ ...onLoopback, signal: never, patience: 50 });
+    const heard = await listenForRigs({ ...onLoopback, signal: never, timeoutMs: 50 });
     expect(heard.announced).toEqual([]);
   });
 
   test("ends when it is told to", async () => {
     const stopping = new AbortController();
-    const heard = listenForRigs({ ...onLoopback, signal: stopping.signal, patience: 3_600_000 });
+    const heard = listenForRigs({ ...onLoopback, signal: stopping.signal, timeoutMs: 3_600_000 });
     stopping.abort();
     expect((await within(heard, "the listening to end")).announced).toEqual([]);
   });
 
   test("says on which interface it could not ask, and asks nowhere else instead", async () => {
-    const heard = await listenForRigs({ interfaces: ["198.51.100.7"], signal: never, patience: 50 });
+    const heard = await listenForRigs({ interfaces: ["198.51.100.7"], signal: never, timeoutMs: 50 });
     expect(heard).toEqual({
       announced: [],
       notes: [expect.stringMatching(/^mDNS could not be used on 198\.51\.100\.7: /)],

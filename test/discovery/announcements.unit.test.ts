@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { announcementsIn, type Records } from "../../src/discovery/announcements.ts";
-import { asksFor, type Offer, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
+import { type AnnouncedEndpoint, asksFor, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
 
-const offer: Offer = { id: "0a1b2c3d", address: "192.168.1.5", port: 17790, version: "1.2.3" };
+const offer: AnnouncedEndpoint = { id: "0a1b2c3d", address: "192.168.1.5", port: 17790, version: "1.2.3" };
 
-/** As a neighbour hears it: texts are bytes on the wire. */
+/** As a neighbour receives it: texts are bytes on the wire. */
 function heard(records = recordsOf(offer)): Records {
   const answers = records.answers.map((each) =>
     each.type === "TXT" ? { ...each, data: [each.data].flat().map((text) => Buffer.from(text)) } : each,
@@ -12,10 +12,10 @@ function heard(records = recordsOf(offer)): Records {
   return { answers };
 }
 
-describe("what a Rigbridge announces", () => {
+describe("the announcement of a Rigbridge", () => {
   const { answers } = recordsOf(offer);
 
-  test("is read as what it is", () => {
+  test("is read back correctly", () => {
     const [announcement, ...more] = announcementsIn(heard(), "192.168.1.5", rigbridgeType);
     expect(more).toEqual([]);
     expect(announcement).toMatchObject({ hosts: ["192.168.1.5"], port: 17790 });
@@ -23,17 +23,17 @@ describe("what a Rigbridge announces", () => {
     expect(announcement?.text.get("version")).toBe("1.2.3");
   });
 
-  test("is its name, its version and its path, and nothing else", () => {
+  test("contains its name, version and path, and nothing else", () => {
     const text = answers.find(({ type }) => type === "TXT");
     expect(text).toMatchObject({ data: [expect.stringMatching(/^name=./), "version=1.2.3", "path=/api"] });
   });
 
-  test("is under names that DNS takes", () => {
+  test("uses valid DNS names", () => {
     const labels = answers.flatMap(({ name }) => name.split("."));
     expect(labels.filter((each) => each === "" || Buffer.byteLength(each) > 63)).toEqual([]);
   });
 
-  test("is taken back with records that are kept for no time", () => {
+  test("is withdrawn with records of TTL 0", () => {
     expect(announcementsIn(heard(recordsOf(offer, 0)), "192.168.1.5", rigbridgeType)).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe("what a Rigbridge announces", () => {
     ["_http._tcp.local", "PTR", false],
     ["__proto__", "PTR", false],
     ["", "PTR", false],
-  ])("is asked for by %s %s: %s", (name, type, isAsked) => {
+  ])("is queried by %s %s: %s", (name, type, isAsked) => {
     // As a packet has it, whatever number the type has there.
     const question = Object.assign({ name, type: "A" } as const, { type });
     expect(asksFor([question], offer)).toBe(isAsked);
@@ -70,12 +70,12 @@ describe("an announcement", () => {
     );
 
   test.each<[string, Records["answers"], string, string[]]>([
-    ["is of the private addresses that it names", [pointer, place, at("10.1.2.3")], "192.168.1.9", ["10.1.2.3"]],
-    ["is of its sender where it names none", [pointer, place], "192.168.1.9", ["192.168.1.9"]],
-    ["is of no public address", [pointer, place, at("8.8.8.8")], "192.168.1.9", []],
-    ["is of no public sender", [pointer, place], "203.0.113.9", []],
-    ["is of no address where clouds keep secrets", [pointer, place, at("169.254.169.254")], "192.168.1.9", []],
-    ["is of no group", [pointer, place, at("224.0.0.251")], "192.168.1.9", []],
+    ["has the private addresses that it names", [pointer, place, at("10.1.2.3")], "192.168.1.9", ["10.1.2.3"]],
+    ["has its sender's address if it names none", [pointer, place], "192.168.1.9", ["192.168.1.9"]],
+    ["has no public address", [pointer, place, at("8.8.8.8")], "192.168.1.9", []],
+    ["has no public sender", [pointer, place], "203.0.113.9", []],
+    ["has no address of a cloud's metadata service", [pointer, place, at("169.254.169.254")], "192.168.1.9", []],
+    ["has no multicast address", [pointer, place, at("224.0.0.251")], "192.168.1.9", []],
     ["is of no host by name", [pointer, place, at("intranet.example")], "192.168.1.9", []],
     ["does not lead others to their own loopback", [pointer, place, at("127.0.0.1")], "192.168.1.9", []],
     ["on loopback may be of loopback", [pointer, place, at("127.0.0.1")], "127.0.0.1", ["127.0.0.1"]],
@@ -83,7 +83,7 @@ describe("an announcement", () => {
     expect(hostsIn(answers, sender)).toEqual(hosts);
   });
 
-  test("says what it says once: of a key that is there twice the first counts", () => {
+  test("counts the first of a repeated key", () => {
     const text = {
       type: "TXT",
       name: "garage._rigbridge._tcp.local",
@@ -98,7 +98,7 @@ describe("an announcement", () => {
     expect(announcement?.label).toBe("Garage");
   });
 
-  test("of a thousand addresses counts with four, and of a packet of thousands of records few are read", () => {
+  test("is limited to four of a thousand addresses, and few records of a large packet are read", () => {
     const addresses = Array.from({ length: 1_000 }, (_, at) => `10.0.${at >> 8}.${at & 255}`);
     expect(hostsIn([pointer, place, ...addresses.map(at)])).toHaveLength(4);
     const pointers = Array.from({ length: 5_000 }, (_, each) => ({ ...pointer, data: `${each}.${rigbridgeType}` }));

@@ -5,9 +5,9 @@ import { createServer as createTcpServer, type Server, type Socket } from "node:
 import { hostname } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { announceService } from "../../src/discovery/announce.ts";
-import { sorted } from "../../src/discovery/find.ts";
+import { byMachine } from "../../src/discovery/find.ts";
 import { findServices } from "../../src/discovery/index.ts";
-import { type Offer, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
+import { type AnnouncedEndpoint, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
 import { startTwin } from "../../src/simulator/reference/index.ts";
 import { serve } from "../http/wire.ts";
 import { ownHost } from "../own-host.ts";
@@ -21,9 +21,9 @@ afterEach(async () => {
 
 const never = new AbortController().signal;
 /** Of this machine alone. */
-const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], patience: 0 });
+const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], timeoutMs: 0 });
 /** Of the network alone. */
-const around = () => findServices({ signal: never, ports: [], patience: 1_500, ...onLoopback });
+const around = () => findServices({ signal: never, ports: [], timeoutMs: 1_500, ...onLoopback });
 const name = expect.stringMatching(hostname().split(".")[0] ?? "");
 
 async function rigbridge(host = "127.0.0.1", key?: string): Promise<{ port: number; url: string; asked(): number }> {
@@ -71,7 +71,7 @@ async function stranger(answer: (request: IncomingMessage, response: ServerRespo
 }
 
 let ids = 0;
-const offerOf = (port: number, address = strangeHost): Offer => {
+const offerOf = (port: number, address = strangeHost): AnnouncedEndpoint => {
   ids += 1;
   return { id: ids.toString(16).padStart(8, "0"), address, port, version: "9.9.9" };
 };
@@ -85,7 +85,7 @@ describe("on this machine", () => {
     ]);
   });
 
-  test("the reference product is found where it asks for no key", async () => {
+  test("Awesome Miner is found if it requires no key", async () => {
     const [free, locked] = [await startTwin({}), await startTwin({ key: "its key" })];
     open.push(
       () => free.close(),
@@ -96,24 +96,24 @@ describe("on this machine", () => {
     expect(locked.requests.paths.join()).not.toContain("key");
   });
 
-  test("nothing is found where nothing listens", async () => {
+  test("nothing is found if nothing listens", async () => {
     const { port } = await rigbridge();
     await open.pop()?.();
     expect(await here(port)).toEqual([]);
   });
 });
 
-test("what announces itself under an address of this machine is asked by loopback first", () => {
+test("a service announced at an address of this machine is probed by loopback first", () => {
   const own = { name: "own", hosts: ["192.168.1.5"], port: 17790 };
   const other = { name: "other", hosts: ["192.168.1.6"], port: 17790 };
-  expect(sorted([other, own], new Set(["192.168.1.5", "::1"]))).toEqual({
+  expect(byMachine([other, own], new Set(["192.168.1.5", "::1"]))).toEqual({
     here: [{ ...own, hosts: ["127.0.0.1", "192.168.1.5"] }],
     elsewhere: [other],
   });
 });
 
 describe("in the network", () => {
-  testWithMulticast("a Rigbridge is found that announces itself, once however often it says so", async () => {
+  testWithMulticast("a Rigbridge that announces itself is found once, however often it does", async () => {
     const { port, url } = await rigbridge(strangeHost);
     const offer = offerOf(port);
     await responder(rigbridgeType, () => recordsOf(offer));
@@ -134,7 +134,7 @@ describe("in the network", () => {
     });
     open.push(() => announcing.close());
     const urls = [own.url, other.url];
-    const both = await findServices({ signal: never, ports: [own.port], patience: 1_500, ...onLoopback });
+    const both = await findServices({ signal: never, ports: [own.port], timeoutMs: 1_500, ...onLoopback });
     expect(both.map(({ url }) => url)).toEqual(urls);
     expect((await around()).map(({ url }) => url)).toEqual(urls);
   });
@@ -147,7 +147,7 @@ describe("in the network", () => {
     expect((await around()).map((each) => each.url)).toEqual([url]);
   });
 
-  testWithMulticast("what only says that it is one is not listed, and keeps nobody from being found", async () => {
+  testWithMulticast("an announced server that is not a Rigbridge is not listed, and hides no other", async () => {
     const { port, url } = await rigbridge(strangeHost);
     const ports = await Promise.all(Object.values(strangers).map(stranger));
     const sockets = new Set<Socket>();
@@ -165,7 +165,7 @@ describe("in the network", () => {
     expect((await around()).map((each) => each.url)).toEqual([url]);
   });
 
-  testWithMulticast("nobody is sent elsewhere", async () => {
+  testWithMulticast("a redirect is not followed", async () => {
     const target = await rigbridge();
     const port = await stranger((_, response) => response.writeHead(302, { location: `${target.url}/health` }).end());
     const offer = offerOf(port);
@@ -174,7 +174,7 @@ describe("in the network", () => {
     expect(target.asked()).toBe(0);
   });
 
-  testWithMulticast("who announces hundreds makes this machine ask fifty times at most", async () => {
+  testWithMulticast("a device that announces hundreds of services causes at most fifty probes", async () => {
     let asked = 0;
     const port = await stranger((_, response) => {
       asked += 1;
@@ -189,7 +189,7 @@ describe("in the network", () => {
     expect(asked).toBeLessThanOrEqual(50);
   });
 
-  testWithMulticast("garbage hides nothing, and no name breaks a line", async () => {
+  testWithMulticast("garbage hides nothing, and no name contains a line break", async () => {
     const { port, url } = await rigbridge(strangeHost);
     const offer = offerOf(port);
     const rude = recordsOf(offer).answers.map((each) =>
@@ -204,7 +204,7 @@ describe("in the network", () => {
     expect(service).toMatchObject({ url, name: expect.stringMatching(/^rude \[2J one!+…$/) });
   });
 
-  testWithMulticast("the search ends when it is told to, with what it has", async () => {
+  testWithMulticast("an aborted search returns what it has found", async () => {
     const stopping = new AbortController();
     const server = createServer((_, response) => response.end('{"status":"ok","version":"1.2.3"}'));
     // Who asked has had the answer when it hangs up.
@@ -214,7 +214,7 @@ describe("in the network", () => {
     expect(await findServices(search)).toMatchObject([{ kind: "rigbridge", version: "1.2.3" }]);
   });
 
-  test("an interface that is not there spoils nothing", async () => {
+  test("a missing interface affects nothing else", async () => {
     const { port, url } = await rigbridge();
     const search = { signal: never, ports: [port], patience: 50, interfaces: ["198.51.100.7"] };
     expect((await findServices(search)).map((each) => each.url)).toEqual([url]);

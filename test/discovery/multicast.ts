@@ -5,7 +5,7 @@ import { onTestFinished, test } from "vitest";
 import { openMulticast } from "../../src/discovery/mdns.ts";
 import { within } from "../until.ts";
 
-/** Whether this machine lets one socket hear on loopback what another says to a group there; and a port for it. */
+/** Whether this machine supports multicast on loopback, and a port for it. */
 async function loopbackPort(): Promise<number | null> {
   const socket = createSocket({ type: "udp4", reuseAddr: true });
   try {
@@ -33,7 +33,7 @@ export const udpPort = found ?? 5353;
 export const testWithMulticast = found === null ? test.skip : test;
 export const onLoopback = { interfaces: ["127.0.0.1"], udpPort } as const;
 
-/** Somebody else in the network; gone after the test. */
+/** Another device in the network; closed after the test. */
 export async function neighbour(): Promise<MulticastDNS> {
   const mdns = await openMulticast("127.0.0.1", udpPort);
   onTestFinished(() => new Promise<void>((resolve) => mdns.destroy(resolve)));
@@ -51,7 +51,7 @@ export async function responder(service: string, packet: () => ResponseOutgoingP
 export interface Listener {
   readonly mdns: MulticastDNS;
   readonly heard: ResponsePacket[];
-  /** Resolves once an answer that fits has been heard, also when that was before. `awaited` as for `until`. */
+  /** Resolves once a matching answer has arrived, earlier ones included. `awaited` as for `until`. */
   hears(fits: (packet: ResponsePacket) => boolean, awaited: string): Promise<ResponsePacket>;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { actionIntents, settingIntents, settingsIntents } from "../../src/farm/index.ts";
-import { looseIn } from "../../src/mqtt/payloads.ts";
+import { looseIn } from "../../src/mqtt/command-inbox.ts";
 import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 
 // depends on: docs/mqtt.md

@@ -3,7 +3,7 @@ import type { Miner } from "../../src/contract/resources.ts";
 import { unusable } from "../../src/fleet/state.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { failing, failingProgram } from "../failing-rig.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 import { until, within } from "../until.ts";
 
@@ -17,7 +17,7 @@ describe("a service that fails on the answers of one rig", () => {
   let farm: Farm;
   let mosquitto: Mosquitto;
   let service: ServiceProcess;
-  let listener: Listening;
+  let listener: Subscriber;
   let ids: { readonly failing: number; readonly sound: number };
 
   const json = async (path: string) => JSON.parse((await service.ask("GET", path)).text);
@@ -48,7 +48,7 @@ describe("a service that fails on the answers of one rig", () => {
       },
       ...failingProgram(drivers, "readings.shares"),
     });
-    listener = await listenAt(mosquitto.url);
+    listener = await subscribeAt(mosquitto.url);
     await until(async () => (await statuses()).join() === "Failing: Error,Sound: Mining", "both rigs to be read", {
       details: () => service.stderr() + service.stdout(),
     });

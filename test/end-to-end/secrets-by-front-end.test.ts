@@ -10,7 +10,7 @@ import { connectService } from "../../src/client/index.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { rigbridge } from "../cli/command.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 import { until } from "../until.ts";
 import { writings } from "./writings.ts";
@@ -60,7 +60,7 @@ const rigId = 1_000_000_001;
 let farm: Farm;
 let mosquitto: Mosquitto;
 let service: ServiceProcess;
-let listener: Listening;
+let listener: Subscriber;
 /** All output: where, to whom, and by which operation. */
 const came: { readonly where: string; readonly caller: string; readonly operation: string; readonly text: string }[] =
   [];
@@ -144,7 +144,7 @@ beforeAll(async () => {
     startFarm({ rigs: [{ kind: "cgminer", dialect: "bmminer", warm: true, host: "127.103.40.1" }] }),
     startMosquitto({ users: { bridge: words.broker, listener: "any-password" } }),
   ]);
-  listener = await listenAt(mosquitto.url, ["#"], { username: "listener", password: "any-password" });
+  listener = await subscribeAt(mosquitto.url, ["#"], { username: "listener", password: "any-password" });
   const login = { username: "root", password: words.rig, token: words.token };
   const supply = { type: "shelly", address: "127.103.41.9:1", password: words.plug };
   const surplus = { url: "http://127.103.41.8:1/", headers: { Authorization: `Bearer ${words.source}` } };
@@ -261,8 +261,8 @@ async function askEverything(): Promise<void> {
 
 async function askByMqtt(): Promise<void> {
   for (const name of calls) {
-    const from = listener.heard.length;
-    await listener.say(`rigbridge/bridge/request/${name}`, JSON.stringify(inputs[name]));
+    const from = listener.received.length;
+    await listener.publish(`rigbridge/bridge/request/${name}`, JSON.stringify(inputs[name]));
     const { payload } = await listener.until(({ topic }) => topic === `rigbridge/bridge/response/${name}`, from);
     note("an answer over MQTT", payload, "MQTT", name);
   }
@@ -273,7 +273,7 @@ test("secrets are returned only where the API documents them, to users with cont
   // Messages of the test itself do not count.
   const asked = new Set(calls.map((name) => `rigbridge/bridge/request/${name}`));
   await askByMqtt();
-  for (const { topic, payload } of listener.heard) if (!asked.has(topic)) note("MQTT", `${topic} ${payload}`);
+  for (const { topic, payload } of listener.received) if (!asked.has(topic)) note("MQTT", `${topic} ${payload}`);
 
   // The command line and the lists of Node-RED's editor, with the service's key.
   const url = `http://127.0.0.1:${service.port}`;

@@ -70,9 +70,9 @@ const toVersion1 =
 
 describe("an unusable store is reported in a sentence, and not modified:", () => {
   test.each<[string, RegExp, (file: string) => void]>([
-    ["another file", /is no store of Rigbridge/, (file) => writeFileSync(file, "miners:\n".repeat(1000))],
+    ["another file", /is not a store of Rigbridge/, (file) => writeFileSync(file, "miners:\n".repeat(1000))],
     ["a damaged header", /is damaged/, (file) => page(file, 0, (header) => header.fill(0xff, 16, 60))],
-    ["no header", /is no store of Rigbridge/, (file) => page(file, 0, (header) => header.fill(0))],
+    ["no header", /is not a store of Rigbridge/, (file) => page(file, 0, (header) => header.fill(0))],
     [
       "pages of zeros",
       /is damaged/,
@@ -106,7 +106,7 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
   test("a folder in its place", async () => {
     const data = folder();
     mkdirSync(join(data, "rigbridge.db"));
-    expect(await start(data)).toMatchObject({ code: 1, stderr: expect.stringContaining("is no file") });
+    expect(await start(data)).toMatchObject({ code: 1, stderr: expect.stringContaining("is not a file") });
   });
 
   test("a link to nothing", async () => {
@@ -117,10 +117,10 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
   });
 
   test.each<[string, RegExp, (data: string, file: string) => void]>([
-    ["of another user", /cannot be read and written by this user/, (data) => chmodSync(data, 0o777)],
+    ["of another user", /is not readable and writable by this user/, (data) => chmodSync(data, 0o777)],
     [
       "that is read-only",
-      /cannot be read and written by this user/,
+      /is not readable and writable by this user/,
       (data, file) => {
         chmodSync(data, 0o777);
         chmodSync(file, 0o444);

@@ -20,7 +20,7 @@ import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { freePort, type Listening, listenAt } from "../mqtt/mosquitto.ts";
+import { freePort, type Subscriber, subscribeAt } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/home-assistant/**
@@ -98,7 +98,7 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
   let store: Store;
   let service: MiningService;
   let bridge: Bridge;
-  let client: Listening;
+  let client: Subscriber;
   let miners: Miner[];
 
   const enter = (options: IClientOptions) =>
@@ -153,7 +153,7 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
     const url = `mqtt://127.0.0.1:${port}`;
     const settings = MqttSettings.parse({ ...config.mqtt, interval: 1 });
     bridge = await startBridge({ service, settings: { ...settings, url }, log, version: "1", unitsFile: null });
-    client = await listenAt(url, ["#"], homeAssistant);
+    client = await subscribeAt(url, ["#"], homeAssistant);
     await until(() => {
       miners = [...(service.eachMiner?.(caller) ?? [])];
       // Energy is available from the second reading on.
@@ -271,7 +271,7 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
       for (const { enable } of chargers) {
         const uid = enable.topic.split("/")[2] ?? "";
         const { state } = topics.miner(uid);
-        await client.say(enable.topic, "OFF");
+        await client.publish(enable.topic, "OFF");
         await client.until(({ topic, payload }) => topic === state && /"mining":"OFF"/.test(payload));
       }
     });
@@ -333,7 +333,7 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
       const topic = data.topic.replace("{{ base }}", levels?.default ?? "").replace("{{ miner }}", uid);
       expect(topic).toBe(topics.miner(uid).action);
       expect(commandTopic(base, topic)).toMatchObject({ kind: "action", thing: "miner", id: uid });
-      await client.say(topic, data.payload.replace(/\{\{.*?\}\}/s, "-120"), { qos: data.qos });
+      await client.publish(topic, data.payload.replace(/\{\{.*?\}\}/s, "-120"), { qos: data.qos });
       const answer = await client.until((heard) => heard.topic === topics.miner(uid).response);
       expect(JSON.parse(answer.payload)).toMatchObject({ status: "ok" });
     });

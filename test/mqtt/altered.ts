@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** What stands before a rig and changes words of what it says, for what a simulated rig never has to say. */
+/** A proxy in front of a rig that replaces text in its answers, for answers that a simulated rig never gives. */
 export interface Altered {
   readonly address: string;
   /** From now on. */

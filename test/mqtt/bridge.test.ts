@@ -7,24 +7,24 @@ import type { MinerGroup } from "../../src/contract/resources.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { within } from "../until.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { keptAt, keptAtLeast } from "./kept.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
+import { retainedAt, retainedAtLeast } from "./retained.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of cleanup.splice(0).toReversed()) await close();
 });
 
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
-const at = (topic: string | RegExp) => (heard: Heard) =>
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
+const at = (topic: string | RegExp) => (heard: Received) =>
   heard.payload !== "" && (typeof topic === "string" ? heard.topic === topic : topic.test(heard.topic));
 
 const groupsIn = (groups: readonly MinerGroup[]): MinerGroup[] =>
   groups.flatMap((group) => [group, ...groupsIn(group.groupList ?? [])]);
 
-async function listening(url: string, filters?: readonly string[]): Promise<Listening> {
-  const listener = await listenAt(url, filters);
+async function listening(url: string, filters?: readonly string[]): Promise<Subscriber> {
+  const listener = await subscribeAt(url, filters);
   cleanup.push(() => listener.close());
   return listener;
 }
@@ -47,14 +47,14 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     await mosquitto.stop();
   });
 
-  test("every miner, group and the farm stand at the broker, and the bridge says what it is", async () => {
+  test("publishes every miner and group, the farm, and information about the bridge", async () => {
     await bridged(opened.service, { url: mosquitto.url, base: "home/rigs" });
     const groupList = groupsIn((await opened.service.listMiners({}, caller)).groupList);
     const miners = groupList.flatMap(({ minerList }) => minerList);
     const topics = miners.flatMap(({ uid }) => [`home/rigs/miner/${uid}/state`, `home/rigs/miner/${uid}/availability`]);
     const groups = groupList.filter(({ id }) => id > 0).map(({ id }) => `home/rigs/group/${id}/state`);
     const others = ["bridge/state", "bridge/info", "summary", "notifications"].map((topic) => `home/rigs/${topic}`);
-    const all = await keptAtLeast(mosquitto.url, [...topics, ...groups, ...others]);
+    const all = await retainedAtLeast(mosquitto.url, [...topics, ...groups, ...others]);
     expect(all.get("home/rigs/bridge/state")).toBe("online");
     const info = JSON.parse(all.get("home/rigs/bridge/info") ?? "");
     expect(info).toMatchObject({ version: "test", mqtt: "5", base: "home/rigs" });
@@ -70,13 +70,13 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     }
   });
 
-  test("a miner that is told to stop and start does so, and its state follows", async () => {
+  test("a miner stops and starts on command, and its state follows", async () => {
     const { uid } = await opened.service.getMiner({ id: opened.steered }, caller);
     await bridged(opened.service, { url: mosquitto.url });
     const listener = await listening(mosquitto.url, ["rigbridge/#", "answers"]);
     await listener.until(at(`rigbridge/miner/${uid}/state`));
-    const from = listener.heard.length;
-    await listener.say(`rigbridge/miner/${uid}/mining/set`, "OFF", { responseTopic: "answers", correlation: "a" });
+    const from = listener.received.length;
+    await listener.publish(`rigbridge/miner/${uid}/mining/set`, "OFF", { responseTopic: "answers", correlation: "a" });
     const answer = await listener.until(at("answers"));
     expect(json(answer)).toMatchObject({ status: "ok" });
     expect(answer.correlation).toBe("a");
@@ -86,14 +86,14 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
       (heard) => at(`rigbridge/miner/${uid}/event`)(heard) && json(heard).event_type === "status",
       from,
     );
-    await listener.say(`rigbridge/miner/${uid}/action`, '{"action": "start", "transaction": 7}');
+    await listener.publish(`rigbridge/miner/${uid}/action`, '{"action": "start", "transaction": 7}');
     const started = await listener.until(at(`rigbridge/miner/${uid}/response`));
     expect(json(started)).toMatchObject({ status: "ok", transaction: 7 });
     opened.pass(3600);
-    const later = listener.heard.length;
+    const later = listener.received.length;
     await listener.until(
       (heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).mining === "ON",
-      Math.min(later, listener.heard.indexOf(started)),
+      Math.min(later, listener.received.indexOf(started)),
     );
   });
 
@@ -102,8 +102,8 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     const listener = await listening(mosquitto.url, ["rigbridge/bridge/#", "answers"]);
     await listener.until(at("rigbridge/bridge/info"));
     const ask = async (operation: string, payload: string): Promise<Record<string, unknown>> => {
-      const from = listener.heard.length;
-      await listener.say(`rigbridge/bridge/request/${operation}`, payload);
+      const from = listener.received.length;
+      await listener.publish(`rigbridge/bridge/request/${operation}`, payload);
       return json(await listener.until(at(`rigbridge/bridge/response/${operation}`), from));
     };
     const one = await ask("getMiner", `{"id": ${opened.steered}, "transaction": "t"}`);
@@ -145,7 +145,7 @@ describe("a bridge", () => {
     return groupList.flatMap(({ minerList }) => minerList.map(({ uid }) => uid));
   };
 
-  test("publishes everything again each of 20 times that the broker is killed and has forgotten all", async () => {
+  test("publishes everything again each of 20 times the broker is killed and loses all messages", async () => {
     const url = await fresh();
     await bridged(opened.service, { url });
     const wanted = [
@@ -160,16 +160,16 @@ describe("a bridge", () => {
         `homeassistant/device/rigbridge_miner_${uid}/config`,
       ]),
     ];
-    const before = await keptAtLeast(url, wanted);
+    const before = await retainedAtLeast(url, wanted);
     for (let round = 0; round < 20; round += 1) {
       await mosquitto.kill();
       await mosquitto.start();
-      const after = await keptAtLeast(url, wanted);
+      const after = await retainedAtLeast(url, wanted);
       expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
     }
   });
 
-  test("says that it is offline as long as its service cannot be asked, and online after that", async () => {
+  test("is offline while its service cannot be reached, and online after that", async () => {
     const url = await fresh();
     let isAway = true;
     const listMiners: typeof opened.service.listMiners = async (...asked) => {
@@ -189,14 +189,14 @@ describe("a bridge", () => {
     const [uid] = await uids();
     const listener = await listening(url);
     await listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`));
-    const from = listener.heard.length;
-    await listener.say("homeassistant/status", "online");
+    const from = listener.received.length;
+    await listener.publish("homeassistant/status", "online");
     for (const topic of [`rigbridge/miner/${uid}/availability`, "rigbridge/bridge/state", "rigbridge/summary"])
       await listener.until(at(topic), from);
     await listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`), from);
   });
 
-  test("says goodbye when it is closed", async () => {
+  test("publishes its will when it is closed", async () => {
     const url = await fresh();
     const bridge = await bridged(opened.service, { url });
     const listener = await listening(url, ["rigbridge/bridge/state"]);
@@ -205,7 +205,7 @@ describe("a bridge", () => {
     await listener.until(({ payload }) => payload === "offline");
   });
 
-  test.each([5, 4] as const)("stops with a sentence when another takes its place (MQTT %d)", async (version) => {
+  test.each([5, 4] as const)("stops with an error when another bridge takes over (MQTT %d)", async (version) => {
     const url = await fresh();
     let place = url;
     if (version === 4) {
@@ -214,32 +214,32 @@ describe("a bridge", () => {
       cleanup.push(() => old.close());
       place = old.url;
     }
-    const { log, said } = hearingLog();
+    const { log, lines } = recordingLog();
     const first = await bridged(opened.service, { url: place }, { log });
     const listener = await listening(url, ["rigbridge/bridge/#"]);
     await listener.until(at("rigbridge/bridge/info"));
     const second = await bridged(opened.service, { url: place });
     const why = await within(first.ended, "the first bridge to give its place");
-    expect(why?.message).toMatch(/^Another bridge is at the broker .* client id "rigbridge"/);
-    expect(said.at(-1)).toMatchObject({ level: 50, msg: why?.message });
-    const from = listener.heard.length;
-    await listener.say("homeassistant/status", "online");
+    expect(why?.message).toMatch(/^Another bridge uses the broker .* client id "rigbridge"/);
+    expect(lines.at(-1)).toMatchObject({ level: 50, msg: why?.message });
+    const from = listener.received.length;
+    await listener.publish("homeassistant/status", "online");
     await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online", from);
     expect(second.connection.isConnected).toBe(true);
   });
 
-  test("takes away what an earlier run has left for miners and groups that are no more", async () => {
+  test("clears what an earlier run retained for miners and groups that no longer exist", async () => {
     const url = await fresh();
     const listener = await listening(url);
     for (const topic of ["miner/gone/state", "miner/gone/availability", "group/77/state", "miner/gone/other"])
-      await listener.say(`rigbridge/${topic}`, "{}", { retain: true });
+      await listener.publish(`rigbridge/${topic}`, "{}", { retain: true });
     await bridged(opened.service, { url });
     for (const topic of ["miner/gone/state", "miner/gone/availability", "group/77/state"])
       await listener.until((heard) => heard.topic === `rigbridge/${topic}` && heard.payload === "");
-    expect((await keptAt(url)).has("rigbridge/miner/gone/other")).toBe(true);
+    expect((await retainedAt(url)).has("rigbridge/miner/gone/other")).toBe(true);
   });
 
-  test("keeps the unit of each hash rate over a restart", async () => {
+  test("keeps the unit of each hash rate across a restart", async () => {
     const url = await fresh();
     const folder = mkdtempSync(join(tmpdir(), "rigbridge-units-"));
     cleanup.push(() => rmSync(folder, { recursive: true }));
@@ -255,7 +255,7 @@ describe("a bridge", () => {
     expect(JSON.parse(readFileSync(unitsFile, "utf8"))).toMatchObject({ [uid ?? ""]: "MH/s", farm: "TH/s" });
   });
 
-  test("tells a rename at once, and empties the topics of a miner that is deleted", async () => {
+  test("publishes a new name at once, and clears the topics of a deleted miner", async () => {
     const url = await fresh();
     await bridged(opened.service, { url });
     const listener = await listening(url);

@@ -3,26 +3,26 @@ import { MqttSettings } from "../../src/config/mqtt.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
 
-/** ms: broker and service come back quickly here. */
+/** ms: broker and service restart quickly here. */
 export const quick = { first: 20, longest: 100 };
 
-export interface Said {
+export interface LogLine {
   readonly level: number;
   readonly msg: string;
 }
 
-/** A log that remembers, and its sentences. */
-export function hearingLog(): { readonly log: Logger; readonly said: Said[] } {
-  const said: Said[] = [];
-  const log: Logger = pino({ level: "info" }, { write: (line: string) => void said.push(JSON.parse(line)) });
-  return { log, said };
+/** A log that keeps its lines. */
+export function recordingLog(): { readonly log: Logger; readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const log: Logger = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
 }
 
 const silent: Logger = pino({ level: "silent" });
 
 type Settings = Partial<MqttSettings> & { readonly url: string };
 
-/** A bridge between a service and a broker, with readings at most every second; it answers at `answers` too. */
+/** A bridge between a service and a broker, with readings at most every second; it may respond at `answers`. */
 export async function bridgeTo(
   service: MiningService,
   wanted: Settings,
@@ -30,5 +30,5 @@ export async function bridgeTo(
 ): Promise<Bridge> {
   const settings = { ...MqttSettings.parse({ interval: 1, responseTopics: ["answers"], ...wanted }), url: wanted.url };
   const { log = silent, unitsFile = null } = options;
-  return startBridge({ service, settings, log, version: "test", unitsFile, waits: quick });
+  return startBridge({ service, settings, log, version: "test", unitsFile, reconnectDelays: quick });
 }

@@ -7,7 +7,7 @@ import type { MqttSettings } from "../../src/config/mqtt.ts";
 import { type Broker, brokerLimits, startBroker } from "../../src/mqtt/broker.ts";
 import { problem } from "../errors.ts";
 import { until, within } from "../until.ts";
-import { hearingLog, type Said } from "./bridged.ts";
+import { type LogLine, recordingLog } from "./bridged.ts";
 
 const log = pino({ level: "silent" });
 const closing: (() => Promise<unknown>)[] = [];
@@ -55,7 +55,7 @@ const closed = (each: MqttClient): Promise<void> =>
 
 const isAbout =
   (pattern: RegExp) =>
-  ({ msg }: Said): boolean =>
+  ({ msg }: LogLine): boolean =>
     pattern.test(msg);
 
 /** The code with which something was refused. */
@@ -69,8 +69,8 @@ async function code(promise: Promise<unknown>): Promise<number> {
   throw new Error("it was not refused");
 }
 
-describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (protocolVersion) => {
-  test("delivers what is said, and what was retained to those who come later", async () => {
+describe.each([4, 5] as const)("the embedded broker, with a client of MQTT %d", (protocolVersion) => {
+  test("delivers messages, and retained ones to later subscribers", async () => {
     const broker = await open();
     const [speaker, hearer] = [await client(broker, { protocolVersion }), await client(broker, { protocolVersion })];
     await hearer.subscribeAsync("plug/+", { qos: 1 });
@@ -83,7 +83,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     expect(await kept).toMatchObject({ topic: "plug/state", text: "ON", retained: true });
   });
 
-  test("says the last word of one that has gone", async () => {
+  test("publishes the will of a client that has disconnected", async () => {
     const broker = await open();
     const hearer = await client(broker, { protocolVersion });
     await hearer.subscribeAsync("plug/online");
@@ -94,7 +94,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     expect((await last).text).toBe("no");
   });
 
-  test("lets in only who knows username and password, where they are set", async () => {
+  test("accepts only clients with the username and password, if they are set", async () => {
     const broker = await open(guarded);
     const refused = protocolVersion === 5 ? 134 : 4;
     expect(await code(client(broker, { protocolVersion }))).toBe(refused);
@@ -105,7 +105,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     expect(known.connected).toBe(true);
   });
 
-  test("keeps its own topics to itself", async () => {
+  test("reserves its own topics", async () => {
     const broker = await open();
     const [speaker, hearer] = [await client(broker, { protocolVersion }), await client(broker, { protocolVersion })];
     await hearer.subscribeAsync("$SYS/mine");
@@ -126,7 +126,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     expect(heard).toEqual(["end"]);
   });
 
-  test("cuts off who publishes at a topic that is too deep, and no others", async () => {
+  test("disconnects only a client that publishes at a topic with too many levels", async () => {
     const broker = await open();
     const [deep, other] = [await client(broker, { protocolVersion }), await client(broker, { protocolVersion })];
     const fitting = new Array(brokerLimits.levels).fill("a").join("/");
@@ -137,7 +137,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     expect(other.connected).toBe(true);
   });
 
-  test("has room for 200 clients, and each hears the others", async () => {
+  test("serves 200 clients, and each receives messages from the others", async () => {
     const broker = await open();
     const clients = await Promise.all(Array.from({ length: 200 }, () => client(broker, { protocolVersion })));
     await Promise.all(clients.map((each) => each.subscribeAsync("all")));
@@ -146,7 +146,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
     expect(new Set((await heard).map(({ text }) => text))).toEqual(new Set(["hello"]));
   });
 
-  test("ends all connections when it is closed, and leaves the port free", async () => {
+  test("closes all connections and frees its port when it is closed", async () => {
     const broker = await startBroker({ settings: here, log });
     const each = await client(broker, { protocolVersion });
     const silent = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
@@ -160,7 +160,7 @@ describe.each([4, 5] as const)("the embedded broker, to a client of MQTT %d", (p
 });
 
 describe("the embedded broker", () => {
-  test("cuts off who sends a packet that is too large, and goes on with the others", async () => {
+  test("disconnects a client that sends a packet that is too large, and serves the others", async () => {
     const broker = await open();
     const [large, other] = [await client(broker, { protocolVersion: 4 }), await client(broker)];
     await large.publishAsync("a", Buffer.alloc(brokerLimits.packet - 100), { qos: 1 });
@@ -170,7 +170,7 @@ describe("the embedded broker", () => {
     await other.publishAsync("a", "1", { qos: 1 });
   });
 
-  test("tells a client of MQTT 5 how large a packet may be", async () => {
+  test("announces the maximum packet size to a client of MQTT 5", async () => {
     const broker = await open();
     const each = connect(broker.url, { reconnectPeriod: 0, protocolVersion: 5 });
     closing.push(() => each.endAsync(true));
@@ -179,7 +179,7 @@ describe("the embedded broker", () => {
     expect(properties).toMatchObject({ maximumPacketSize: brokerLimits.packet });
   });
 
-  test("passes on what MQTT 5 has for answers", async () => {
+  test("forwards the response topic and correlation data of MQTT 5", async () => {
     const broker = await open();
     const [asker, answerer] = [await client(broker), await client(broker)];
     await answerer.subscribeAsync("ask");
@@ -189,7 +189,7 @@ describe("the embedded broker", () => {
     expect(await asked).toMatchObject({ text: "?", correlation: "17" });
   });
 
-  test("keeps no more than it has room for, and forgets what is emptied", async () => {
+  test("retains messages up to its limit, and frees the space of cleared ones", async () => {
     const broker = await open();
     const speaker = await client(broker);
     const payload = Buffer.alloc(250_000);
@@ -201,8 +201,8 @@ describe("the embedded broker", () => {
     await speaker.publishAsync("kept/more", payload, { qos: 1, retain: true });
   });
 
-  test("keeps only so many messages, however small, and says why it takes no more", async () => {
-    const { log: heard, said } = hearingLog();
+  test("limits the number of retained messages, and logs why it refuses more", async () => {
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const speaker = await client(broker);
     const many = Array.from({ length: brokerLimits.retainedMessages }, (_, index) =>
@@ -211,17 +211,17 @@ describe("the embedded broker", () => {
     await Promise.all(many);
     expect(await code(speaker.publishAsync("kept/more", "1", { qos: 1, retain: true }))).toBe(135);
     await speaker.publishAsync("kept/0", "another", { qos: 1, retain: true });
-    await until(() => said.some(isAbout(/no room for more retained messages/)), "the log to say why");
+    await until(() => lines.some(isAbout(/retained messages have reached the limit/)), "the log to say why");
   });
 
-  test("counts what comes along with a retained message too, and takes only so much of it", async () => {
-    const { log: heard, said } = hearingLog();
+  test("counts and limits the properties of a retained message too", async () => {
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const speaker = await client(broker);
     const say = (index: number, note: string) =>
       speaker.publishAsync(`kept/${index}`, "1", { qos: 1, retain: true, properties: { userProperties: { note } } });
     expect(await code(say(0, "x".repeat(brokerLimits.properties)))).toBe(135);
-    await until(() => said.some(isAbout(/more than 16384 bytes of properties/)), "the log to say why");
+    await until(() => lines.some(isAbout(/more than 16384 bytes of properties/)), "the log to say why");
     const note = "x".repeat(brokerLimits.properties - 100);
     const room = Math.floor(brokerLimits.retained / note.length);
     for (let index = 0; index < room - 100; index += 1) await say(index, note);
@@ -229,8 +229,8 @@ describe("the embedded broker", () => {
     await expect(more).rejects.toThrow();
   });
 
-  test("keeps a thousand messages for one who has gone, and says that the others are dropped", async () => {
-    const { log: heard, said } = hearingLog();
+  test("keeps a thousand messages for a disconnected client, and logs that further ones are dropped", async () => {
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const session = { clientId: "gone", clean: true, properties: { sessionExpiryInterval: 300 } };
     const gone = await client(broker, session);
@@ -241,12 +241,15 @@ describe("the embedded broker", () => {
     const speaker = await client(broker);
     for (let index = 0; index < brokerLimits.queue + 500; index += 1)
       await speaker.publishAsync("all", String(index), { qos: 1 });
-    await until(() => said.some(isAbout(/messages for "gone" are dropped: 1000 wait/)), "the log to say why");
+    await until(
+      () => lines.some(isAbout(/messages for "gone" are dropped, because 1000 already wait/)),
+      "the log to say why",
+    );
     const back = connect(broker.url, { ...session, reconnectPeriod: 0, protocolVersion: 5, clean: false });
     closing.push(() => back.endAsync(true));
     const texts: string[] = [];
     back.on("message", (_topic, payload) => texts.push(String(payload)));
-    await until(() => texts.length >= brokerLimits.queue, "what was kept");
+    await until(() => texts.length >= brokerLimits.queue, "the stored messages");
     expect(texts).toEqual([...Array(brokerLimits.queue).keys()].map(String));
     // There is room again.
     const later = next(back);
@@ -257,8 +260,8 @@ describe("the embedded broker", () => {
     expect((await later).text).toBe("later");
   });
 
-  test("cuts off who acknowledges nothing, and who never releases what it sends with QoS 2", async () => {
-    const { log: heard, said } = hearingLog();
+  test("disconnects a client that never acknowledges, and one that never releases its QoS 2 messages", async () => {
+    const { log: heard, lines } = recordingLog();
     const broker = await open(here, heard);
     const deaf = await client(broker, {
       clientId: "deaf",
@@ -270,7 +273,7 @@ describe("the embedded broker", () => {
     const speaker = await client(broker);
     for (let index = 0; index <= brokerLimits.queue; index += 1) await speaker.publishAsync("all", "1", { qos: 1 });
     await cutDeaf;
-    expect(said.some(isAbout(/"deaf": 1000 messages wait for it to acknowledge them/))).toBe(true);
+    expect(lines.some(isAbout(/"deaf": 1000 messages wait for its acknowledgements/))).toBe(true);
 
     const socket = connectSocket(Number(new URL(broker.url).port), "127.0.0.1");
     const cut = within(once(socket, "close"), "the broker to cut off the one that releases nothing");
@@ -285,7 +288,7 @@ describe("the embedded broker", () => {
       socket.write(Buffer.concat([Buffer.from("3406000161", "hex"), id, Buffer.from("x")]));
     }
     await cut;
-    await until(() => said.some(isAbout(/"hoard": 1000 messages with QoS 2 wait/)), "the log to say why");
+    await until(() => lines.some(isAbout(/"hoard": 1000 messages with QoS 2 wait/)), "the log to say why");
     // The same is let in again: what it had sent is forgotten.
     const again = await client(broker, { clientId: "hoard" });
     await again.publishAsync("a", "1", { qos: 2 });
@@ -297,7 +300,7 @@ describe("the embedded broker", () => {
     await expect(client(broker, { will })).rejects.toThrow();
   });
 
-  test("takes nothing from a web page that posts to its port", async () => {
+  test("accepts nothing from a web page that posts to its port", async () => {
     const broker = await open();
     const hearer = await client(broker);
     const heard: string[] = [];
@@ -317,7 +320,7 @@ describe("the embedded broker", () => {
     expect(heard).toEqual(["end"]);
   });
 
-  test("is reached at loopback where it listens for all", async () => {
+  test("is reached on loopback if it listens on all addresses", async () => {
     expect((await open(guarded)).url).toMatch(/^mqtt:\/\/127\.0\.0\.1:\d+$/);
   });
 
@@ -325,12 +328,12 @@ describe("the embedded broker", () => {
     ["without a password", { broker: { host: "0.0.0.0", port: 0 }, username: "home" }],
     ["with an empty password", { broker: { host: "::", port: 0 }, username: "home", password: "" }],
     ["without a username", { broker: { host: "192.0.2.1", port: 0 }, password: "a-good-one" }],
-  ])("does not listen for others %s", async (_, settings) => {
+  ])("does not listen beyond loopback %s", async (_, settings) => {
     const refused = await problem(startBroker({ settings, log }));
-    expect(refused.message).toMatch(/lets others in only with mqtt.username and mqtt.password$/);
+    expect(refused.message).toMatch(/needs a login; set mqtt.username and mqtt.password$/);
   });
 
-  test("says in a sentence that its port is taken", async () => {
+  test("reports that its port is in use", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     closing.push(() => new Promise((resolve) => server.close(resolve)));
@@ -343,7 +346,7 @@ describe("the embedded broker", () => {
     expect(message).toContain(`cannot listen on 127.0.0.1 port ${port}: another program listens there`);
   });
 
-  test("says in a sentence that its package is not installed", async () => {
+  test("reports that its package is not installed", async () => {
     vi.doMock("aedes", () => {
       throw Object.assign(new Error("Cannot find package 'aedes'"), { code: "ERR_MODULE_NOT_FOUND" });
     });

@@ -6,21 +6,28 @@ import type { MiningService } from "../../src/contract/service.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { openStore, type Store, startService } from "../../src/service/index.ts";
 import { demoLogin, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, type SayOptions, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, type LogLine, recordingLog } from "./bridged.ts";
+import {
+  type Mosquitto,
+  type PublishOptions,
+  type Received,
+  type Subscriber,
+  startMosquitto,
+  subscribeAt,
+} from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 
 const caller = { actor: "test" };
 const base = "rigbridge";
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
 let mosquitto: Mosquitto;
 let farm: Farm;
 let store: Store;
 let service: MiningService;
 let bridge: Bridge;
-let listener: Listening;
-let said: Said[];
+let listener: Subscriber;
+let said: LogLine[];
 let axeos: Miner;
 let whatsminer: Miner;
 let sticks: Miner;
@@ -49,10 +56,10 @@ beforeAll(async () => {
   const [first, second, third] = await Promise.all(miners.map(({ id }) => service.pollMiner({ id }, caller)));
   if (first === undefined || second === undefined || third === undefined) throw new Error("a miner is missing");
   [axeos, whatsminer, sticks] = [first, second, third];
-  const hearing = hearingLog();
-  said = hearing.said;
+  const hearing = recordingLog();
+  said = hearing.lines;
   bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
-  listener = await listenAt(mosquitto.url, [`${base}/#`, "answers/#"]);
+  listener = await subscribeAt(mosquitto.url, [`${base}/#`, "answers/#"]);
   await listener.until(({ topic }) => topic === `${base}/summary`);
 });
 
@@ -69,11 +76,11 @@ afterAll(async () => {
 async function ask(
   thing: string,
   payload: string | Buffer,
-  options: SayOptions = {},
+  options: PublishOptions = {},
 ): Promise<Record<string, unknown>> {
-  const from = listener.heard.length;
+  const from = listener.received.length;
   const answers = options.responseTopic ?? `${thing.split("/").slice(0, 2).join("/")}/response`;
-  await listener.say(`${base}/${thing}`, payload, options);
+  await listener.publish(`${base}/${thing}`, payload, options);
   return json(await listener.until(({ topic }) => topic === answers || topic === `${base}/${answers}`, from));
 }
 
@@ -86,7 +93,7 @@ const control = async (id: number, key: string) =>
   (await service.pollMiner({ id }, caller)).controls.find((each) => each.key === key)?.value;
 
 describe("a command", () => {
-  test("sets a property from plain text, as Home Assistant says it, and from JSON", async () => {
+  test("sets a property from plain text, as Home Assistant sends it, and from JSON", async () => {
     const topic = `miner/${axeos.uid}/frequency/set`;
     expect(await ask(topic, "500")).toMatchObject({ status: "ok", data: { frequency: 500, state: "done" } });
     expect(await control(axeos.id, "frequency")).toBe(500);
@@ -98,8 +105,8 @@ describe("a command", () => {
     expect(await control(axeos.id, "frequency")).toBe(520);
   });
 
-  test("switches with ON and OFF, and the state says at once what the rig then reports", async () => {
-    const from = listener.heard.length;
+  test("switches with ON and OFF, and the state shows at once what the rig then reports", async () => {
+    const from = listener.received.length;
     const set = `miner/${sticks.uid}/board_0/set`;
     expect(await ask(set, "OFF")).toMatchObject({ status: "ok", data: { board_0: "OFF" } });
     const state = await listener.until(({ topic }) => topic === `${base}/miner/${sticks.uid}/state`, from);
@@ -115,7 +122,7 @@ describe("a command", () => {
     expect(await ask(`miner/${axeos.uid}/fan/set`, "auto")).toMatchObject({ data: { fan: "auto" } });
   });
 
-  test("does an action that is a word, or JSON with parameters", async () => {
+  test("executes an action given as a word, or as JSON with parameters", async () => {
     const locate = '{"action": "locate", "on": true}';
     expect(await ask(`miner/${whatsminer.uid}/action`, locate)).toMatchObject({
       status: "ok",
@@ -127,23 +134,23 @@ describe("a command", () => {
     expect(await ask(`miner/${whatsminer.uid}/locate/set`, "OFF")).toMatchObject({ data: { locate: "OFF" } });
   });
 
-  test("is answered where the sender wants it, with the sender's correlation", async () => {
+  test("is answered at the sender's response topic with its correlation data", async () => {
     const options = { responseTopic: "answers/of/mine", correlation: "abc" };
-    const from = listener.heard.length;
+    const from = listener.received.length;
     await ask(`miner/${axeos.uid}/frequency/set`, "515", options);
     const answer = await listener.until(({ topic }) => topic === "answers/of/mine", from);
     expect(answer.correlation).toBe("abc");
   });
 
-  test("is never answered where it would be a command", async () => {
-    const from = listener.heard.length;
+  test("is never answered at a command topic", async () => {
+    const from = listener.received.length;
     const responseTopic = `${base}/miner/${axeos.uid}/set`;
-    await listener.say(`${base}/miner/${axeos.uid}/frequency/set`, "nonsense", { responseTopic });
+    await listener.publish(`${base}/miner/${axeos.uid}/frequency/set`, "nonsense", { responseTopic });
     await listener.until(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`, from);
-    expect(listener.heard.slice(from).some(({ topic }) => topic === responseTopic)).toBe(false);
+    expect(listener.received.slice(from).some(({ topic }) => topic === responseTopic)).toBe(false);
   });
 
-  test("for a group reaches each of its miners that can be told it", async () => {
+  test("for a group reaches each of its miners that has the control", async () => {
     const [hall] = await service.listGroups({}, caller);
     const answer = await ask(`group/${hall?.id}/action`, '{"action": "set", "property": "locate", "value": "OFF"}');
     expect(answer).toMatchObject({ status: "ok" });
@@ -156,7 +163,7 @@ describe("a command", () => {
   });
 });
 
-describe("what is refused, with nothing done", () => {
+describe("an invalid command is refused and not executed:", () => {
   let before: number;
   let refused = 0;
   beforeEach(async () => {
@@ -167,27 +174,27 @@ describe("what is refused, with nothing done", () => {
   });
 
   test.each([
-    ["text for a number", "frequency/set", "fast", "input.invalid"],
-    ["what is out of range", "frequency/set", "9000", "input.invalid"],
-    ["a number that is none", "frequency/set", "NaN", "input.invalid"],
+    ["text instead of a number", "frequency/set", "fast", "input.invalid"],
+    ["a number out of range", "frequency/set", "9000", "input.invalid"],
+    ["NaN", "frequency/set", "NaN", "input.invalid"],
     ["a list", "frequency/set", "[500]", "input.invalid"],
     ["broken JSON", "frequency/set", '{"value": 500', "input.invalid"],
     ["JSON with another key", "frequency/set", '{"value": 500, "vaule": 1}', "input.invalid"],
     ["JSON without a value", "frequency/set", "{}", "input.invalid"],
     ["null", "frequency/set", '{"value": null}', "input.invalid"],
-    ["a word that a switch does not take", "mining/set", "MAYBE", "input.invalid"],
-    ["off for what is done once", "set", '{"reboot": "OFF"}', "input.invalid"],
-    ["false for what is done once", "restart/set", "false", "input.invalid"],
+    ["an invalid word for a switch", "mining/set", "MAYBE", "input.invalid"],
+    ["off for a one-time action", "set", '{"reboot": "OFF"}', "input.invalid"],
+    ["false for a one-time action", "restart/set", "false", "input.invalid"],
     ["off for a lamp that only flashes", "locate/set", "OFF", "input.invalid"],
     ["an unknown property", "frequenzy/set", "500", "input.invalid"],
-    ["a property that is only shown", "hashrate/set", "500", "control.absent"],
+    ["a read-only property", "hashrate/set", "500", "control.absent"],
     ["a control that this rig does not have", "power_limit/set", "500", "control.absent"],
-    ["a board that is not there", "board_7/set", "ON", "control.absent"],
+    ["a missing board", "board_7/set", "ON", "control.absent"],
     ["an unknown pool", "pool/set", "nowhere", "input.invalid"],
     ["one unknown property among others", "set", '{"frequency": 500, "x": 1}', "input.invalid"],
-    ["one that it cannot be told among others", "set", '{"frequency": 500, "power_limit": 1}', "control.absent"],
+    ["one missing control among others", "set", '{"frequency": 500, "power_limit": 1}', "control.absent"],
     ["nothing to set", "set", '{"transaction": 1}', "input.invalid"],
-    ["plain text for several", "set", "500", "input.invalid"],
+    ["plain text for several properties", "set", "500", "input.invalid"],
     ["a forbidden name", "set", '{"__proto__": {"a": 1}}', "input.invalid"],
     ["deep nesting", "set", `{"a":${"[".repeat(100)}${"]".repeat(100)}}`, "input.invalid"],
     ["an unknown action", "action", "explode", "input.invalid"],
@@ -196,7 +203,7 @@ describe("what is refused, with nothing done", () => {
     ["an action that is a number", "action", '{"action": 5}', "input.invalid"],
     ["65,537 bytes", "set", Buffer.alloc(65_537, " "), "body.too-large"],
     ["a megabyte", "frequency/set", Buffer.alloc(1_048_576, "5"), "body.too-large"],
-    ["what is no UTF-8", "frequency/set", Buffer.from([0xff, 0xfe, 0x35]), "input.invalid"],
+    ["invalid UTF-8", "frequency/set", Buffer.from([0xff, 0xfe, 0x35]), "input.invalid"],
   ])("%s", async (_, topic, payload, code) => {
     const answer = await ask(`miner/${axeos.uid}/${topic}`, payload);
     expect(answer).toMatchObject({ status: "error", code, error: expect.any(String) });
@@ -206,24 +213,24 @@ describe("what is refused, with nothing done", () => {
 
   test("an unknown miner", async () => {
     expect(await ask("miner/nobody/set", '{"fan": 50}')).toMatchObject({ code: "not.found" });
-    const from = listener.heard.length;
-    await listener.say(`${base}/miner/No Body/set`, '{"fan": 50}', { responseTopic: "answers/x" });
+    const from = listener.received.length;
+    await listener.publish(`${base}/miner/No Body/set`, '{"fan": 50}', { responseTopic: "answers/x" });
     await listener.until(({ topic }) => topic === "answers/x", from);
   });
 });
 
-describe("what is said twice", () => {
+describe("a repeated command", () => {
   test.each(["MQTT 5", "MQTT 3.1.1"])(
-    "a command that the broker keeps is not done at the next start (%s)",
+    "that the broker retains is not executed at the next start (%s)",
     async (version) => {
       const topic = `${base}/miner/${axeos.uid}/voltage/set`;
-      await listener.say(topic, "1200", { retain: true });
+      await listener.publish(topic, "1200", { retain: true });
       await listener.until((heard) => heard.topic === `${base}/miner/${axeos.uid}/response`);
       await bridge.close();
       const before = await told();
       const old = version === "MQTT 5" ? null : await startOldBroker(mosquitto.port);
-      const hearing = hearingLog();
-      const from = listener.heard.length;
+      const hearing = recordingLog();
+      const from = listener.received.length;
       const again = await bridgeTo(service, { url: old?.url ?? mosquitto.url }, { log: hearing.log });
       await listener.until(({ topic }) => topic === `${base}/summary`, from);
       expect(await ask(`miner/${axeos.uid}/frequency/set`, version === "MQTT 5" ? "490" : "485")).toMatchObject({
@@ -231,18 +238,20 @@ describe("what is said twice", () => {
       });
       expect(await told()).toBe(before + 1);
       if (old !== null)
-        expect(hearing.said.map(({ msg }) => msg)).toContainEqual(expect.stringContaining("keeps (retain)"));
+        expect(hearing.lines.map(({ msg }) => msg)).toContainEqual(
+          expect.stringContaining("A retained command is ignored"),
+        );
       await again.close();
       await old?.close();
-      await listener.say(topic, "", { retain: true });
-      const restarted = listener.heard.length;
-      said = hearing.said;
+      await listener.publish(topic, "", { retain: true });
+      const restarted = listener.received.length;
+      said = hearing.lines;
       bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
       await listener.until(({ topic }) => topic === `${base}/summary`, restarted);
     },
   );
 
-  test("with one correlation it is done once, and answered twice", async () => {
+  test("with the same correlation is executed once, and answered twice", async () => {
     const before = await told();
     const options = { responseTopic: "answers/twice", correlation: "same" };
     await ask(`miner/${axeos.uid}/frequency/set`, "480", options);
@@ -250,51 +259,51 @@ describe("what is said twice", () => {
     expect(await told()).toBe(before + 1);
   });
 
-  test("while it is under way it is done once", async () => {
+  test("is executed once while the first is under way", async () => {
     const before = await told();
-    const from = listener.heard.length;
-    for (let count = 0; count < 5; count += 1) await listener.say(`${base}/miner/${axeos.uid}/fan/set`, "55");
+    const from = listener.received.length;
+    for (let count = 0; count < 5; count += 1) await listener.publish(`${base}/miner/${axeos.uid}/fan/set`, "55");
     await listener.until(({ topic }) => topic.endsWith("/response"), from);
     await ask(`miner/${axeos.uid}/fan/set`, "56");
     expect(await told()).toBeLessThan(before + 6);
     expect(await control(axeos.id, "fan")).toBe(56);
   });
 
-  test("later it is done again, since it is wanted again", async () => {
+  test("is executed again later", async () => {
     const before = await told();
     await ask(`miner/${axeos.uid}/fan/set`, "57");
     await ask(`miner/${axeos.uid}/fan/set`, "57");
     expect(await told()).toBe(before + 2);
   });
 
-  test("in turn, the last one holds", async () => {
+  test("commands are executed in order, and the last one wins", async () => {
     const topic = `${base}/miner/${sticks.uid}/board_1/set`;
-    const from = listener.heard.length;
-    for (const word of ["OFF", "ON", "OFF", "ON"]) await listener.say(topic, word);
-    const isAnswer = ({ topic }: Heard): boolean => topic === `${base}/miner/${sticks.uid}/response`;
+    const from = listener.received.length;
+    for (const word of ["OFF", "ON", "OFF", "ON"]) await listener.publish(topic, word);
+    const isAnswer = ({ topic }: Received): boolean => topic === `${base}/miner/${sticks.uid}/response`;
     let at = from;
-    for (let count = 0; count < 4; count += 1) at = listener.heard.indexOf(await listener.until(isAnswer, at)) + 1;
+    for (let count = 0; count < 4; count += 1) at = listener.received.indexOf(await listener.until(isAnswer, at)) + 1;
     expect(await control(sticks.id, "board_1")).toBe(true);
   });
 });
 
-test("hundreds of garbage messages are answered so often, logged as often, and keep nothing else waiting", async () => {
+test("hundreds of garbage messages are answered and logged at a limited rate, and delay nothing else", async () => {
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  const from = listener.heard.length;
+  const from = listener.received.length;
   const logged = said.length;
   for (let count = 0; count < 500; count += 1)
-    void listener.say(`${base}/miner/${axeos.uid}/${count % 2 ? "set" : "action"}`, `garbage ${count}`);
+    void listener.publish(`${base}/miner/${axeos.uid}/${count % 2 ? "set" : "action"}`, `garbage ${count}`);
   const asked = performance.now();
   const options = { responseTopic: "answers/good" };
   expect(await ask(`miner/${sticks.uid}/board_0/set`, "OFF", options)).toMatchObject({ status: "ok" });
   const seconds = Math.ceil((performance.now() - asked) / 1000) + 1;
-  const answers = listener.heard.slice(from).filter(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`);
+  const answers = listener.received.slice(from).filter(({ topic }) => topic === `${base}/miner/${axeos.uid}/response`);
   expect(answers.length).toBeGreaterThan(0);
   expect(answers.length).toBeLessThanOrEqual(20 * seconds);
   expect(said.length - logged).toBeLessThanOrEqual(21 * seconds);
 });
 
-test("a word is an action", async () => {
+test("a plain word is an action", async () => {
   const options = { responseTopic: "answers/last" };
   expect(await ask(`miner/${sticks.uid}/action`, "restart", options)).toMatchObject({ status: "ok" });
 });

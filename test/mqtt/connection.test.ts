@@ -11,8 +11,8 @@ import {
 } from "../../src/mqtt/mqtt-connection.ts";
 import type { Message } from "../../src/mqtt/mqtt-link.ts";
 import { until, within } from "../until.ts";
-import { hearingLog, quick } from "./bridged.ts";
-import { freePort, listenAt, startMosquitto } from "./mosquitto.ts";
+import { quick, recordingLog } from "./bridged.ts";
+import { freePort, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 import { beginningOf, flood, startRudeBroker } from "./rude-broker.ts";
 import { startWebBroker } from "./web-broker.ts";
@@ -29,23 +29,23 @@ async function broker(options: Parameters<typeof startMosquitto>[0] = {}) {
 }
 
 async function open(settings: Partial<ConnectionSettings> & { readonly url: string }, now: () => number = Date.now) {
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const connection = await openConnection({
     settings: { clientId: "bridge", ...settings },
     will: { topic: "home/bridge/state", payload: "offline" },
     log,
     now,
-    waits: quick,
+    reconnectDelays: quick,
   });
   cleanup.push(() => connection.close());
-  return { connection, said, sentences: () => said.map(({ msg }) => msg) };
+  return { connection, lines, sentences: () => lines.map(({ msg }) => msg) };
 }
 
 const connects = (connection: MqttConnection): Promise<void> =>
   within(new Promise((resolve) => connection.connected(() => resolve())), "the bridge to connect to the broker");
 
 async function listening(url: string, filters?: readonly string[]) {
-  const client = await listenAt(url, filters);
+  const client = await subscribeAt(url, filters);
   cleanup.push(() => client.close());
   return client;
 }
@@ -53,7 +53,7 @@ async function listening(url: string, filters?: readonly string[]) {
 const message = { topic: "home/a", payload: "1", qos: 1, retain: false } as const;
 
 describe("a connection", () => {
-  test("speaks MQTT 5, and leaves its will retained when it closes", async () => {
+  test("uses MQTT 5, and publishes its will, retained, when it closes", async () => {
     const { url } = await broker();
     const { connection } = await open({ url });
     await connects(connection);
@@ -65,7 +65,7 @@ describe("a connection", () => {
     await expect(within(connection.ended, "the connection to end")).resolves.toBeNull();
   });
 
-  test("falls back to 3.1.1 where the broker refuses 5", async () => {
+  test("falls back to 3.1.1 if the broker refuses 5", async () => {
     const { port } = await broker();
     const old = await startOldBroker(port);
     cleanup.push(() => old.close());
@@ -78,7 +78,7 @@ describe("a connection", () => {
     await listener.until(({ topic }) => topic === "home/a");
   });
 
-  test("comes back each time the broker is killed, and listens again", async () => {
+  test("reconnects and subscribes again each time the broker is killed", async () => {
     const mosquitto = await broker();
     const { connection } = await open({ url: mosquitto.url });
     const heard: Message[] = [];
@@ -89,15 +89,15 @@ describe("a connection", () => {
       await until(() => !connection.isConnected, "the bridge to notice that the broker is gone");
       await mosquitto.start();
       await until(() => connection.isConnected, "the bridge to reconnect");
-      const sender = await listenAt(mosquitto.url, ["nothing"]);
-      await sender.say("home/a/set", String(round));
+      const sender = await subscribeAt(mosquitto.url, ["nothing"]);
+      await sender.publish("home/a/set", String(round));
       await until(() => heard.length > round, "the command to arrive");
       await sender.close();
     }
     expect(heard.map(({ payload }) => payload.toString())).toEqual(["0", "1", "2", "3", "4"]);
   });
 
-  test("says once that no broker answers, and connects as soon as there is one", async () => {
+  test("logs once that no broker answers, and connects as soon as there is one", async () => {
     const mosquitto = await broker();
     await mosquitto.kill();
     const { connection, sentences } = await open({ url: mosquitto.url });
@@ -107,20 +107,24 @@ describe("a connection", () => {
     await connects(connection);
   });
 
-  test("says once that the password is wrong, without it", async () => {
+  test("logs once that the password is wrong, without the password", async () => {
     const { url } = await broker({ users: { anna: "right-password" } });
     const { sentences } = await open({ url, username: "anna", password: "wrong-password" });
     await until(() => sentences().length > 0, "the log to say that the password is wrong");
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(sentences()).toEqual([expect.stringMatching(/refuses the username and password$/)]);
+    expect(sentences()).toEqual([
+      expect.stringMatching(/refuses the username and password; check mqtt.username and mqtt.password$/),
+    ]);
     const none = await open({ url });
     await until(() => none.sentences().length > 0, "the log to say that a password is wanted");
-    expect(none.sentences()).toEqual([expect.stringMatching(/wants a username and password$/)]);
+    expect(none.sentences()).toEqual([
+      expect.stringMatching(/requires a username and password; set mqtt.username and mqtt.password$/),
+    ]);
     const right = await open({ url, username: "anna", password: "right-password" });
     await connects(right.connection);
   });
 
-  test("does not take what is no broker for one", async () => {
+  test("recognises a server that is not a broker", async () => {
     const { createServer } = await import("node:http");
     const port = await freePort();
     const server = createServer((_request, response) => response.end("hello")).listen(port, "127.0.0.1");
@@ -130,7 +134,7 @@ describe("a connection", () => {
     expect(sentences()[0]).toMatch(/127\.0\.0\.1/);
   });
 
-  test("trusts a broker with the certificate of who signed its own, and no other", async () => {
+  test("trusts a broker only with the certificate of its authority", async () => {
     const folder = mkdtempSync(join(tmpdir(), "rigbridge-tls-"));
     cleanup.push(() => rmSync(folder, { recursive: true }));
     const [ca, key] = [join(folder, "ca.pem"), join(folder, "key.pem")];
@@ -142,15 +146,15 @@ describe("a connection", () => {
     const { url } = await broker({ config, scheme: "mqtts" });
     const wary = await open({ url });
     await until(() => wary.sentences().length > 0, "the log to say that the broker is not trusted");
-    expect(wary.sentences()[0]).toMatch(/is not trusted: its certificate is signed by nobody known/);
+    expect(wary.sentences()[0]).toMatch(/is not trusted: its certificate is signed by an unknown authority/);
     const trusting = await open({ url, ca, clientId: "other" });
     await connects(trusting.connection);
     await expect(open({ url, ca: join(folder, "none.pem") })).rejects.toThrow("mqtt.ca:");
   });
 });
 
-describe("what is published while there is no broker", () => {
-  test("waits only when it must arrive and has not expired; telemetry and what is retained do not", async () => {
+describe("a message published without a connection", () => {
+  test("waits only if it must arrive and has not expired; telemetry and retained messages do not wait", async () => {
     const mosquitto = await broker();
     await mosquitto.kill();
     let now = Date.now();
@@ -170,12 +174,12 @@ describe("what is published while there is no broker", () => {
     await connection.settled();
     connection.publish({ ...message, topic: "home/end" });
     await listener.until(({ topic }) => topic === "home/end");
-    const topics = new Set(listener.heard.map(({ topic }) => topic));
+    const topics = new Set(listener.received.map(({ topic }) => topic));
     for (const lost of ["home/telemetry", "home/retained", "home/old", "home/unbounded"])
       expect(topics).not.toContain(lost);
   });
 
-  test("is the newest thousand", async () => {
+  test("waits if it is among the newest thousand", async () => {
     const mosquitto = await broker();
     const listener = await listening(mosquitto.url, ["home/a"]);
     const { connection } = await open({ url: mosquitto.url });
@@ -183,12 +187,12 @@ describe("what is published while there is no broker", () => {
     for (let count = 0; count < 1_500; count += 1)
       connection.publish({ ...message, payload: String(count), expiry: 60 });
     await listener.until(({ payload }) => payload === "1499");
-    expect(listener.heard[0]?.payload).toBe("500");
-    expect(listener.heard).toHaveLength(1_000);
+    expect(listener.received[0]?.payload).toBe("500");
+    expect(listener.received).toHaveLength(1_000);
   });
 });
 
-test("what the broker does not take, by its size or by rights, is said once and harms nothing else", async () => {
+test("a message that the broker refuses for its size or rights is logged once and affects no other", async () => {
   const { url } = await broker({ config: ["max_packet_size 2000"] });
   const listener = await listening(url);
   const { connection, sentences } = await open({ url });
@@ -198,11 +202,11 @@ test("what the broker does not take, by its size or by rights, is said once and 
   connection.publish({ ...message, topic: "home/small" });
   await listener.until(({ topic }) => topic === "home/small");
   await connection.settled();
-  expect(sentences().filter((each) => /does not take all/.test(each))).toHaveLength(1);
+  expect(sentences().filter((each) => /refuses some messages/.test(each))).toHaveLength(1);
   expect(connection.isConnected).toBe(true);
 });
 
-test("many messages with QoS 1 are under way at once, in order", async () => {
+test("many QoS 1 messages are under way at once, in order", async () => {
   // A broker drops what a subscriber is too slow for, which is not what this is about.
   const { url } = await broker({ config: ["max_queued_messages 0"] });
   const listener = await listening(url, ["home/#"]);
@@ -211,13 +215,13 @@ test("many messages with QoS 1 are under way at once, in order", async () => {
   for (let count = 0; count < 3_000; count += 1) connection.publish({ ...message, payload: String(count) });
   await connection.settled();
   await listener.until(({ payload }) => payload === "2999");
-  expect(listener.heard.map(({ payload }) => Number(payload))).toEqual([...Array(3_000).keys()]);
+  expect(listener.received.map(({ payload }) => Number(payload))).toEqual([...Array(3_000).keys()]);
 });
 
-test("what the broker keeps is heard as such, and not by who listens to fresh messages only", async () => {
+test("retained messages are delivered as such, but not to subscribers of fresh messages only", async () => {
   const { url } = await broker();
   const sender = await listening(url, ["nothing"]);
-  await sender.say("home/a", "kept", { retain: true });
+  await sender.publish("home/a", "kept", { retain: true });
   const { connection } = await open({ url });
   const all: Message[] = [];
   const fresh: Message[] = [];
@@ -225,27 +229,27 @@ test("what the broker keeps is heard as such, and not by who listens to fresh me
   connection.subscribe(["home/a"], (each) => fresh.push(each), { fresh: true });
   await until(() => all.length > 0, "the retained message");
   expect(all[0]).toMatchObject({ retained: true });
-  await sender.say("home/a", "said");
-  await until(() => fresh.some(({ payload }) => payload.toString() === "said"), "the fresh message");
-  expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("said");
+  await sender.publish("home/a", "lines");
+  await until(() => fresh.some(({ payload }) => payload.toString() === "lines"), "the fresh message");
+  expect(fresh.filter(({ retained }) => !retained).map(({ payload }) => payload.toString())).toContain("lines");
 });
 
-describe("a broker that sends too much", () => {
-  test("is told by MQTT 5 how large a packet may be, and keeps back what is larger", async () => {
+describe("a broker that sends too large packets", () => {
+  test("is told the maximum packet size by MQTT 5, and does not send larger ones", async () => {
     const { url } = await broker();
     const sender = await listening(url, ["nothing"]);
     const { connection } = await open({ url });
     const sizes: number[] = [];
     connection.subscribe(["home/+"], ({ payload }) => sizes.push(payload.length));
     await connects(connection);
-    await sender.say("home/a", Buffer.alloc(largestPacket));
-    await sender.say("home/a", Buffer.alloc(largestPacket - 100));
+    await sender.publish("home/a", Buffer.alloc(largestPacket));
+    await sender.publish("home/a", Buffer.alloc(largestPacket - 100));
     await until(() => sizes.length > 0, "the message that is not too large");
     expect(sizes).toEqual([largestPacket - 100]);
     expect(connection.isConnected).toBe(true);
   });
 
-  test("is cut off at the head of the packet, before it has come, with a sentence; and is tried again", async () => {
+  test("is disconnected at the header of the packet, before the rest arrives, and reconnected", async () => {
     const sent: { readonly sent: number }[] = [];
     const rude = await startRudeBroker((socket) => {
       socket.write(beginningOf("home/a", 200_000_000));
@@ -258,11 +262,11 @@ describe("a broker that sends too much", () => {
     // What was on its way in the buffers of two sockets.
     for (const each of sent) expect(each.sent).toBeLessThan(20_000_000);
     expect(sentences()).toContain(
-      `The broker at ${new URL(rude.url).host} sends a packet of more than 4194304 bytes; the connection is closed, and tried again`,
+      `The broker at ${new URL(rude.url).host} sends a packet of more than 4194304 bytes, so the connection is closed; reconnecting`,
     );
   });
 
-  test("is cut off where it sends with QoS 2 what nobody would acknowledge", async () => {
+  test("is disconnected if it sends with QoS 2", async () => {
     const rude = await startRudeBroker((socket) => void socket.write(beginningOf("home/a", 100, { qos: 2 })));
     cleanup.push(() => rude.close());
     const { sentences } = await open({ url: rude.url });
@@ -270,7 +274,7 @@ describe("a broker that sends too much", () => {
     expect(sentences()).toContainEqual(expect.stringMatching(/sends a message with QoS 2/));
   });
 
-  test("by WebSockets is cut off too", async () => {
+  test("is disconnected over WebSockets too", async () => {
     const rude = await startRudeBroker((socket) => {
       socket.write(Buffer.concat([beginningOf("home/a", 9_000_000), Buffer.alloc(8_900_000)]));
     });

@@ -30,8 +30,8 @@ test.each([
   ["a fan by a little", { fan_0_rpm: 4100 }, "later"],
   ["a fan by much", { fan_0_rpm: 4300 }, "soon"],
   ["what only counts", { energy: 1100, shares_accepted: 11, hashrate_display: 150 }, "later"],
-  ["what is known now", { room_temperature: 20 }, "soon"],
-  ["what is not known any more", { hashrate: null }, "soon"],
+  ["a value that becomes known", { room_temperature: 20 }, "soon"],
+  ["a value that becomes unknown", { hashrate: null }, "soon"],
   ["a status", { status: "stopped" }, "now"],
   ["a switch", { mining: "OFF" }, "now"],
   ["what a command changes", { power_limit: 3199 }, "now"],
@@ -43,7 +43,7 @@ test.each([
   expect(urgencyOf(before, { ...before, ...change })).toBe(urgency);
 });
 
-test("a board less is told now", () => {
+test("a board that disappears is published at once", () => {
   const { board_1_temperature: _, ...after } = before;
   expect(urgencyOf(before, after)).toBe("now");
 });

@@ -5,16 +5,16 @@ import { brokerLimits } from "../../src/mqtt/broker.ts";
 import { type Bridge, MqttSettings, startMqtt } from "../../src/mqtt/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { until, within } from "../until.ts";
-import { bridgeTo, hearingLog, quick, type Said } from "./bridged.ts";
+import { bridgeTo, type LogLine, quick, recordingLog } from "./bridged.ts";
 import { checkDevices } from "./home-assistant-checker.ts";
-import { freePort, type Heard, type Listening, listenAt } from "./mosquitto.ts";
+import { freePort, type Received, type Subscriber, subscribeAt } from "./mosquitto.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of cleanup.splice(0).toReversed()) await close();
 });
 
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 const silent = pino({ level: "silent" });
 
 let opened: Opened;
@@ -34,16 +34,16 @@ async function start(port: number, more: Partial<MqttSettings> = {}, log: Logger
     ...more,
   });
   const service = opened.service;
-  const bridge = await startMqtt({ service, settings, log, version: "test", folder: null, waits: quick });
+  const bridge = await startMqtt({ service, settings, log, version: "test", folder: null, reconnectDelays: quick });
   cleanup.push(() => bridge.close());
   return bridge;
 }
 
 async function listening(
   port: number,
-  ...more: Parameters<typeof listenAt> extends [string, ...infer R] ? R : []
-): Promise<Listening> {
-  const listener = await listenAt(`mqtt://127.0.0.1:${port}`, ...more);
+  ...more: Parameters<typeof subscribeAt> extends [string, ...infer R] ? R : []
+): Promise<Subscriber> {
+  const listener = await subscribeAt(`mqtt://127.0.0.1:${port}`, ...more);
   cleanup.push(() => listener.close());
   return listener;
 }
@@ -66,24 +66,24 @@ async function topicsOfAll(): Promise<string[]> {
 
 const uidOf = async (id: number) => (await opened.service.getMiner({ id }, caller)).uid;
 
-describe("a bridge at the broker inside Rigbridge", () => {
+describe("a bridge on the embedded broker", () => {
   test.each([5, 4] as const)(
-    "has all of its topics there, and takes commands, with clients of MQTT %d",
+    "publishes all topics and takes commands, with clients of MQTT %d",
     async (protocolVersion) => {
       const port = await freePort();
       await start(port);
       const topics = await topicsOfAll();
       const listener = await listening(port, ["#"], { protocolVersion });
       for (const topic of topics) await listener.until((heard) => heard.topic === topic);
-      const configs = listener.heard.filter(({ topic }) => topic.startsWith("homeassistant/"));
+      const configs = listener.received.filter(({ topic }) => topic.startsWith("homeassistant/"));
       expect(checkDevices(new Map(configs.map(({ topic, payload }) => [topic, payload])))).toEqual([]);
       const uid = await uidOf(opened.steered);
       for (const [word, is] of [
         ["OFF", false],
         ["ON", true],
       ] as const) {
-        const from = listener.heard.length;
-        await listener.say(`rigbridge/miner/${uid}/mining/set`, word);
+        const from = listener.received.length;
+        await listener.publish(`rigbridge/miner/${uid}/mining/set`, word);
         const answer = await listener.until(({ topic }) => topic === `rigbridge/miner/${uid}/response`, from);
         expect(json(answer)).toMatchObject({ status: "ok", data: { mining: word } });
         expect((await opened.service.getMiner({ id: opened.steered }, caller)).isRunning).toBe(is);
@@ -95,26 +95,26 @@ describe("a bridge at the broker inside Rigbridge", () => {
     },
   );
 
-  test("publishes all of it again after a restart, of which others' topics do not come back", async () => {
+  test("publishes everything again after a restart, while other clients' topics are lost", async () => {
     const port = await freePort();
     const before = await start(port);
     const listener = await listening(port);
-    await listener.say("plug/state", "ON", { retain: true });
+    await listener.publish("plug/state", "ON", { retain: true });
     const topics = await topicsOfAll();
     for (const topic of topics) await listener.until((heard) => heard.topic === topic);
     await before.close();
-    const from = listener.heard.length;
+    const from = listener.received.length;
     await start(port);
-    // Who was there before comes back, and hears it as news.
+    // An earlier client reconnects and receives it as a new message.
     for (const topic of topics) await listener.until((heard) => heard.topic === topic && heard.payload !== "", from);
     const later = await listening(port, ["plug/state", ...topics]);
     for (const topic of topics) await later.until((heard) => heard.topic === topic && heard.retained);
-    expect([...new Set(later.heard.map(({ topic }) => topic))].sort()).toEqual(topics);
+    expect([...new Set(later.received.map(({ topic }) => topic))].sort()).toEqual(topics);
     expect(later.last("rigbridge/bridge/state")).toBe("online");
   });
 
   test.each([5, 4] as const)(
-    "loses nothing when a client of MQTT %d is cut off for what is too large",
+    "loses nothing when a client of MQTT %d is disconnected for a packet that is too large",
     async (protocolVersion) => {
       const port = await freePort();
       const bridge = await start(port);
@@ -127,41 +127,41 @@ describe("a bridge at the broker inside Rigbridge", () => {
       const cut = new Promise<void>((resolve) => rude.once("close", () => resolve()));
       rude.publish(`rigbridge/miner/${uid}/set`, Buffer.alloc(1_048_576, "5"), { qos: 1 }, () => undefined);
       await within(cut, "the broker to cut off the client");
-      const from = listener.heard.length;
+      const from = listener.received.length;
       const options = { responseTopic: "answers", correlation: "after" };
-      await listener.say(`rigbridge/miner/${uid}/frequency/set`, "500", options);
+      await listener.publish(`rigbridge/miner/${uid}/frequency/set`, "500", options);
       expect(json(await listener.until(({ topic }) => topic === "answers", from))).toMatchObject({ status: "ok" });
       await listener.until(({ topic }) => topic === `rigbridge/miner/${uid}/state`, from);
       expect(bridge.connection.isConnected).toBe(true);
     },
   );
 
-  test("answers in an error what is large for a command and small enough for the broker", async () => {
+  test("answers a command that only the bridge finds too large with an error", async () => {
     const port = await freePort();
     await start(port);
     const listener = await listening(port);
     const uid = await uidOf(opened.steered);
     await listener.until(({ topic }) => topic === `rigbridge/miner/${uid}/state`);
-    await listener.say(`rigbridge/miner/${uid}/set`, Buffer.alloc(brokerLimits.packet - 1000, " "));
+    await listener.publish(`rigbridge/miner/${uid}/set`, Buffer.alloc(brokerLimits.packet - 1000, " "));
     const answer = await listener.until(({ topic }) => topic === `rigbridge/miner/${uid}/response`);
     expect(json(answer)).toMatchObject({ status: "error", code: "body.too-large" });
   });
 
-  test("lets in itself where a password is wanted, nobody with a wrong one, and says who it was", async () => {
+  test("accepts itself with the password, refuses a wrong one, and logs the client", async () => {
     const port = await freePort();
-    const { log, said } = hearingLog();
+    const { log, lines } = recordingLog();
     const login = { username: "home", password: "a-good-one" };
     await start(port, { broker: { host: "0.0.0.0", port }, ...login }, log);
     const listener = await listening(port, ["#"], login);
     await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "online");
     const wrong = { ...login, password: "a-bad-one", clientId: "guesser", reconnectPeriod: 0 };
     await expect(connectAsync(`mqtt://127.0.0.1:${port}`, wrong, false)).rejects.toMatchObject({ code: 4 });
-    const isSaid = ({ msg }: Said): boolean => /^MQTT broker: "guesser": wrong username or password$/.test(msg);
-    await until(() => said.some(isSaid), "the log to name who was refused");
-    expect(JSON.stringify(said)).not.toMatch(/a-good-one|a-bad-one/);
+    const isSaid = ({ msg }: LogLine): boolean => /^MQTT broker: "guesser": wrong username or password$/.test(msg);
+    await until(() => lines.some(isSaid), "the log to name the refused client");
+    expect(JSON.stringify(lines)).not.toMatch(/a-good-one|a-bad-one/);
   });
 
-  test("gives its place to another with the same client id, with a sentence, and the other is not disturbed", async () => {
+  test("stops with an error for another with the same client id, which is not disturbed", async () => {
     const port = await freePort();
     const first = await start(port);
     const listener = await listening(port, ["rigbridge/bridge/#"]);
@@ -169,10 +169,10 @@ describe("a bridge at the broker inside Rigbridge", () => {
     const second = await bridgeTo(opened.service, { url: `mqtt://127.0.0.1:${port}` });
     cleanup.push(() => second.close());
     expect((await within(first.ended, "the first bridge to give its place"))?.message).toMatch(
-      /^Another bridge is at the broker/,
+      /^Another bridge uses the broker/,
     );
-    const from = listener.heard.length;
-    await listener.say("homeassistant/status", "online");
+    const from = listener.received.length;
+    await listener.publish("homeassistant/status", "online");
     await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "online", from);
     expect(second.connection.isConnected).toBe(true);
   });

@@ -3,19 +3,19 @@ import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo } from "./bridged.ts";
 import { checkDevices, checkState } from "./home-assistant-checker.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
-const at = (topic: string) => (heard: Heard) => heard.topic === topic && heard.payload !== "";
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const at = (topic: string) => (heard: Received) => heard.topic === topic && heard.payload !== "";
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
-describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReference }) => {
+describe.each(kinds)("Home Assistant with a bridge over $name", ({ open, isReference }) => {
   let mosquitto: Mosquitto;
   let opened: Opened;
   let bridge: Bridge;
-  let listener: Listening;
+  let listener: Subscriber;
   beforeAll(async () => {
     [mosquitto, opened] = await Promise.all([startMosquitto(), open()]);
-    listener = await listenAt(mosquitto.url);
+    listener = await subscribeAt(mosquitto.url);
     bridge = await bridgeTo(opened.service, { url: mosquitto.url });
   });
   afterAll(async () => {
@@ -28,7 +28,7 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
   const uidOf = async (id: number) => (await opened.service.getMiner({ id }, caller)).uid;
   const configOf = (uid: string | null) => listener.until(at(`homeassistant/device/rigbridge_miner_${uid}/config`));
 
-  test("finds every miner, group and the farm, as it takes them, with states that fit", async () => {
+  test("finds every miner and group and the farm in valid messages, with valid states", async () => {
     const { groupList } = await opened.service.listMiners({}, caller);
     const groups = groupList.flatMap((group) => [group, ...(group.groupList ?? [])]);
     const ids = [
@@ -38,7 +38,7 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
     ];
     const topics = ids.map((id) => `homeassistant/device/rigbridge_${id}/config`);
     for (const topic of topics) await listener.until(at(topic));
-    const all = listener.heard.filter(({ topic }) => topic.startsWith("homeassistant/"));
+    const all = listener.received.filter(({ topic }) => topic.startsWith("homeassistant/"));
     const configs = new Map(all.map(({ topic, payload }) => [topic, payload]));
     expect([...configs.keys()].sort()).toEqual(topics.sort());
     expect(checkDevices(configs)).toEqual([]);
@@ -50,25 +50,25 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
     }
   });
 
-  test("stops and starts a miner by the switch that was announced, and sees it do so", async () => {
+  test("stops and starts a miner with the announced switch, and sees the change", async () => {
     const uid = await uidOf(opened.steered);
     const { mining } = JSON.parse((await configOf(uid)).payload).components;
     for (const word of [mining.payload_off, mining.payload_on]) {
-      const from = listener.heard.length;
-      await listener.say(mining.command_topic, word);
+      const from = listener.received.length;
+      await listener.publish(mining.command_topic, word);
       expect(json(await listener.until(at(`rigbridge/miner/${uid}/response`), from))).toMatchObject({ status: "ok" });
       opened.pass(3600);
       await listener.until((heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).mining === word, from);
     }
   });
 
-  test("chooses another pool by the names that were announced, and sees the miner go there", async () => {
+  test("selects another pool by an announced name, and sees the miner change to it", async () => {
     const uid = await uidOf(opened.pooled);
     const { pool } = JSON.parse((await configOf(uid)).payload).components;
     const state = await listener.until(at(`rigbridge/miner/${uid}/state`));
     const other = pool.options.find((name: string) => name !== json(state).pool_name);
-    const from = listener.heard.length;
-    await listener.say(pool.command_topic, other);
+    const from = listener.received.length;
+    await listener.publish(pool.command_topic, other);
     expect(json(await listener.until(at(`rigbridge/miner/${uid}/response`), from))).toMatchObject({ status: "ok" });
     opened.pass(3600);
     await listener.until((heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).pool_name === other, from);
@@ -81,11 +81,11 @@ describe.each(kinds)("Home Assistant at a bridge over $name", ({ open, isReferen
     ["pool/set", "nowhere", "input.invalid"],
     ["action", '{"action": "set_power_limit", "watts": 900}', isReference ? "service.unsupported" : "control.absent"],
     ["action", '{"action": "apply_template", "template_id": 77}', "not.found"],
-  ])("is told in an error that %s %s is not possible", async (topic, payload, code) => {
+  ])("gets an error for %s %s", async (topic, payload, code) => {
     const uid = await uidOf(opened.steered);
     const options = { responseTopic: "answers", correlation: topic };
-    const from = listener.heard.length;
-    await listener.say(`rigbridge/miner/${uid}/${topic}`, payload, options);
+    const from = listener.received.length;
+    await listener.publish(`rigbridge/miner/${uid}/${topic}`, payload, options);
     const answer = await listener.until(at("answers"), from);
     expect(answer.correlation).toBe(topic);
     expect(json(answer)).toMatchObject({ status: "error", code, error: expect.any(String) });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { kinds, type Opened } from "../contract/kinds.ts";
 import { until, within } from "../until.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { type Mosquitto, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 import { startWebBroker } from "./web-broker.ts";
 
@@ -29,17 +29,17 @@ async function broker(options: Parameters<typeof startMosquitto>[0]): Promise<Mo
   return started;
 }
 
-async function listening(...args: Parameters<typeof listenAt>) {
-  const listener = await listenAt(...args);
+async function listening(...args: Parameters<typeof subscribeAt>) {
+  const listener = await subscribeAt(...args);
   cleanup.push(() => listener.close());
   return listener;
 }
 
 async function bridged(settings: Parameters<typeof bridgeTo>[1]) {
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const bridge = await bridgeTo(opened.service, settings, { log });
   cleanup.push(() => bridge.close());
-  return { bridge, sentences: () => said.filter(({ level }) => level >= 40).map(({ msg }) => msg) };
+  return { bridge, sentences: () => lines.filter(({ level }) => level >= 40).map(({ msg }) => msg) };
 }
 
 function folder(): string {
@@ -48,7 +48,7 @@ function folder(): string {
   return made;
 }
 
-describe("a broker that wants a certificate of its clients", () => {
+describe("a broker that requires client certificates", () => {
   /** A certificate authority, the broker's certificate, a client's, and one of a stranger. */
   function certificates(): (name: string) => string {
     const place = folder();
@@ -85,7 +85,7 @@ describe("a broker that wants a certificate of its clients", () => {
     return at;
   }
 
-  test("lets in the bridge with its own, and without or with a stranger's it says what is wrong", async () => {
+  test("accepts the bridge with its own; without one, or with another, the log says what is wrong", async () => {
     const at = certificates();
     const config = [`cafile ${at("ca.pem")}`, `certfile ${at("broker.pem")}`, `keyfile ${at("broker.key")}`];
     const { url } = await broker({
@@ -105,10 +105,10 @@ describe("a broker that wants a certificate of its clients", () => {
     await until(() => stranger.sentences().length > 0, "the log to say that the certificate is not taken");
     const place = url.replace("mqtts://", "");
     expect(none.sentences()).toEqual([
-      `The broker at ${place} wants a certificate; name its file as cert, and that of its key as key`,
+      `The broker at ${place} requires a client certificate; set mqtt.cert and mqtt.key`,
     ]);
     expect(stranger.sentences()).toEqual([
-      expect.stringMatching(new RegExp(`^The broker at ${place} does not take the certificate that cert names`)),
+      expect.stringMatching(new RegExp(`^The broker at ${place} refuses the certificate in mqtt.cert`)),
     ]);
     const { bridge } = await bridged({ url, ca, cert: at("bridge.pem"), key: at("bridge.key"), clientId: "right" });
     const connected = new Promise<void>((resolve) => bridge.connection.connected(resolve));
@@ -117,7 +117,7 @@ describe("a broker that wants a certificate of its clients", () => {
 });
 
 describe("a broker by WebSocket", () => {
-  test("has all that one by TCP has, and takes commands", async () => {
+  test("gets everything that a TCP broker gets, and delivers commands", async () => {
     const { port, url: direct } = await broker({});
     const web = await startWebBroker(port, "/mqtt");
     cleanup.push(() => web.close());
@@ -127,13 +127,13 @@ describe("a broker by WebSocket", () => {
     await listener.until(({ topic }) => topic === `homeassistant/device/rigbridge_miner_${uid}/config`);
     await listener.until(({ topic }) => topic === `rigbridge/miner/${uid}/state`);
     const options = { responseTopic: "answers" };
-    await listener.say(`rigbridge/miner/${uid}/frequency/set`, "505", options);
+    await listener.publish(`rigbridge/miner/${uid}/frequency/set`, "505", options);
     const answer = await listener.until(({ topic }) => topic === "answers");
     expect(JSON.parse(answer.payload)).toMatchObject({ status: "ok", data: { frequency: 505 } });
   });
 });
 
-describe("a broker that lets the bridge do only part of it", () => {
+describe("a broker with limited rights for the bridge", () => {
   async function withRights(lines: readonly string[]): Promise<Mosquitto> {
     const file = join(folder(), "acl");
     writeFileSync(file, `user display\ntopic read #\nuser rigbridge\n${lines.join("\n")}\n`, { mode: 0o600 });
@@ -142,7 +142,7 @@ describe("a broker that lets the bridge do only part of it", () => {
   const login = { username: "rigbridge", password: "one" };
 
   test.each([5, 4] as const)(
-    "has what it lets through, and the bridge says once that there is more (MQTT %d)",
+    "gets what it allows, and the bridge logs once that it refuses the rest (MQTT %d)",
     async (version) => {
       const mosquitto = await withRights(["topic readwrite rigbridge/bridge/#", "topic write rigbridge/summary"]);
       let { url } = mosquitto;
@@ -158,11 +158,11 @@ describe("a broker that lets the bridge do only part of it", () => {
       await until(() => sentences().length > 0 || version === 4, "the log to say that rights are missing");
       await bridge.connection.settled();
       expect(sentences()).toEqual(
-        version === 4 ? [] : [expect.stringMatching(/does not take all that the bridge publishes, by its rights/)],
+        version === 4 ? [] : [expect.stringMatching(/refuses some messages of the bridge; check the rights/)],
       );
       expect(bridge.connection.isConnected).toBe(true);
       const allowed = /^rigbridge\/(bridge\/(state|info)|summary)$/;
-      expect(listener.heard.map(({ topic }) => topic).filter((topic) => !allowed.test(topic))).toEqual([]);
+      expect(listener.received.map(({ topic }) => topic).filter((topic) => !allowed.test(topic))).toEqual([]);
     },
   );
 });

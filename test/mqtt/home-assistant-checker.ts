@@ -32,7 +32,7 @@ export function checkDevice(topic: string, payload: string): string[] {
   );
   if (payload === "") return misplaced;
   const message = readMessage(payload);
-  if (message === null) return [...misplaced, "payload: is no JSON object"];
+  if (message === null) return [...misplaced, "payload: is not a JSON object"];
   return [...misplaced, ...checkRoot(message), ...checkComponents(message)];
 }
 
@@ -81,17 +81,17 @@ function checkOwner(device: Json): string[] {
   return [
     ...unknownKeys("device", device, deviceKeys),
     ...unless(listOf(identifiers).length + listOf(connections).length > 0, "device: needs identifiers or connections"),
-    ...unless(listOf(identifiers).every(isText), "device: identifiers are no strings"),
+    ...unless(listOf(identifiers).every(isText), "device: identifiers are not strings"),
     ...unless(
       listOf(connections).every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isText)),
-      'device: connections are no pairs of strings like ["mac", "02:00:00:00:00:01"]',
+      'device: connections are not pairs of strings like ["mac", "02:00:00:00:00:01"]',
     ),
     ...Object.entries(device).flatMap(([key, value]) =>
-      unless(["identifiers", "connections"].includes(key) || isText(value), `device: ${key} is no string`),
+      unless(["identifiers", "connections"].includes(key) || isText(value), `device: ${key} is not a string`),
     ),
     ...unless(
       !isText(url) || isAddress(url),
-      `device: configuration_url "${url}" is no http, https or homeassistant URL`,
+      `device: configuration_url "${url}" is not an http, https or homeassistant URL`,
     ),
   ];
 }
@@ -101,8 +101,8 @@ function checkOrigin(origin: Json): string[] {
   return [
     ...unknownKeys("origin", origin, originKeys),
     ...unless(isText(name) && name !== "", "origin: needs a name"),
-    ...unless(version === undefined || isText(version), "origin: sw_version is no string"),
-    ...unless(url === undefined || (isText(url) && isAddress(url)), `origin: support_url "${url}" is no http URL`),
+    ...unless(version === undefined || isText(version), "origin: sw_version is not a string"),
+    ...unless(url === undefined || (isText(url) && isAddress(url)), `origin: support_url "${url}" is not an http URL`),
   ];
 }
 
@@ -119,7 +119,7 @@ function checkAvailability(where: string, holder: Json, entries: readonly unknow
     ),
     ...entries.flatMap((entry, index) => {
       const at = `${where}: availability[${index}]`;
-      if (!isRecord(entry)) return [`${at}: is no object`];
+      if (!isRecord(entry)) return [`${at}: is not an object`];
       return [
         ...unknownKeys(at, entry, availabilityEntryKeys),
         ...unless(entry.topic !== undefined, `${at}: needs a topic`),
@@ -139,7 +139,7 @@ function checkComponents({ root, components }: DeviceMessage): string[] {
     ({ own }, index) => own.unique_id !== undefined && names.indexOf(names[index] ?? "") < index,
   );
   return [
-    ...lost.map((id) => `${id}: is no object`),
+    ...lost.map((id) => `${id}: is not an object`),
     ...unless(components.length + lost.length > 0, "root: has no components, so the device never appears"),
     ...components.flatMap((component) => checkComponent(component, root)),
     ...repeated.map(({ id, own }) => `${id}: unique_id "${own.unique_id}" is that of a component before it`),
@@ -194,15 +194,15 @@ function checkValues(where: string, record: Json): string[] {
     if (key === "retain") return unless(value === false, `${at} is not false: commands would stay at the broker`);
     if (flags.includes(key)) return unless(typeof value === "boolean", `${at} is neither true nor false`);
     if (counts.includes(key))
-      return unless(typeof value === "number" && Number.isInteger(value) && value >= 0, `${at} is no whole number`);
+      return unless(typeof value === "number" && Number.isInteger(value) && value >= 0, `${at} is not a whole number`);
     if (key.startsWith("payload_") || key === "encoding" || key === "state_on" || key === "state_off")
-      return unless(isText(value), `${at} is no string`);
+      return unless(isText(value), `${at} is not a string`);
     return [];
   });
 }
 
 function checkTopic(at: string, topic: unknown, isWritten: boolean): string[] {
-  if (!isText(topic) || topic === "") return [`${at} is no topic`];
+  if (!isText(topic) || topic === "") return [`${at} is not a topic`];
   const levels = topic.split("/");
   const isFilter = levels.every(
     (level, index) => level === "+" || (level === "#" && index === levels.length - 1) || !/[+#]/.test(level),
@@ -216,11 +216,11 @@ function checkTopic(at: string, topic: unknown, isWritten: boolean): string[] {
 
 /** Other readers of discovery know only plain paths; of commands they put in the value. */
 function checkTemplate(at: string, template: unknown, isWritten: boolean): string[] {
-  if (!isText(template)) return [`${at} is no string`];
+  if (!isText(template)) return [`${at} is not a string`];
   const isPlain = isWritten
     ? !/\{[{%#]/.test(template.replaceAll(/\{\{ *value *\}\}/g, ""))
     : /^\{\{ *value_json(\.[A-Za-z_]\w*)+ *\}\}$/.test(template);
-  return unless(isPlain, `${at} "${template}" is no plain ${isWritten ? "{{ value }}" : "{{ value_json.path }}"}`);
+  return unless(isPlain, `${at} "${template}" is not a plain ${isWritten ? "{{ value }}" : "{{ value_json.path }}"}`);
 }
 
 const unknownKeys = (where: string, record: Json, known: readonly string[]): string[] =>

@@ -201,7 +201,7 @@ describe("a discovery message is refused", () => {
   });
 
   test.each(["{", "[]", "null", '"rig"', "\u0000"])("when it is %j and no JSON object", (text) => {
-    expect(checkDevice(topic, text)).toEqual(["payload: is no JSON object"]);
+    expect(checkDevice(topic, text)).toEqual(["payload: is not a JSON object"]);
   });
 
   test.each<[string, Json, string]>([
@@ -212,13 +212,13 @@ describe("a discovery message is refused", () => {
     ["no origin", { origin: undefined }, "root: needs the object origin"],
     ["a list of components", { components: [rate] }, "root: needs the object components"],
     ["no component at all", { components: {} }, "root: has no components, so the device never appears"],
-    ["a state topic that is none", { state_topic: "" }, "root: state_topic is no topic"],
+    ["a state topic that is none", { state_topic: "" }, "root: state_topic is not a topic"],
     ["an unknown quality of service", { qos: 3 }, "root: qos is not 0, 1 or 2"],
-    ["an encoding that is no text", { encoding: null }, "root: encoding is no string"],
+    ["an encoding that is not a text", { encoding: null }, "root: encoding is not a string"],
     [
-      "an expiry that is no number",
+      "an expiry that is not a number",
       { message_expiry_interval: -1 },
-      "root: message_expiry_interval is no whole number",
+      "root: message_expiry_interval is not a whole number",
     ],
     ["an unknown mode", { availability_mode: "each" }, 'root: availability_mode "each" is not one of all, any, latest'],
     [
@@ -226,7 +226,7 @@ describe("a discovery message is refused", () => {
       { availability_topic: "a" },
       "root: availability and availability_topic exclude each other",
     ],
-    ["availability that is no object", { availability: ["a"] }, "root: availability[0]: is no object"],
+    ["availability that is not an object", { availability: ["a"] }, "root: availability[0]: is not an object"],
     ["availability without a topic", { availability: [{}] }, "root: availability[0]: needs a topic"],
     [
       "an unknown key of an availability",
@@ -234,9 +234,9 @@ describe("a discovery message is refused", () => {
       'root: availability[0]: does not know "mode"',
     ],
     [
-      "an availability payload that is no text",
+      "an availability payload that is not a text",
       { availability: { topic: "a", payload_available: true } },
-      "root: availability[0]: payload_available is no string",
+      "root: availability[0]: payload_available is not a string",
     ],
   ])("with %s", (_, change, message) => {
     expect(checkDevice(topic, payload(change))).toEqual([message]);
@@ -247,23 +247,23 @@ describe("a discovery message is refused", () => {
     ["an unknown key", { identifiers, area: "Garage" }, 'device: does not know "area"'],
     ["nothing to tell it by", { name: "Rig" }, "device: needs identifiers or connections"],
     ["empty lists to tell it by", { identifiers: [], connections: [] }, "device: needs identifiers or connections"],
-    ["an identifier that is a number", { identifiers: [1] }, "device: identifiers are no strings"],
+    ["an identifier that is a number", { identifiers: [1] }, "device: identifiers are not strings"],
     [
-      "a connection that is no pair",
+      "a connection that is not a pair",
       { connections: ["02:00:00:00:00:01"] },
-      'device: connections are no pairs of strings like ["mac", "02:00:00:00:00:01"]',
+      'device: connections are not pairs of strings like ["mac", "02:00:00:00:00:01"]',
     ],
-    ["a version that is a number", { identifiers, sw_version: 1 }, "device: sw_version is no string"],
-    ["a model that is null", { identifiers, model: null }, "device: model is no string"],
+    ["a version that is a number", { identifiers, sw_version: 1 }, "device: sw_version is not a string"],
+    ["a model that is null", { identifiers, model: null }, "device: model is not a string"],
     [
-      "an address that is no URL",
+      "an address that is not a URL",
       { identifiers, configuration_url: "192.168.1.20" },
-      'device: configuration_url "192.168.1.20" is no http, https or homeassistant URL',
+      'device: configuration_url "192.168.1.20" is not an http, https or homeassistant URL',
     ],
     [
       "an address of another kind",
       { identifiers, configuration_url: "ftp://rig/" },
-      'device: configuration_url "ftp://rig/" is no http, https or homeassistant URL',
+      'device: configuration_url "ftp://rig/" is not an http, https or homeassistant URL',
     ],
   ])("of a device with %s", (_, device, message) => {
     expect(checkDevice(topic, payload({ device }))).toEqual([message]);
@@ -272,8 +272,8 @@ describe("a discovery message is refused", () => {
   test.each<[string, Json, string]>([
     ["an unknown key", { name: "Rigs", version: "1" }, 'origin: does not know "version"'],
     ["no name", {}, "origin: needs a name"],
-    ["a version that is a number", { name: "Rigs", sw_version: 1 }, "origin: sw_version is no string"],
-    ["an address that is none", { name: "Rigs", support_url: "rigs" }, 'origin: support_url "rigs" is no http URL'],
+    ["a version that is a number", { name: "Rigs", sw_version: 1 }, "origin: sw_version is not a string"],
+    ["an address that is none", { name: "Rigs", support_url: "rigs" }, 'origin: support_url "rigs" is not an http URL'],
   ])("of an origin with %s", (_, origin, message) => {
     expect(checkDevice(topic, payload({ origin }))).toEqual([message]);
   });
@@ -281,7 +281,7 @@ describe("a discovery message is refused", () => {
 
 describe("a component is refused", () => {
   test.each<[string, unknown, string]>([
-    ["that is no object", null, "it: is no object"],
+    ["that is not an object", null, "it: is not an object"],
     ["of no platform", without(rate, "platform"), 'it: platform "undefined" is none of MQTT\'s'],
     ["of an unknown platform", { ...rate, platform: "miner" }, 'it: platform "miner" is none of MQTT\'s'],
     ["without a unique_id", without(rate, "unique_id"), "it: needs a unique_id, a string"],
@@ -311,8 +311,8 @@ describe("a component is refused", () => {
       { ...rate, enabled_by_default: "no" },
       "it: enabled_by_default is neither true nor false",
     ],
-    ["with a fraction of seconds", { ...rate, expire_after: 0.5 }, "it: expire_after is no whole number"],
-    ["with a payload that is no text", { ...problem, payload_on: true }, "it: payload_on is no string"],
+    ["with a fraction of seconds", { ...rate, expire_after: 0.5 }, "it: expire_after is not a whole number"],
+    ["with a payload that is not a text", { ...problem, payload_on: true }, "it: payload_on is not a string"],
     [
       "whose commands would stay at the broker",
       { ...mining, retain: true },
@@ -339,8 +339,8 @@ describe("a component is refused", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["empty", "", "is no topic"],
-    ["no text", 1, "is no topic"],
+    ["empty", "", "is not a topic"],
+    ["no text", 1, "is not a topic"],
     ["longer than MQTT has them", "a".repeat(65_536), "is longer than 65535 bytes"],
     ["with a control character", "a\u0000b", "has control characters"],
     ["with a wildcard", "rigs/+/set", '"rigs/+/set" has a wildcard where none may be'],
@@ -360,19 +360,19 @@ describe("a component is refused", () => {
     "{{ value_json.power",
     "{% if value_json.power %}1{% endif %}",
     "power",
-  ])("whose value is by the template %s, which is no plain path", (template) => {
+  ])("whose value is by the template %s, which is not a plain path", (template) => {
     expect(said({ ...rate, value_template: template })).toEqual([
-      `it: value_template "${template}" is no plain {{ value_json.path }}`,
+      `it: value_template "${template}" is not a plain {{ value_json.path }}`,
     ]);
   });
 
-  test("whose template is no text", () => {
-    expect(said({ ...rate, value_template: null })).toEqual(["it: value_template is no string"]);
+  test("whose template is not a text", () => {
+    expect(said({ ...rate, value_template: null })).toEqual(["it: value_template is not a string"]);
   });
 
   test("that is told by a template which calculates", () => {
     expect(said({ ...limit, command_template: "{{ value * 2 }}" })).toEqual([
-      'it: command_template "{{ value * 2 }}" is no plain {{ value }}',
+      'it: command_template "{{ value * 2 }}" is not a plain {{ value }}',
     ]);
   });
 });
@@ -385,7 +385,7 @@ describe("a sensor is refused", () => {
       'device_class "hashrate" is unknown to sensor',
     ],
     ["of an unknown state class", { ...rate, state_class: "now" }, 'state_class "now" is none'],
-    ["with a unit that is no text", { ...rate, unit_of_measurement: 1 }, "unit_of_measurement is no string"],
+    ["with a unit that is not a text", { ...rate, unit_of_measurement: 1 }, "unit_of_measurement is not a string"],
     ["of power in kWh", { ...power, unit_of_measurement: "kWh" }, 'unit "kWh" does not go with device_class power'],
     ["of power in no unit", without(power, "unit_of_measurement"), "unit (none) does not go with device_class power"],
     [
@@ -414,17 +414,21 @@ describe("a sensor is refused", () => {
       "state_class measurement_angle is for the unit °",
     ],
     [
-      "with a reset of what is no total",
+      "with a reset of what is not a total",
       { ...energy, last_reset_value_template: "{{ value_json.reset }}" },
       "last_reset_value_template is for state_class total",
     ],
-    ["with options that are no enum's", { ...status, device_class: undefined }, "options are for device_class enum"],
+    [
+      "with options without device_class enum",
+      { ...status, device_class: undefined },
+      "options are for device_class enum",
+    ],
     ["of an enum without options", without(status, "options"), "device_class enum needs options"],
-    ["of no options", { ...status, options: [] }, "options are no list of different texts with at least one in it"],
+    ["of no options", { ...status, options: [] }, "options are not a list of different texts"],
     [
       "of the same option twice",
       { ...status, options: ["mining", "mining"] },
-      "options are no list of different texts with at least one in it",
+      "options are not a list of different texts",
     ],
   ])("%s", (_, sensor, message) => {
     expect(said(sensor)).toEqual([`it: ${message}`]);
@@ -470,20 +474,12 @@ describe("another platform is refused:", () => {
     ["a number without steps", { ...limit, step: 0 }, "step 0 is not at least 0.001"],
     ["a number shown as nobody knows", { ...limit, mode: "dial" }, 'mode "dial" is not one of auto, box, slider'],
     ["a select without options", without(mode, "options"), "needs options"],
-    [
-      "a select with a number",
-      { ...mode, options: [1] },
-      "options are no list of different texts with at least one in it",
-    ],
+    ["a select with a number", { ...mode, options: [1] }, "options are not a list of different texts"],
     ["a button that tells nothing", without(reboot, "command_topic"), "needs command_topic"],
     ["a button of a class", { ...reboot, device_class: "reboot" }, 'device_class "reboot" is unknown to button'],
     ["a button with a state", { ...reboot, state_topic: "a" }, 'does not know "state_topic"'],
     ["an event without types", without(found, "event_types"), "needs event_types"],
-    [
-      "an event of no type",
-      { ...found, event_types: [] },
-      "event_types are no list of different texts with at least one in it",
-    ],
+    ["an event of no type", { ...found, event_types: [] }, "event_types are not a list of different texts"],
     [
       "an event on the state topic",
       without(found, "state_topic"),
@@ -513,10 +509,10 @@ describe("another platform is refused:", () => {
     [
       "a climate with one preset twice",
       { ...room, preset_modes: ["eco", "eco"], preset_mode_command_topic: "a" },
-      "preset_modes are no list of different texts",
+      "preset_modes are not a list of different texts",
     ],
     ["a climate with no room", { ...room, min_temp: 40 }, "min_temp 40 is not below max_temp 35"],
-    ["a climate without steps", { ...room, temp_step: 0 }, "temp_step 0 is no number above 0"],
+    ["a climate without steps", { ...room, temp_step: 0 }, "temp_step 0 is not a number above 0"],
     ["a climate of a precision", { ...room, precision: 0.2 }, "precision 0.2 is not 0.1, 0.5 or 1"],
     ["a climate in kelvin", { ...room, temperature_unit: "K" }, 'temperature_unit "K" is neither C nor F'],
     [
@@ -533,7 +529,7 @@ describe("another platform is refused:", () => {
     ["a text without room", { ...label, min: 65 }, "no text is 65 to 64 long"],
     ["a text longer than a state", { ...label, max: 256 }, "no text is 1 to 256 long"],
     ["a text shown as nobody knows", { ...label, mode: "area" }, 'mode "area" is neither text nor password'],
-    ["a text of a pattern that is none", { ...label, pattern: 1 }, "pattern is no text"],
+    ["a text of a pattern that is none", { ...label, pattern: 1 }, "pattern is not a text"],
     [
       "an update that cannot be told",
       without(firmware, "command_topic"),
@@ -608,29 +604,29 @@ describe("a state", () => {
 
   test.each<[string, Json, string]>([
     ["a path that is not in it", { rate: undefined }, "rate: {{ value_json.rate }} is not in the state"],
-    ["a number as text", { rate: "95.2" }, 'rate: "95.2" is no number'],
-    ["a power that is a flag", { power: true }, "power: true is no number"],
-    ["a status that is no option", { status: "Mining" }, 'status: "Mining" is not one of mining, stopped'],
+    ["a number as text", { rate: "95.2" }, 'rate: "95.2" is not a number'],
+    ["a power that is a flag", { power: true }, "power: true is not a number"],
+    ["a status that is not an option", { status: "Mining" }, 'status: "Mining" is not one of mining, stopped'],
     [
       "a time without a zone",
       { started: "2026-11-20T08:00:00" },
-      'started: "2026-11-20T08:00:00" is no time with a zone',
+      'started: "2026-11-20T08:00:00" is not a time with a zone',
     ],
-    ["a time as a number", { started: 1 }, "started: 1 is no time with a zone"],
+    ["a time as a number", { started: 1 }, "started: 1 is not a time with a zone"],
     ["a binary sensor's other words", { problem: "OFF" }, 'problem: "OFF" is not one of yes, no'],
     ["a switch that is a flag", { mining: true }, "mining: true is not one of ON, OFF"],
     ["a number out of its range", { limit: 700 }, "limit: 700 is not 800 to 3600"],
-    ["a number that is text", { limit: "auto" }, 'limit: "auto" is no number'],
+    ["a number that is text", { limit: "auto" }, 'limit: "auto" is not a number'],
     ["a choice that is none", { mode: "turbo" }, 'mode: "turbo" is not one of eco, normal'],
     ["a mode that the climate has not", { room_mode: "auto" }, 'room: "auto" is not one of off, heat'],
-    ["a temperature as text", { room_temperature: "20" }, 'room: "20" is no number'],
-    ["a target as text", { room_target: "20" }, 'room: "20" is no number'],
+    ["a temperature as text", { room_temperature: "20" }, 'room: "20" is not a number'],
+    ["a target as text", { room_target: "20" }, 'room: "20" is not a number'],
     [
       "an action that is none",
       { room_action: "warming" },
       'room: "warming" is not one of off, preheating, heating, cooling, drying, idle, fan, defrosting',
     ],
-    ["a text that is a flag", { label: false }, "label: false is no text"],
+    ["a text that is a flag", { label: false }, "label: false is not a text"],
     [
       "a text beyond what is kept",
       { label: "a".repeat(256) },
@@ -641,16 +637,16 @@ describe("a state", () => {
   });
 
   test.each(["", "[]", "nothing"])("is refused when it is %j", (text) => {
-    expect(checkState(payload(), text)).toEqual(["state: is no JSON object"]);
+    expect(checkState(payload(), text)).toEqual(["state: is not a JSON object"]);
   });
 
   test("of a device that is none is refused", () => {
-    expect(checkState("[]", "{}")).toEqual(["config: is no JSON object"]);
+    expect(checkState("[]", "{}")).toEqual(["config: is not a JSON object"]);
   });
 
   test("is refused whole where a component takes no part of it", () => {
     expect(checkState(payload({ components: { it: without(power, "value_template") } }), '{"power":1}')).toEqual([
-      'it: {"power":1} is no number',
+      'it: {"power":1} is not a number',
     ]);
   });
 

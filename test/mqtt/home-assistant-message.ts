@@ -17,11 +17,11 @@ export interface DeviceMessage {
   readonly device: Json | null;
   readonly origin: Json | null;
   readonly availability: readonly unknown[];
-  /** null: they are no object. What is no object itself is missing among them. */
+  /** null: they are not an object; entries that are not objects are left out. */
   readonly components: readonly Component[] | null;
 }
 
-/** null for what is no JSON object. */
+/** null unless it is a JSON object. */
 export function readMessage(payload: string): DeviceMessage | null {
   const sent = jsonOf(payload);
   if (!isRecord(sent)) return null;
@@ -42,7 +42,7 @@ export function readMessage(payload: string): DeviceMessage | null {
   };
 }
 
-/** A component that says nothing but its platform is to be removed. */
+/** A component with only a platform is to be removed. */
 export const isRemoval = (component: Json): boolean =>
   Object.keys(component).length === 1 && component.platform !== undefined;
 
@@ -53,7 +53,7 @@ export function availabilityOf({ availability }: Json): readonly unknown[] {
   return entries.map((entry) => (isRecord(entry) ? long(entry, shortKeys) : entry));
 }
 
-/** undefined for what is no JSON. */
+/** undefined unless it is JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

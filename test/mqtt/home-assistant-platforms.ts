@@ -33,10 +33,9 @@ const checks: Readonly<Record<string, (component: Json, root: Json) => string[]>
   sensor: checkSensor,
   number: checkNumber,
   climate: checkClimate,
-  select: ({ options }) =>
-    unless(isListOfTexts(options), "options are no list of different texts with at least one in it"),
+  select: ({ options }) => unless(isListOfTexts(options), "options are not a list of different texts"),
   event: ({ event_types: types, state_topic: topic }, root) => [
-    ...unless(isListOfTexts(types), "event_types are no list of different texts with at least one in it"),
+    ...unless(isListOfTexts(types), "event_types are not a list of different texts"),
     ...unless(
       topic === undefined || topic !== root.state_topic,
       "events come on the state topic, whose messages are kept",
@@ -51,7 +50,7 @@ const checks: Readonly<Record<string, (component: Json, root: Json) => string[]>
       mode === undefined || mode === "text" || mode === "password",
       `mode "${mode}" is neither text nor password`,
     ),
-    ...unless(pattern === undefined || typeof pattern === "string", "pattern is no text"),
+    ...unless(pattern === undefined || typeof pattern === "string", "pattern is not a text"),
   ],
   update: ({ payload_install: install, command_topic: command }) =>
     unless((install === undefined) === (command === undefined), "payload_install and command_topic come together"),
@@ -66,7 +65,7 @@ function checkSensor(sensor: Json): string[] {
   const known = given === null ? undefined : sensorClasses[given];
   const hasStateClass = stateClass !== undefined && stateClass !== null;
   return [
-    ...unless(isTextOrNothing(sensor.unit_of_measurement), "unit_of_measurement is no string"),
+    ...unless(isTextOrNothing(sensor.unit_of_measurement), "unit_of_measurement is not a string"),
     ...unless(
       !hasStateClass || ["measurement", "measurement_angle", "total", "total_increasing"].includes(String(stateClass)),
       `state_class "${stateClass}" is none`,
@@ -76,7 +75,7 @@ function checkSensor(sensor: Json): string[] {
     ...(options === undefined || options === null
       ? unless(given !== "enum", "device_class enum needs options")
       : [
-          ...unless(isListOfTexts(options), "options are no list of different texts with at least one in it"),
+          ...unless(isListOfTexts(options), "options are not a list of different texts"),
           ...unless(given === "enum", "options are for device_class enum"),
           ...unless(!hasStateClass && unit === null, "options go with neither a unit nor a state_class"),
         ]),
@@ -112,7 +111,7 @@ function checkNumber({
       mode === undefined || ["auto", "box", "slider"].includes(String(mode)),
       `mode "${mode}" is not one of auto, box, slider`,
     ),
-    ...unless(isTextOrNothing(unit), "unit_of_measurement is no string"),
+    ...unless(isTextOrNothing(unit), "unit_of_measurement is not a string"),
     ...(typeof given === "string" && given in sensorClasses
       ? unitFits(given, typeof unit === "string" ? unit : null)
       : []),
@@ -145,14 +144,14 @@ function checkClimate(climate: Json): string[] {
       (presets === undefined) === (presetTopic === undefined),
       "preset_modes and preset_mode_command_topic come together",
     ),
-    ...unless(presets === undefined || isListOfTexts(presets), "preset_modes are no list of different texts"),
+    ...unless(presets === undefined || isListOfTexts(presets), "preset_modes are not a list of different texts"),
     ...unless(!Array.isArray(presets) || !presets.includes("none"), 'preset_modes hold "none"'),
     ...unless(
       [min, max].every((edge) => edge === undefined || isNumber(edge)) &&
         !(isNumber(min) && isNumber(max) && min >= max),
       `min_temp ${min} is not below max_temp ${max}`,
     ),
-    ...unless(step === undefined || (isNumber(step) && step > 0), `temp_step ${step} is no number above 0`),
+    ...unless(step === undefined || (isNumber(step) && step > 0), `temp_step ${step} is not a number above 0`),
     ...unless(
       precision === undefined || precision === 0.1 || precision === 0.5 || precision === 1,
       `precision ${precision} is not 0.1, 0.5 or 1`,

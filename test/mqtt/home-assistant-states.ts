@@ -3,15 +3,15 @@ import { textClasses } from "./home-assistant-tables.ts";
 
 /**
  * What Home Assistant would not take of a message, for all components of a device that listen to its topic; without
- * one that which the root of the discovery names. null is a value that is not known, and always right.
+ * one that which the root of the discovery names. null is an unknown value, and always valid.
  */
 export function checkState(config: string, state: string, topic?: string): string[] {
   const message = readMessage(config);
-  if (message === null) return ["config: is no JSON object"];
+  if (message === null) return ["config: is not a JSON object"];
   const on = topic ?? message.root.state_topic;
   const reads = (message.components ?? []).flatMap(readsOf).filter((read) => read.topic === on);
   const heard = jsonOf(state);
-  if (!isRecord(heard)) return ["state: is no JSON object"];
+  if (!isRecord(heard)) return ["state: is not a JSON object"];
   return reads.flatMap(({ id, template, refusal }) => {
     const value = template === undefined ? heard : valueAt(heard, template);
     if (value === undefined) return [`${id}: ${template} is not in the state`];
@@ -91,17 +91,17 @@ function sensorRefusal({
   return isNumeric ? number : text;
 }
 
-const number: Refusal = (value) => (typeof value === "number" && Number.isFinite(value) ? null : "is no number");
+const number: Refusal = (value) => (typeof value === "number" && Number.isFinite(value) ? null : "is not a number");
 
 const moment: Refusal = (value) =>
   typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value)
     ? null
-    : "is no time with a zone";
+    : "is not a time with a zone";
 
-/** Home Assistant keeps states of 255 characters at most; true would be shown as "True". */
+/** Home Assistant stores states of at most 255 characters; true would be displayed as "True". */
 const text: Refusal = (value) => {
   if (typeof value === "number") return null;
-  if (typeof value !== "string") return "is no text";
+  if (typeof value !== "string") return "is not a text";
   return value.length <= 255 ? null : "is longer than 255 characters";
 };
 
@@ -112,7 +112,7 @@ const oneOf =
 
 const textsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** undefined where there is none, and for a template that is no plain path. */
+/** undefined if there is none, or the template is not a plain path. */
 function valueAt(heard: Json, template: unknown): unknown {
   const [, path] = /^\{\{ *value_json\.([\w.]+) *\}\}$/.exec(String(template)) ?? [];
   return path

@@ -1,5 +1,5 @@
 /**
- * What Home Assistant's MQTT component (2026.8) and its sensor and number entities take, as their documentation says:
+ * What Home Assistant's MQTT component (2026.8) and its sensor and number entities accept, according to their documentation:
  * https://www.home-assistant.io/integrations/mqtt, https://developers.home-assistant.io/docs/core/entity/sensor
  */
 
@@ -124,7 +124,7 @@ export const platforms: Readonly<Record<string, Platform>> = {
   water_heater: unread(),
 };
 
-/** They belong to a device and are no entities of it. */
+/** They belong to a device but are not entities. */
 export const nonEntities = ["device_automation", "tag"];
 
 const measurement = ["measurement"];

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startFarm } from "../../src/simulator/index.ts";
 import { running } from "../cli/command.ts";
-import { keptAt } from "./kept.ts";
-import { type Heard, listenAt, startMosquitto } from "./mosquitto.ts";
+import { type Received, startMosquitto, subscribeAt } from "./mosquitto.ts";
+import { retainedAt } from "./retained.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of cleanup.splice(0).toReversed()) await close();
 });
 
-const at = (topic: string, payload?: string) => (heard: Heard) =>
+const at = (topic: string, payload?: string) => (heard: Received) =>
   heard.topic === topic && (payload === undefined || heard.payload === payload);
 
-test("a service that is killed is offline at once, with all that hangs on it, and online when it is back", async () => {
+test("a killed service and all of its devices are offline at once, and online after a restart", async () => {
   const mosquitto = await startMosquitto();
   cleanup.push(() => mosquitto.stop());
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
@@ -26,7 +26,7 @@ test("a service that is killed is offline at once, with all that hangs on it, an
   const miners = `miners:\n  - address: ${farm.rigs[0]?.address}\n`;
   const http = "http: { port: 0 }\n";
   writeFileSync(file, `${http}store: { url: ${folder}/rigbridge.db }\nmqtt: { url: "${mosquitto.url}" }\n${miners}`);
-  const listener = await listenAt(mosquitto.url);
+  const listener = await subscribeAt(mosquitto.url);
   cleanup.push(() => listener.close());
   const start = async () => {
     const started = await running(["serve", "--config", file], /Rigbridge/);
@@ -42,18 +42,20 @@ test("a service that is killed is offline at once, with all that hangs on it, an
   const [bridge, miner] = availability.map(({ topic }: { topic: string }) => topic);
   expect(bridge).toBe("rigbridge/bridge/state");
   await listener.until(at(miner, "online"));
-  const killed = listener.heard.length;
+  const killed = listener.received.length;
   first.signal("SIGKILL");
   await listener.until(at(bridge, "offline"), killed);
-  // For who starts meanwhile too.
-  expect((await keptAt(mosquitto.url)).get(bridge)).toBe("offline");
+  // For clients that subscribe meanwhile too.
+  expect((await retainedAt(mosquitto.url)).get(bridge)).toBe("offline");
   await first.ended;
 
-  const again = listener.heard.length;
+  const again = listener.received.length;
   const second = await start();
   await listener.until(at(bridge, "online"), again);
-  expect((await keptAt(mosquitto.url)).get(bridge)).toBe("online");
-  expect(listener.heard.slice(again).filter(({ topic, payload }) => config.test(topic) && payload === "")).toEqual([]);
+  expect((await retainedAt(mosquitto.url)).get(bridge)).toBe("online");
+  expect(listener.received.slice(again).filter(({ topic, payload }) => config.test(topic) && payload === "")).toEqual(
+    [],
+  );
   second.signal("SIGTERM");
   expect((await second.ended).code).toBe(0);
 });

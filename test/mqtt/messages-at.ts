@@ -3,7 +3,7 @@ import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
 import { within } from "../until.ts";
 
-/** Messages over a connection of the bridge's kind; closed by what is given back. */
+/** Messages over a connection like the bridge's, and how to close it. */
 export async function messagesAt(
   url: string,
   now: () => number = Date.now,

@@ -6,7 +6,7 @@ import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { openConnection } from "../../src/mqtt/mqtt-connection.ts";
 import { until } from "../until.ts";
 import { messagesAt } from "./messages-at.ts";
-import { listenAt, startMosquitto } from "./mosquitto.ts";
+import { startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -29,7 +29,7 @@ const brokers = {
 
 async function opened(url: string, now?: () => number) {
   const { messages, close } = await messagesAt(url, now);
-  const others = await listenAt(url, ["said/#"]);
+  const others = await subscribeAt(url, ["said/#"]);
   closing.push(close, () => others.close());
   const heardAt = (topic: string): { readonly heard: ReceivedMessage[]; readonly end: () => void } => {
     const heard: ReceivedMessage[] = [];
@@ -41,14 +41,14 @@ async function opened(url: string, now?: () => number) {
 const texts = (heard: readonly ReceivedMessage[]): string[] => heard.map(({ payload }) => payload);
 
 describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
-  test("are heard with the time when they came in, by all who listen", async () => {
+  test("are delivered to all listeners with the time of arrival", async () => {
     let now = 1000;
     const { others, heardAt } = await opened(await broker(), () => now);
-    await others.say("room", "20", { retain: true });
+    await others.publish("room", "20", { retain: true });
     const first = heardAt("room");
     await until(() => first.heard.length === 1, "the retained message");
     now = 2000;
-    await others.say("room", "21", { retain: true });
+    await others.publish("room", "21", { retain: true });
     await until(() => first.heard.length === 2, "the new message");
     expect(first.heard).toEqual([
       { payload: "20", at: 1000, retained: true },
@@ -58,18 +58,18 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     expect(heardAt("room").heard).toEqual([{ payload: "21", at: 2000, retained: false }]);
   });
 
-  test("are heard no more by who has ended, and still by others", async () => {
+  test("are no longer delivered to a listener that has ended, but still to others", async () => {
     const { others, heardAt } = await opened(await broker());
     const [first, second] = [heardAt("room"), heardAt("room")];
-    await others.say("room", "20", { retain: true });
+    await others.publish("room", "20", { retain: true });
     await until(() => second.heard.length === 1, "the retained message");
     first.end();
-    await others.say("room", "21");
+    await others.publish("room", "21");
     await until(() => second.heard.length === 2, "the new message to reach the other listener");
     expect([texts(first.heard), texts(second.heard)]).toEqual([["20"], ["20", "21"]]);
     second.end();
     const third = heardAt("room");
-    await others.say("room", "22");
+    await others.publish("room", "22");
     await until(() => third.heard.length === 2, "both messages to reach the new listener");
     expect([texts(second.heard), texts(third.heard)]).toEqual([
       ["20", "21"],
@@ -77,35 +77,35 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     ]);
   });
 
-  test("are said to others", async () => {
+  test("are published to others", async () => {
     const { messages, others } = await opened(await broker());
     expect(messages.publish("said/plug", "ON")).toBe(true);
     expect(await others.until(({ topic }) => topic === "said/plug")).toMatchObject({ payload: "ON", retained: false });
   });
 });
 
-test("what a broker has kept is heard once, not again after each reconnect", async () => {
+test("a retained message is delivered once, not again after each reconnect", async () => {
   const broker = await startMosquitto();
   closing.push(() => broker.stop());
   const { others, heardAt } = await opened(broker.url);
-  await others.say("room", "20", { retain: true });
+  await others.publish("room", "20", { retain: true });
   const { heard } = heardAt("room");
   const marks = heardAt("mark");
   await until(() => heard.length === 1, "the retained message");
   await broker.kill();
   await broker.start();
-  const sensor = await listenAt(broker.url);
+  const sensor = await subscribeAt(broker.url);
   closing.push(() => sensor.close());
-  await sensor.say("room", "20", { retain: true });
-  await sensor.say("mark", "again", { retain: true });
+  await sensor.publish("room", "20", { retain: true });
+  await sensor.publish("mark", "again", { retain: true });
   await until(() => texts(marks.heard).includes("again"), "the message after the reconnect");
   expect(heard.filter(({ retained }) => retained)).toHaveLength(1);
 });
 
-test("what is wanted before there is a connection is heard once there is", async () => {
+test("subscriptions made before there is a connection work once there is", async () => {
   const url = await brokers.mosquitto();
-  const others = await listenAt(url);
-  await others.say("room", "20", { retain: true });
+  const others = await subscribeAt(url);
+  await others.publish("room", "20", { retain: true });
   const messages = new BrokerMessages(Date.now);
   const heard: ReceivedMessage[] = [];
   messages.listen("room", (message) => heard.push(message));
@@ -124,7 +124,7 @@ test("what is wanted before there is a connection is heard once there is", async
   expect(texts(heard)).toEqual(["20"]);
 });
 
-test("nothing is said while there is no connection, nor later", async () => {
+test("nothing is published while there is no connection, nor later", async () => {
   const broker = await startMosquitto();
   closing.push(() => broker.stop());
   const { messages, heardAt } = await opened(broker.url);
@@ -133,11 +133,11 @@ test("nothing is said while there is no connection, nor later", async () => {
   await until(() => !messages.publish("said/lost", "ON"), "the client to notice that the broker is gone");
   expect(messages.publish("said/late", "ON")).toBe(false);
   await broker.start();
-  const others = await listenAt(broker.url, ["said/#"]);
+  const others = await subscribeAt(broker.url, ["said/#"]);
   closing.push(() => others.close());
-  await others.say("mark", "back", { retain: true });
+  await others.publish("mark", "back", { retain: true });
   await until(() => texts(marks.heard).includes("back"), "the message after the reconnect");
   messages.publish("said/now", "ON");
   await others.until(({ topic }) => topic === "said/now");
-  expect(others.heard.map(({ topic }) => topic)).not.toContain("said/late");
+  expect(others.received.map(({ topic }) => topic)).not.toContain("said/late");
 });

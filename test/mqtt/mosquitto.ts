@@ -7,23 +7,23 @@ import { join } from "node:path";
 import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
 import { until, within } from "../until.ts";
 
-/** A real Mosquitto as a process of its own, that forgets everything with it. */
+/** A real Mosquitto in a process of its own, without persistence. */
 export interface Mosquitto {
   readonly url: string;
   readonly port: number;
   /** Ends it at once, as `kill -9` does. */
   kill(): Promise<void>;
-  /** Starts it again at the same port, without anything that it knew. */
+  /** Starts it again at the same port, empty. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface MosquittoOptions {
-  /** Lines of its configuration beside `listener`; `allow_anonymous true` unless they say otherwise. */
+  /** Lines of its configuration besides `listener`; `allow_anonymous true` by default. */
   readonly config?: readonly string[];
-  /** Users by name with their passwords; nobody else is let in. */
+  /** Passwords by user name; no other client may connect. */
   readonly users?: Readonly<Record<string, string>>;
-  /** Scheme of its URL: mqtts where the configuration makes it speak TLS. */
+  /** Scheme of its URL: mqtts if it is configured for TLS. */
   readonly scheme?: "mqtt" | "mqtts";
 }
 
@@ -46,7 +46,7 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
     }
     lines.push("allow_anonymous false", `password_file ${passwords}`);
   }
-  // As root it would give up its rights, and with them those to its own files.
+  // As root it would drop its privileges, and with them access to its files.
   if (process.getuid?.() === 0) lines.push("user root");
   await writeFile(file, `${lines.join("\n")}\n`);
 
@@ -54,16 +54,16 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   const start = async (): Promise<void> => {
     const started = spawn(program, ["-c", file], { stdio: ["ignore", "ignore", "pipe"] });
     child = started;
-    let said = "";
+    let output = "";
     started.stderr?.on("data", (text) => {
-      said += text;
+      output += text;
     });
     const isReady = async (): Promise<boolean> => {
       if (await answers(port)) return true;
-      if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
+      if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${output}`);
       return false;
     };
-    await until(isReady, "the broker to take connections", { details: () => said });
+    await until(isReady, "the broker to take connections", { details: () => output });
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -84,58 +84,57 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   };
 }
 
-/** What a client of a broker has heard. */
-export interface Heard {
+export interface Received {
   readonly topic: string;
   readonly payload: string;
   readonly retained: boolean;
   readonly correlation: string | null;
 }
 
-/** A client beside the bridge, that remembers all it has heard. */
-export interface Listening {
+/** A client besides the bridge that keeps all received messages. */
+export interface Subscriber {
   readonly client: MqttClient;
-  readonly heard: readonly Heard[];
-  /** The first that is this, or will be, from this place in `heard` on. Rejects when none comes in time. */
-  until(wanted: (heard: Heard) => boolean, from?: number): Promise<Heard>;
-  /** The last payload heard at a topic, as JSON or text; undefined before there is one. */
+  readonly received: readonly Received[];
+  /** The first matching message from this index in `received` on, now or later. Rejects if none arrives in time. */
+  until(wanted: (received: Received) => boolean, from?: number): Promise<Received>;
+  /** The last payload received at a topic; undefined before the first. */
   last(topic: string): string | undefined;
-  say(topic: string, payload: string | Buffer, options?: SayOptions): Promise<void>;
+  publish(topic: string, payload: string | Buffer, options?: PublishOptions): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface SayOptions {
+export interface PublishOptions {
   readonly retain?: boolean;
   readonly qos?: 0 | 1;
   readonly responseTopic?: string;
   readonly correlation?: string;
 }
 
-/** Listens at a broker to these filters, "#" unless said. */
-export async function listenAt(
+/** Subscribes to these filters at a broker, "#" by default. */
+export async function subscribeAt(
   url: string,
   filters: readonly string[] = ["#"],
   options: IClientOptions = {},
-): Promise<Listening> {
+): Promise<Subscriber> {
   const client = await connectAsync(url, { protocolVersion: 5, reconnectPeriod: 50, ...options });
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   const waiting = new Set<() => void>();
   client.on("error", () => undefined);
   client.on("message", (topic, payload, { retain, properties }) => {
     const correlation = properties?.correlationData?.toString() ?? null;
-    heard.push({ topic, payload: payload.toString(), retained: retain, correlation });
+    received.push({ topic, payload: payload.toString(), retained: retain, correlation });
     for (const look of waiting) look();
   });
   await client.subscribeAsync([...filters], { qos: 1 });
   return {
     client,
-    heard,
+    received,
     until: (wanted, from = 0) => {
-      const { promise, resolve } = Promise.withResolvers<Heard>();
+      const { promise, resolve } = Promise.withResolvers<Received>();
       let at = from;
       const look = (): void => {
-        for (; at < heard.length; at += 1) {
-          const each = heard[at];
+        for (; at < received.length; at += 1) {
+          const each = received[at];
           if (each === undefined || !wanted(each)) continue;
           waiting.delete(look);
           resolve(each);
@@ -144,11 +143,11 @@ export async function listenAt(
       };
       waiting.add(look);
       look();
-      const details = () => `Its filter: ${wanted}\n${lastOf(heard.slice(from))}`;
+      const details = () => `Its filter: ${wanted}\n${lastOf(received.slice(from))}`;
       return within(promise, `a message at ${url} that fits`, { details }).finally(() => waiting.delete(look));
     },
-    last: (topic) => heard.findLast((each) => each.topic === topic)?.payload,
-    say: async (topic, payload, { retain = false, qos = 1, responseTopic, correlation } = {}) => {
+    last: (topic) => received.findLast((each) => each.topic === topic)?.payload,
+    publish: async (topic, payload, { retain = false, qos = 1, responseTopic, correlation } = {}) => {
       const properties = {
         ...(responseTopic === undefined ? {} : { responseTopic }),
         ...(correlation === undefined ? {} : { correlationData: Buffer.from(correlation) }),
@@ -159,10 +158,10 @@ export async function listenAt(
   };
 }
 
-/** The last messages, of each the beginning. */
-function lastOf(heard: readonly Heard[]): string {
-  const lines = heard.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
-  return [`Messages that came: ${heard.length}, the last of them:`, ...lines].join("\n");
+/** The beginnings of the last messages. */
+function lastOf(received: readonly Received[]): string {
+  const lines = received.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
+  return [`${received.length} messages, the last of them:`, ...lines].join("\n");
 }
 
 export async function freePort(): Promise<number> {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Publication } from "../../src/mqtt/mqtt-link.ts";
 import { Outgoing, type Wire } from "../../src/mqtt/outgoing.ts";
 
-/** A broker that takes so many messages and acknowledges them when it is told to. */
+/** A broker that accepts so many messages and acknowledges them on command. */
 function broker(window = 10) {
   const sent: Publication[] = [];
   const unacknowledged: (() => void)[] = [];
@@ -32,7 +32,7 @@ function outgoing(time = { now: 0 }) {
 
 const texts = (sent: readonly Publication[]): string[] => sent.map(({ topic, payload }) => `${topic} ${payload}`);
 
-test("of a retained topic only the newest message waits for a slow broker, however many there were", () => {
+test("only the newest message of a retained topic waits for a slow broker", () => {
   const { out, dropped, keep } = outgoing();
   const { wire, sent, acknowledge } = broker(1);
   out.open(wire);
@@ -42,7 +42,7 @@ test("of a retained topic only the newest message waits for a slow broker, howev
   expect(dropped).toEqual([]);
 });
 
-test("everything keeps its order, events and retained messages alike", () => {
+test("events and retained messages keep their order", () => {
   const { out, say, keep } = outgoing();
   const { wire, sent, acknowledge } = broker(1);
   out.open(wire);
@@ -51,7 +51,7 @@ test("everything keeps its order, events and retained messages alike", () => {
   expect(texts(sent)).toEqual(["a 1", "b 1", "c 1", "d 1", "e 1", "f 1"]);
 });
 
-test("the newest 10,000 events wait for a slow broker, and how many found no room is said once", () => {
+test("the newest 10,000 events wait for a slow broker, and the number of dropped ones is reported once", () => {
   const { out, dropped, say } = outgoing();
   const { wire, sent, acknowledge } = broker();
   out.open(wire);
@@ -63,7 +63,7 @@ test("the newest 10,000 events wait for a slow broker, and how many found no roo
   expect(dropped).toEqual([2_000]);
 });
 
-test("long answers wait up to 16 million characters, and the last one always", () => {
+test("long responses wait up to 16 million characters, and the last one always", () => {
   const { out, dropped, say } = outgoing();
   const { wire, sent, acknowledge } = broker(1);
   out.open(wire);
@@ -76,7 +76,7 @@ test("long answers wait up to 16 million characters, and the last one always", (
   expect(dropped).toEqual([3]);
 });
 
-test("no more than 8 million characters are under way, or one message", () => {
+test("at most 8 million characters are under way, or one message", () => {
   const { out, say } = outgoing();
   const { wire, sent, acknowledge } = broker(100);
   out.open(wire);
@@ -86,7 +86,7 @@ test("no more than 8 million characters are under way, or one message", () => {
   expect(sent).toHaveLength(5);
 });
 
-test("a broker that comes back is sent the newest thousand events that have not expired, and nothing retained", () => {
+test("after a reconnect, the newest thousand unexpired events are sent, and nothing retained", () => {
   const time = { now: 0 };
   const { out, dropped, say, keep } = outgoing(time);
   const first = broker(1);

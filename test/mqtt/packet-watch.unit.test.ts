@@ -17,24 +17,24 @@ const ping = 0xd0;
 function found(bytes: Buffer, piece: number, largest = 1_000): string | null {
   const watch = new PacketWatch(largest);
   for (let at = 0; at < bytes.length; at += piece) {
-    const fault = watch.look(bytes.subarray(at, at + piece));
+    const fault = watch.inspect(bytes.subarray(at, at + piece));
     if (fault !== null) return fault;
   }
   return null;
 }
 
 describe.each([1, 2, 3, 7, 100_000])("a broker's bytes in pieces of %d", (piece) => {
-  test("pass, whatever the payloads hold, while no packet is too large", () => {
+  test("pass, whatever the payloads are, while no packet is too large", () => {
     const packets = [0, 1, 127, 128, 500, 997].flatMap((length) => [packet(publish, length), packet(ping, 0)]);
     expect(found(Buffer.concat([...packets, ...packets]), piece)).toBeNull();
   });
 
-  test("are stopped at the head of a packet that is too large by one", () => {
+  test("are stopped at the header of a packet that is one byte too large", () => {
     const bytes = Buffer.concat([packet(publish, 997), packet(ping, 0), packet(publish, 998).subarray(0, 3)]);
     expect(found(bytes, piece)).toBe("a packet of more than 1000 bytes");
   });
 
-  test("are stopped at a length that never ends", () => {
+  test("are stopped at an endless length", () => {
     expect(found(Buffer.from([publish, 0x80, 0x80, 0x80, 0x80]), piece, 1e9)).toMatch(/^a packet of more than/);
   });
 

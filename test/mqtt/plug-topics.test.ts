@@ -5,8 +5,8 @@ import { BrokerMessages } from "../../src/mqtt/messages.ts";
 import { problem, refusal } from "../errors.ts";
 import { type Bench, caller, closeBenches, openBench } from "../service/bench.ts";
 import { until } from "../until.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { listenAt, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -40,17 +40,17 @@ async function farm(version: 4 | 5, mqtt: Record<string, unknown> = {}) {
     config: { mqtt: { url, ...mqtt }, groups: [{ name: "Barn" }] },
     messages,
   });
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const bridge = await bridgeTo(bench.service, { url, ...mqtt }, { log });
   closing.push(() => bridge.close());
   messages.join(bridge.connection);
-  const others = await listenAt(broker.url);
+  const others = await subscribeAt(broker.url);
   closing.push(() => others.close());
   await others.until(({ topic }) => topic.endsWith("/summary"));
   expect(bridge.connection.version).toBe(version);
   const { id } = await bench.service.saveUser({ id: 0, name: "anna", privilege: "administrator", groups: [1] }, caller);
   const anna: Caller = { actor: "anna", userId: id };
-  return { bench, bridge, others, anna, said, broker };
+  return { bench, bridge, others, anna, lines, broker };
 }
 
 const namesIn = async ({ service }: Bench) => (await service.listUsers({}, caller)).map(({ name }) => name);
@@ -67,7 +67,7 @@ describe("a plug that is declared over the API", () => {
     ["zigbee2mqtt/door/set", { plugTopics: ["zigbee2mqtt/plug/set", "cmnd/+/POWER"] }],
     ["zigbee2mqtt/plug/get", { plugTopics: ["zigbee2mqtt/+/set"] }],
     ["zigbee2mqtt2/plug", { plugTopics: ["zigbee2mqtt"] }],
-  ])("is not switched at %s with %j, whoever asks", async (set, mqtt) => {
+  ])("is not switched at %s with %j, whatever the caller", async (set, mqtt) => {
     const { bench, anna } = await farm(5, mqtt);
     const { address } = bench.rig(0);
     for (const who of [caller, anna]) {
@@ -87,56 +87,56 @@ describe("a plug that is declared over the API", () => {
   ])("is switched at %s where the file allows %j, and read anywhere", async (set, plugTopics) => {
     const { bench, anna, others } = await farm(5, { plugTopics });
     const state = "homeassistant/switch/plug/state";
-    await others.say(state, "ON", { retain: true });
+    await others.publish(state, "ON", { retain: true });
     const supply = { ...plugAt(set, state), payloads: { on: "ON", off: "OFF" } };
     const { id } = await bench.service.addMiner({ address: bench.rig(0).address, group: "Barn", supply }, anna);
     await until(async () => (await bench.poll(id)).controls.some(({ key }) => key === "mining"), "the plug to be read");
     const stopping = bench.service.minerAction({ id, action: "stop" }, anna);
     expect((await others.until(({ topic }) => topic === set)).payload).toBe("OFF");
-    await others.say(state, "OFF", { retain: true });
+    await others.publish(state, "OFF", { retain: true });
     expect(await stopping).toMatchObject({ state: "done" });
   });
 });
 
 describe.each([4, 5] as const)("with MQTT %d", (version) => {
-  test("a plug of an older version that would switch at our own topics is read, not switched, and said so", async () => {
+  test("a stored plug with a set topic of the bridge is read but not switched, and logged", async () => {
     const { bench, others } = await farm(version);
     const id = await bench.add(bench.rig(0).address, { group: "Barn" });
     // As POST /api/miners has taken it.
     await bench.store.miners.change(id, { supply: plugAt(saveUser) });
     await bench.restart({ mqtt: { url: "mqtt://127.0.0.1:1" }, groups: [{ name: "Barn" }] });
-    await others.say("plugs/garage", "ON", { retain: true });
+    await others.publish("plugs/garage", "ON", { retain: true });
     await until(async () => (await bench.poll(id)).readings.hashrate !== null, "the rig to be read");
     expect((await bench.get(id)).controls.some(({ key }) => key === "mining")).toBe(false);
     expect(await refusal(bench.act(id, { action: "stop" }))).toBe("control.absent");
     expect(await namesIn(bench)).toEqual(["anna"]);
   });
 
-  test("nothing that the service publishes is a request to it, even where it listens there twice", async () => {
-    const { bench, bridge, others, said } = await farm(version);
+  test("no message of the service becomes a request to it, even with two subscriptions", async () => {
+    const { bench, bridge, others, lines } = await farm(version);
     const heard: string[] = [];
     bridge.connection.subscribe([saveUser], ({ payload }) => heard.push(payload.toString()));
     for (const topic of [saveUser, "rigbridge/miner/x/set", "rigbridge/group/1/action", "rigbridge/miner/x/mode/set"])
       bridge.connection.publish({ topic, payload: mallory, qos: 1, retain: false });
     bridge.connection.publish({ topic: "plugs/last", payload: "1", qos: 1, retain: false });
     await others.until(({ topic }) => topic === "plugs/last");
-    expect(others.heard.some(({ payload }) => payload === mallory)).toBe(false);
-    expect(said.some(({ msg }) => msg.startsWith("Not published"))).toBe(true);
-    // Others are heard there as before, by both.
-    await others.say(saveUser, JSON.stringify({ id: 0, name: "bert" }));
-    await until(async () => (await namesIn(bench)).includes("bert"), "the request of somebody else to be done");
+    expect(others.received.some(({ payload }) => payload === mallory)).toBe(false);
+    expect(lines.some(({ msg }) => msg.startsWith("A message is not published"))).toBe(true);
+    // Messages of other clients still reach both.
+    await others.publish(saveUser, JSON.stringify({ id: 0, name: "bert" }));
+    await until(async () => (await namesIn(bench)).includes("bert"), "the request of another client to be done");
     expect(heard).toHaveLength(1);
     expect(await namesIn(bench)).not.toContain("mallory");
   });
 
-  test("a plug that is read where the bridge listens takes nothing from it, nor with it when it goes", async () => {
+  test("a plug that reads a topic of the bridge takes no messages from the bridge, nor its subscription when it ends", async () => {
     const { bench, bridge, broker, others } = await farm(version, { plugTopics: ["plugs/#"] });
     const supply = plugAt("plugs/garage/set", "homeassistant/status");
     const id = await bench.add(bench.rig(0).address, { supply });
     for (const gone of [false, true]) {
       if (gone) await bench.service.deleteMiner({ id }, caller);
-      const from = others.heard.length;
-      await others.say("homeassistant/status", "online");
+      const from = others.received.length;
+      await others.publish("homeassistant/status", "online");
       await others.until(({ topic }) => topic === "rigbridge/bridge/info", from);
     }
     expect(bridge.connection.isConnected).toBe(true);

@@ -6,18 +6,18 @@ import type { MiningService } from "../../src/contract/service.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { openStore, type Store, startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, type LogLine, recordingLog } from "./bridged.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const caller = { actor: "test" };
 
-/** Rigs that only let themselves be read; of some one only finds out when they are told something. */
+/** Read-only rigs; some reveal it only by refusing a command. */
 const rigs: readonly {
   readonly name: string;
   readonly spec: RigSpec;
   readonly login?: object;
   readonly code: string;
-  /** Of an action, which the service itself judges; the same where it is not said. */
+  /** The code for an action, which the service itself checks; default: the same. */
   readonly actionCode?: string;
 }[] = [
   { name: "XMRig that is restricted", spec: { kind: "xmrig" }, code: "control.absent", actionCode: "rig.read-only" },
@@ -47,9 +47,9 @@ let farm: Farm;
 let store: Store;
 let service: MiningService;
 let bridge: Bridge;
-let listener: Listening;
+let listener: Subscriber;
 let miners: Miner[];
-let said: Said[];
+let said: LogLine[];
 
 beforeAll(async () => {
   mosquitto = await startMosquitto();
@@ -69,10 +69,10 @@ beforeAll(async () => {
   const { groupList } = await service.listMiners({}, caller);
   for (const { id } of groupList.flatMap(({ minerList }) => minerList)) await service.pollMiner({ id }, caller);
   miners = (await service.listMiners({}, caller)).groupList.flatMap(({ minerList }) => minerList);
-  const hearing = hearingLog();
-  said = hearing.said;
+  const hearing = recordingLog();
+  said = hearing.lines;
   bridge = await bridgeTo(service, { url: mosquitto.url }, { log: hearing.log });
-  listener = await listenAt(mosquitto.url);
+  listener = await subscribeAt(mosquitto.url);
   await listener.until(({ topic }) => topic === "rigbridge/summary");
 });
 afterAll(async () => {
@@ -92,25 +92,25 @@ describe.each(rigs.map((rig, index) => ({ ...rig, index })))("$name", ({ name, c
     ["action", "reboot"],
   ])("answers %s %s with an error, which is logged, and does nothing", async (topic, payload) => {
     const uid = miners.find((each) => each.name === name)?.uid;
-    const from = listener.heard.length;
+    const from = listener.received.length;
     const logged = said.length;
-    await listener.say(`rigbridge/miner/${uid}/${topic}`, payload, { responseTopic: "answers" });
+    await listener.publish(`rigbridge/miner/${uid}/${topic}`, payload, { responseTopic: "answers" });
     const answer = JSON.parse((await listener.until((heard) => heard.topic === "answers", from)).payload);
     const refusal = topic === "action" ? actionCode : code;
     expect(answer).toMatchObject({ status: "error", code: refusal, error: expect.any(String) });
-    // What keeps it from being told, whoever judged that.
+    // The reason, whether the service or the rig refused.
     if (code === "control.absent") expect(answer.error).toMatch(/only lets itself be read|login/);
-    expect(said.slice(logged)).toMatchObject([{ level: 40, msg: `A command was refused: ${answer.error}` }]);
+    expect(said.slice(logged)).toMatchObject([{ level: 40, msg: `A command is refused: ${answer.error}` }]);
     expect([farm.rigs[index]?.requests.writes, farm.rigs[index]?.model.mining]).toEqual([[], true]);
     expect(JSON.parse(listener.last(`rigbridge/miner/${uid}/state`) ?? "")).toMatchObject({ mining: "ON" });
   });
 });
 
-test("a group of such rigs says that none has done it", async () => {
+test("a group of such rigs answers that all have failed", async () => {
   const [hall] = await service.listGroups({}, caller);
-  await listener.say(`rigbridge/group/${hall?.id}/mining/set`, "OFF", { responseTopic: "answers/group" });
+  await listener.publish(`rigbridge/group/${hall?.id}/mining/set`, "OFF", { responseTopic: "answers/group" });
   const { payload } = await listener.until(({ topic }) => topic === "answers/group");
   expect(JSON.parse(payload)).toMatchObject({ status: "error", code: "rig.refused" });
-  expect(JSON.parse(payload).error).toMatch(/^None of 2 miners did it; the first: .* it only lets itself be read/);
+  expect(JSON.parse(payload).error).toMatch(/^All 2 miners failed; the first: .* it only lets itself be read/);
   expect(farm.rigs.map(({ model }) => model.mining)).toEqual(rigs.map(() => true));
 });

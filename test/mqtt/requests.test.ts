@@ -6,12 +6,12 @@ import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { until } from "../until.ts";
 import { bridgeTo } from "./bridged.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
 
-/** How who asks wants to be answered. */
+/** How the response is requested. */
 const ways = ["response topic", "transaction"] as const;
 
 describe.each(kinds)("requests to $name", ({ open, isReference }) => {
@@ -19,14 +19,14 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
   let opened: Opened;
   let farm: Farm;
   let bridge: Bridge;
-  let listener: Listening;
+  let listener: Subscriber;
   beforeAll(async () => {
     [mosquitto, opened, farm] = await Promise.all([
       startMosquitto(),
       open(),
       startFarm({ rigs: [{ kind: "axeos", warm: true, mac: "02:51:00:00:00:88" }] }),
     ]);
-    listener = await listenAt(mosquitto.url);
+    listener = await subscribeAt(mosquitto.url);
     bridge = await bridgeTo(opened.service, { url: mosquitto.url });
     await listener.until(({ topic }) => topic === "rigbridge/summary");
   });
@@ -42,16 +42,16 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
   async function ask(operation: OperationName, input: Input, way: (typeof ways)[number] = "transaction") {
     asked += 1;
     const mark = `${operation} ${asked}`;
-    const from = listener.heard.length;
+    const from = listener.received.length;
     const topic = `rigbridge/bridge/request/${operation}`;
     if (way === "response topic") {
       const responseTopic = `answers/${operation}`;
-      await listener.say(topic, JSON.stringify(input), { responseTopic, correlation: mark });
+      await listener.publish(topic, JSON.stringify(input), { responseTopic, correlation: mark });
       const heard = await listener.until((each) => each.topic === responseTopic && each.correlation === mark, from);
       const answer: Answer = JSON.parse(heard.payload);
       return answer;
     }
-    await listener.say(topic, JSON.stringify({ ...input, transaction: mark }));
+    await listener.publish(topic, JSON.stringify({ ...input, transaction: mark }));
     const isMine = ({ topic: at, payload }: { topic: string; payload: string }) =>
       at === `rigbridge/bridge/response/${operation}` && JSON.parse(payload).transaction === mark;
     const { transaction: _, ...answer }: Answer = JSON.parse((await listener.until(isMine, from)).payload);
@@ -76,7 +76,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     ["getHistory", { id: opened.steered, step: "60" }],
   ];
 
-  test.each(ways)("every read that needs no more is answered as the contract says, by %s", async (way) => {
+  test.each(ways)("every read without parameters is answered as in the contract, by %s", async (way) => {
     const asking = reads();
     expect(asking.length).toBeGreaterThan(18);
     const answers = await Promise.all(asking.map(([name, input]) => ask(name, input, way)));
@@ -88,7 +88,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     }
   });
 
-  test("the list of miners is that of some, where the service offers that, and of some of their fields", async () => {
+  test("the list of miners can be limited to some, if the service supports that, and to some fields", async () => {
     const { groupList } = await opened.service.listMiners({}, caller);
     const status = minersIn(groupList).find(({ id }) => id === opened.steered)?.statusInfo.statusDisplay;
     const some = await ask("listMiners", { status, fields: "name" });
@@ -118,7 +118,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     expect(await ask("getPool", { id })).toMatchObject({ status: "error", code: "not.found" });
   });
 
-  test("a miner is stopped and started, and goes to another pool", async () => {
+  test("a miner is stopped, started and switched to another pool", async () => {
     const isRunning = async () => (await opened.service.getMiner({ id: opened.steered }, caller)).isRunning;
     for (const [action, is] of [
       ["stop", false],
@@ -141,7 +141,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     );
   });
 
-  test("a group and a miner in it are added, changed, steered one by one and in bulk, and forgotten", async () => {
+  test("a group and a miner in it are added, changed, controlled singly and in bulk, and deleted", async () => {
     const [rig] = farm.rigs;
     const added = await ask("addGroup", { name: "Barn" });
     expect(added).toMatchObject(expected("addGroup", { data: { name: "Barn", parentId: 0 } }));
@@ -174,7 +174,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     if (!isReference) expect(await ask("getMiner", { id })).toMatchObject({ code: "not.found" });
   });
 
-  test("is done only as far as the user may on whose behalf it is asked, and seen as far", async () => {
+  test("is limited to the rights of the user for whom it is made", async () => {
     const { userId: visitor } = await opened.service.getUser({ username: opened.visitor.name }, caller);
     const { userId: anna } = await opened.service.getUser({ username: "anna" }, caller);
     const stop = { id: opened.steered, action: "stop" };

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { MqttSettings } from "../../src/config/mqtt.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
-/** What a bridge lets those do who may publish at its broker, and where it publishes for them with its own rights. */
+/** What a client with access to the broker can do through the bridge, and where the bridge responds with its own rights. */
 let mosquitto: Mosquitto;
 let opened: Opened;
 beforeAll(async () => {
@@ -24,20 +24,21 @@ afterEach(async () => {
 
 const at =
   (topic: string) =>
-  (heard: Heard): boolean =>
+  (heard: Received): boolean =>
     heard.topic === topic;
 
 async function bridged(settings: Omit<Partial<MqttSettings>, "url">, { service } = opened) {
-  const { log, said } = hearingLog();
-  const listener: Listening = await listenAt(mosquitto.url);
+  const { log, lines } = recordingLog();
+  const listener: Subscriber = await subscribeAt(mosquitto.url);
   cleanup.push(() => listener.close());
   const bridge = await bridgeTo(service, { url: mosquitto.url, ...settings }, { log });
   cleanup.push(() => bridge.close());
-  const online = ({ topic, payload, retained }: Heard) =>
+  const online = ({ topic, payload, retained }: Received) =>
     topic === "rigbridge/bridge/state" && payload === "online" && !retained;
   await listener.until(online);
   const warnings = () =>
-    said.filter(({ level, msg }) => level === 40 && msg.startsWith("This bridge does not answer")).length;
+    lines.filter(({ level, msg }) => level === 40 && msg.startsWith("The response topic of a command is not allowed"))
+      .length;
   return { listener, warnings };
 }
 
@@ -55,8 +56,8 @@ describe("an answer", () => {
     ["answers/of/mine", ["answers/#"]],
   ])("goes to the response topic %s with mqtt.responseTopics %j", async (responseTopic, responseTopics) => {
     const { listener, warnings } = await bridged({ responseTopics });
-    const from = listener.heard.length;
-    await listener.say(list, "{}", { responseTopic, correlation: "mine" });
+    const from = listener.received.length;
+    await listener.publish(list, "{}", { responseTopic, correlation: "mine" });
     expect(await listener.until(at(responseTopic), from)).toMatchObject({ correlation: "mine" });
     expect(warnings()).toBe(0);
   });
@@ -78,12 +79,12 @@ describe("an answer", () => {
   ])("never goes to %s with mqtt.responseTopics %j, which is logged once", async (responseTopic, responseTopics) => {
     const { listener, warnings } = await bridged({ responseTopics });
     for (const mark of ["first", "second"]) {
-      const from = listener.heard.length;
-      await listener.say(list, JSON.stringify({ transaction: mark }), { responseTopic, correlation: "hidden" });
-      const isAnswer = (heard: Heard) => at(usual)(heard) && JSON.parse(heard.payload).transaction === mark;
+      const from = listener.received.length;
+      await listener.publish(list, JSON.stringify({ transaction: mark }), { responseTopic, correlation: "hidden" });
+      const isAnswer = (heard: Received) => at(usual)(heard) && JSON.parse(heard.payload).transaction === mark;
       expect(await listener.until(isAnswer, from)).toMatchObject({ correlation: null });
     }
-    const stray = listener.heard.filter(
+    const stray = listener.received.filter(
       ({ topic, payload }) => topic === responseTopic && (payload.includes("first") || payload.includes("second")),
     );
     expect(stray).toEqual([]);
@@ -91,28 +92,28 @@ describe("an answer", () => {
   });
 });
 
-test("with mqtt.requests off no operation is offered or done, and commands are", async () => {
+test("with mqtt.requests false no operation is offered or executed, but commands are", async () => {
   const { listener } = await bridged({ requests: false });
   const info = await listener.until(({ topic, retained }) => topic === "rigbridge/bridge/info" && !retained);
   expect(JSON.parse(info.payload)).toMatchObject({ operations: [] });
   const { groupList } = await opened.service.listMiners({}, caller);
   const { uid } = await opened.service.getMiner({ id: opened.steered }, caller);
-  const from = listener.heard.length;
-  await listener.say("rigbridge/bridge/request/addGroup", '{"name": "never"}');
-  await listener.say(`rigbridge/miner/${uid}/frequency/set`, "500");
+  const from = listener.received.length;
+  await listener.publish("rigbridge/bridge/request/addGroup", '{"name": "never"}');
+  await listener.publish(`rigbridge/miner/${uid}/frequency/set`, "500");
   await listener.until(at(`rigbridge/miner/${uid}/response`), from);
-  expect(listener.heard.slice(from).some(({ topic }) => topic.startsWith("rigbridge/bridge/response"))).toBe(false);
+  expect(listener.received.slice(from).some(({ topic }) => topic.startsWith("rigbridge/bridge/response"))).toBe(false);
   expect((await opened.service.listMiners({}, caller)).groupList).toHaveLength(groupList.length);
   expect((await opened.service.listGroups({}, caller)).map(({ name }) => name)).not.toContain("never");
 });
 
-test.each(kinds)("a pool of $name that was read over MQTT and is sent back keeps its password", async ({ open }) => {
+test.each(kinds)("a pool of $name read over MQTT and sent back keeps its password", async ({ open }) => {
   const other = await open();
   cleanup.push(() => other.close());
   const { listener } = await bridged({}, other);
   const ask = async (operation: string, input: object) => {
-    const from = listener.heard.length;
-    await listener.say(`rigbridge/bridge/request/${operation}`, JSON.stringify(input));
+    const from = listener.received.length;
+    await listener.publish(`rigbridge/bridge/request/${operation}`, JSON.stringify(input));
     const { payload } = await listener.until(at(`rigbridge/bridge/response/${operation}`), from);
     return JSON.parse(payload);
   };
@@ -125,10 +126,10 @@ test.each(kinds)("a pool of $name that was read over MQTT and is sent back keeps
     description: "Far West",
     plainWorkerPassword: "a-hidden-word",
   });
-  const said = listener.heard.filter(({ topic }) => !topic.includes("/request/"));
+  const said = listener.received.filter(({ topic }) => !topic.includes("/request/"));
   expect(JSON.stringify(said)).not.toContain("a-hidden-word");
 });
 
-test.each(["#", "a/#/b", "a#", "+a", "$SYS/a", ""])("mqtt.responseTopics does not take %j", (filter) => {
+test.each(["#", "a/#/b", "a#", "+a", "$SYS/a", ""])("mqtt.responseTopics refuses %j", (filter) => {
   expect(MqttSettings.safeParse({ broker: "embedded", responseTopics: [filter] }).success).toBe(false);
 });

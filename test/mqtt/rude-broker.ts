@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 /** A broker that welcomes everybody and then does what a test wants of it. */
 export interface RudeBroker {
   readonly url: string;
-  /** How often somebody has come. */
+  /** Number of connections. */
   readonly welcomed: number;
   /** Ends all connections. */
   cut(): void;
@@ -17,7 +17,7 @@ const welcome = { 4: Buffer.from([0x20, 2, 0, 0]), 5: Buffer.from([0x20, 3, 0, 0
 /** CONNACK of 3.1.1: unacceptable protocol version. */
 const refusal = Buffer.from([0x20, 2, 0, 1]);
 
-/** `behave` is called with each connection once it was welcomed; where it is told to be old, MQTT 5 is refused. */
+/** `behave` is called with each connection after CONNACK; if it is old, MQTT 5 is refused. */
 export async function startRudeBroker(behave: (socket: Socket) => void, { isOld = false } = {}): Promise<RudeBroker> {
   const sockets = new Set<Socket>();
   let welcomed = 0;
@@ -56,7 +56,7 @@ export async function startRudeBroker(behave: (socket: Socket) => void, { isOld 
   };
 }
 
-/** What a PUBLISH at a topic begins with, of so many bytes in all; MQTT 3.1.1 unless it is told to be 5. */
+/** The beginning of a PUBLISH with so many bytes in all; MQTT 3.1.1 by default. */
 export function beginningOf(topic: string, bytes: number, { qos = 0, version = 4 } = {}): Buffer {
   const name = Buffer.from(topic);
   const rest = Buffer.concat([

@@ -7,7 +7,7 @@ import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { closeLoopBenches, openLoopBench } from "../service/loop-bench.ts";
 import { until } from "../until.ts";
 import { messagesAt } from "./messages-at.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -17,11 +17,11 @@ afterEach(async () => {
 });
 
 let broker: Mosquitto;
-let sensor: Listening;
+let sensor: Subscriber;
 beforeEach(async () => {
   broker = await startMosquitto();
   closing.push(() => broker.stop());
-  sensor = await listenAt(broker.url, ["plug/set"]);
+  sensor = await subscribeAt(broker.url, ["plug/set"]);
   closing.push(() => sensor.close());
 });
 
@@ -52,37 +52,37 @@ const den = { name: "Den", group: "den", target: 21, minOn: 0, minOff: 0 };
 const heating = { heating: { ...den, roomTemperature: { topic: "zigbee/den", path: "temperature" } } };
 const follow = { follow: { name: "Roof", group: "den", surplus: { topic: "meter" }, dwell: 0, minOn: 0, minOff: 0 } };
 
-describe("a room whose temperature is said at a topic", () => {
+describe("a room with its temperature at a topic", () => {
   test("is heated by it", async () => {
     const { bench, turnUntil, room } = await looped(heating);
-    await sensor.say("zigbee/den", '{"temperature":22,"battery":90}', { retain: true });
+    await sensor.publish("zigbee/den", '{"temperature":22,"battery":90}', { retain: true });
     await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
-    await sensor.say("zigbee/den", '{"temperature":"20.1 °C"}');
+    await sensor.publish("zigbee/den", '{"temperature":"20.1 °C"}');
     await turnUntil(() => bench.mining()[0] === true, "the rig to start in a cold room");
     expect(await room()).toBe(20.1);
   });
 
-  test("takes what the broker has kept for as new, once", async () => {
-    await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
+  test("takes a retained value as new, once", async () => {
+    await sensor.publish("zigbee/den", '{"temperature":22}', { retain: true });
     const { bench, clock, turnUntil } = await looped(heating);
     await turnUntil(() => bench.mining()[0] === false, "the rig to stop in a warm room");
     clock.pass(901);
     await broker.kill();
     await broker.start();
-    await sensor.say("zigbee/den", '{"temperature":22}', { retain: true });
+    await sensor.publish("zigbee/den", '{"temperature":22}', { retain: true });
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await bench.notifications()).toEqual([
       "Den: The room temperature is older than 15 minutes, so nothing is heated",
     ]);
   });
 
-  test("keeps its last number when something else is said, until that is old, and then tells what was said", async () => {
+  test("keeps its last value when the payload is not a number, until that is old, and then reports the payload", async () => {
     const { bench, clock, turnUntil, room } = await looped(heating);
-    await sensor.say("zigbee/den", '{"temperature":20}', { retain: true });
-    await turnUntil(async () => (await room()) === 20, "the room to have the temperature that was said");
+    await sensor.publish("zigbee/den", '{"temperature":20}', { retain: true });
+    await turnUntil(async () => (await room()) === 20, "the room to have the published temperature");
     for (const odd of ["", "{", '{"temperature":null}', '{"temperature":90}', '{"humidity":40}', "x".repeat(300_000)])
-      await sensor.say("zigbee/den", odd);
-    await sensor.say("zigbee/den", '{"temperature":"unavailable"}');
+      await sensor.publish("zigbee/den", odd);
+    await sensor.publish("zigbee/den", '{"temperature":"unavailable"}');
     expect(await room()).toBe(20);
     clock.pass(901);
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
@@ -92,38 +92,38 @@ describe("a room whose temperature is said at a topic", () => {
     );
   });
 
-  test("is not told over the API", async () => {
+  test("cannot be set over the API", async () => {
     const { bench } = await looped(heating);
     const { code } = await problem(bench.act(0, { action: "set_room_temperature", temperature: 20 }));
     expect(code).toBe("not.possible");
   });
 
-  test("100 messages a second that make no sense change nothing", async () => {
+  test("100 invalid messages a second change nothing", async () => {
     const { turnUntil, room } = await looped(heating);
-    await Promise.all(Array.from({ length: 300 }, (_, n) => sensor.say("zigbee/den", `${"{".repeat(n)}`)));
-    await sensor.say("zigbee/den", '{"temperature":19}');
-    await turnUntil(async () => (await room()) === 19, "the room to have the temperature that was said");
+    await Promise.all(Array.from({ length: 300 }, (_, n) => sensor.publish("zigbee/den", `${"{".repeat(n)}`)));
+    await sensor.publish("zigbee/den", '{"temperature":19}');
+    await turnUntil(async () => (await room()) === 19, "the room to have the published temperature");
   });
 });
 
-describe("a surplus that is said at a topic", () => {
+describe("a surplus at a topic", () => {
   test("is followed", async () => {
     const { bench, clock, turnUntil } = await looped(follow);
-    await sensor.say("meter", "-500");
+    await sensor.publish("meter", "-500");
     await turnUntil(async () => {
       clock.pass(31);
-      await sensor.say("meter", "-500");
+      await sensor.publish("meter", "-500");
       return bench.mining()[0] === false;
     }, "the rig to stop without a surplus");
     await turnUntil(async () => {
       clock.pass(31);
-      await sensor.say("meter", "5000 W");
+      await sensor.publish("meter", "5000 W");
       return bench.mining()[0] === true;
     }, "the rig to start with a surplus");
   });
 
-  test("that the broker has kept is not taken for what there is now", async () => {
-    await sensor.say("meter", "-500", { retain: true });
+  test("is ignored if the broker has retained it", async () => {
+    await sensor.publish("meter", "-500", { retain: true });
     const { bench, clock } = await looped(follow);
     for (let turns = 0; turns < 5; turns += 1) {
       clock.pass(31);
@@ -149,8 +149,8 @@ describe("a rig behind a plug over MQTT", () => {
     const plug = await startPlug({ kind: "shelly2", rig: bench.rig(0) });
     closing.push(() => plug.close());
     const say = async () => {
-      await sensor.say(topics.state, plug.on ? "ON" : "OFF", { retain: true });
-      await sensor.say(topics.power, plug.on ? "41.5" : "0", { retain: true });
+      await sensor.publish(topics.state, plug.on ? "ON" : "OFF", { retain: true });
+      await sensor.publish(topics.power, plug.on ? "41.5" : "0", { retain: true });
     };
     sensor.client.on("message", async (_, payload) => {
       await plug.press(payload.toString() === "ON");
@@ -161,7 +161,7 @@ describe("a rig behind a plug over MQTT", () => {
     return { bench, plug, id };
   }
 
-  test("shows what the plug measures, and is stopped and started by it", async () => {
+  test("shows the plug's measurements, and is stopped and started by it", async () => {
     const { bench, plug, id } = await plugged();
     await until(
       async () => (await bench.poll(id)).readings.power === 41.5,
@@ -175,7 +175,7 @@ describe("a rig behind a plug over MQTT", () => {
     expect(plug.on).toBe(true);
   });
 
-  test("stays known to be off while its rig does not answer", async () => {
+  test("stays off while its rig does not answer", async () => {
     const { bench, id } = await plugged();
     await bench.act(id, { action: "stop" });
     for (let reads = 0; reads < 12; reads += 1) await bench.poll(id);
@@ -183,7 +183,7 @@ describe("a rig behind a plug over MQTT", () => {
     expect(await bench.notifications()).toEqual([]);
   });
 
-  test("is not taken where there is no bridge", async () => {
+  test("is refused without a bridge", async () => {
     const bench = await openBench({ rigs: [{ kind: "axeos" }] });
     const refused = await problem(bench.service.addMiner({ address: bench.rig(0).address, supply }, caller));
     expect([refused.code, refused.message]).toEqual([

@@ -6,8 +6,8 @@ import type { MiningService } from "../../src/contract/service.ts";
 import { openStore, startService } from "../../src/service/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { startAltered } from "./altered.ts";
-import { bridgeTo, hearingLog } from "./bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { bridgeTo, recordingLog } from "./bridged.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const caller = { actor: "test" };
 const cleanup: (() => unknown)[] = [];
@@ -21,8 +21,8 @@ beforeEach(async () => {
   cleanup.push(() => mosquitto.stop());
 });
 
-async function listening(filters?: readonly string[]): Promise<Listening> {
-  const listener = await listenAt(mosquitto.url, filters);
+async function listening(filters?: readonly string[]): Promise<Subscriber> {
+  const listener = await subscribeAt(mosquitto.url, filters);
   cleanup.push(() => listener.close());
   return listener;
 }
@@ -41,9 +41,9 @@ async function serving(
   return { service, miners: await Promise.all(ids.map((id) => service.pollMiner({ id }, caller))) };
 }
 
-const json = ({ payload }: Heard): Record<string, unknown> => JSON.parse(payload);
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
-test("what a rig reports stands at its state topic while hundreds of garbage messages come in", async () => {
+test("the state of a rig is published while hundreds of garbage messages arrive", async () => {
   const farm = await startFarm({
     rigs: [
       { kind: "axeos", warm: true },
@@ -51,7 +51,7 @@ test("what a rig reports stands at its state topic while hundreds of garbage mes
     ],
   });
   cleanup.push(() => farm.close());
-  // Whoever hears the garbage too is not told all else by the broker.
+  // A subscriber of the garbage too would not get all other messages from the broker.
   const listener = await listening([
     "rigbridge/+/+/state",
     "rigbridge/miner/+/response",
@@ -59,12 +59,12 @@ test("what a rig reports stands at its state topic while hundreds of garbage mes
   ]);
   const vandal = await listening(["nothing"]);
   const { service, miners } = await serving(farm.rigs.map(({ address }) => address));
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const bridge = await bridgeTo(service, { url: mosquitto.url }, { log });
   cleanup.push(() => bridge.close());
   const states = miners.map(({ uid }) => `rigbridge/miner/${uid}/state`);
   for (const state of states) await listener.until(({ topic }) => topic === state);
-  const from = listener.heard.length;
+  const from = listener.received.length;
   let garbage = 0;
   const frequencies = [400, 425, 450, 475, 500];
   for (const frequency of frequencies) {
@@ -74,7 +74,7 @@ test("what a rig reports stands at its state topic while hundreds of garbage mes
       );
       const topic = [...topics, "rigbridge/miner/nobody/set", "rigbridge/bridge/request/getMiner"][count % 6] ?? "";
       garbage += 1;
-      void vandal.say(topic, `garbage ${garbage}`);
+      void vandal.publish(topic, `garbage ${garbage}`);
     }
     // Not by the broker: what is looked at is what goes out.
     for (const { id } of miners)
@@ -83,20 +83,20 @@ test("what a rig reports stands at its state topic while hundreds of garbage mes
       await listener.until((heard) => heard.topic === state && json(heard).frequency === frequency, from);
   }
   for (const state of states) {
-    const shown = listener.heard
+    const shown = listener.received
       .slice(from)
       .filter(({ topic }) => topic === state)
       .map((heard) => Number(json(heard).frequency));
     expect(shown.filter((each, at) => each !== shown[at - 1] && frequencies.includes(each))).toEqual(frequencies);
   }
-  const answered = listener.heard.slice(from).filter(({ topic }) => /\/response/.test(topic));
+  const answered = listener.received.slice(from).filter(({ topic }) => /\/response/.test(topic));
   expect(answered.length).toBeGreaterThan(0);
   expect(answered.length).toBeLessThan(garbage);
-  expect(said.filter(({ level }) => level >= 40).length).toBeLessThan(garbage);
+  expect(lines.filter(({ level }) => level >= 40).length).toBeLessThan(garbage);
   expect(farm.rigs.map(({ requests }) => requests.writes.length)).toEqual([frequencies.length, frequencies.length]);
 });
 
-test("a block that a rig has found is told as an event, once, and not to who comes later", async () => {
+test("a found block is published as an event once, and not retained", async () => {
   const farm = await startFarm({ rigs: [{ kind: "luxos", warm: true }] });
   cleanup.push(() => farm.close());
   const listener = await listening();
@@ -121,7 +121,7 @@ test("a block that a rig has found is told as an event, once, and not to who com
   });
   altered.replace('"Found Blocks":0', '"Found Blocks":1');
   for (let reads = 0; reads < 3; reads += 1) await service.pollMiner({ id: miner.id }, caller);
-  const isBlock = (heard: Heard) => heard.topic === event && json(heard).event_type === "block_found";
+  const isBlock = (heard: Received) => heard.topic === event && json(heard).event_type === "block_found";
   const told = await listener.until(isBlock);
   expect(json(told)).toEqual({
     event_type: "block_found",
@@ -129,15 +129,15 @@ test("a block that a rig has found is told as an event, once, and not to who com
     before: 0,
     time: expect.stringMatching(/^\d{4}-.*Z$/),
   });
-  await listener.say("end", "");
+  await listener.publish("end", "");
   await listener.until(({ topic }) => topic === "end");
-  expect(listener.heard.filter(isBlock)).toHaveLength(1);
+  expect(listener.received.filter(isBlock)).toHaveLength(1);
   const later = await listening();
   await later.until(({ topic }) => topic === state);
   expect(later.last(event ?? "")).toBeUndefined();
 });
 
-test("why a rig does not hash stands in its state, in a word, a sentence and since when", async () => {
+test("the state has the reason why a rig does not hash, as a code, a sentence and a time", async () => {
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
   cleanup.push(() => farm.close());
   const listener = await listening();
@@ -145,7 +145,7 @@ test("why a rig does not hash stands in its state, in a word, a sentence and sin
   const bridge = await bridgeTo(service, { url: mosquitto.url });
   cleanup.push(() => bridge.close());
   const { id, uid } = miners[0] ?? { id: 0, uid: null };
-  const isState = (heard: Heard, reason: string | null) =>
+  const isState = (heard: Received, reason: string | null) =>
     heard.topic === `rigbridge/miner/${uid}/state` && json(heard).reason === reason;
   const hashing = json(await listener.until((heard) => isState(heard, null)));
   expect(hashing).toMatchObject({ reason_text: null, reason_since: null, has_problem: "OFF" });
@@ -156,7 +156,7 @@ test("why a rig does not hash stands in its state, in a word, a sentence and sin
   });
   await service.minerAction({ id, action: "stop" }, caller);
   const stopped = json(await listener.until((heard) => isState(heard, "user")));
-  // Somebody wanted it, so nothing is wrong.
+  // A user wanted it, so there is no problem.
   expect(stopped).toMatchObject({ reason_text: "It is stopped", has_problem: "OFF" });
   expect(Date.parse(String(stopped.reason_since))).toBeGreaterThan(Date.now() - 60_000);
 });

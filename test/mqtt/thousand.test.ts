@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { kinds, type Opened } from "../contract/kinds.ts";
-import { bridgeTo, hearingLog, type Said } from "./bridged.ts";
+import { bridgeTo, type LogLine, recordingLog } from "./bridged.ts";
 import { checkDevice } from "./home-assistant-checker.ts";
 import { type ManyMiners, manyMiners } from "./many-miners.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "./mosquitto.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
 const count = 1_000;
 
 let opened: Opened;
 let many: ManyMiners;
 let mosquitto: Mosquitto;
-let listener: Listening;
+let listener: Subscriber;
 let bridge: Bridge;
-let said: Said[];
+let said: LogLine[];
 
 beforeAll(async () => {
   const [own] = kinds;
   if (own === undefined) throw new Error("there is no kind");
   [opened, mosquitto] = await Promise.all([own.open(), startMosquitto()]);
   many = await manyMiners(opened.service, opened.steered, count);
-  listener = await listenAt(mosquitto.url);
-  const hearing = hearingLog();
-  said = hearing.said;
+  listener = await subscribeAt(mosquitto.url);
+  const hearing = recordingLog();
+  said = hearing.lines;
   const homeAssistant = { prefix: "homeassistant", miners: true, detail: "usual" } as const;
   bridge = await bridgeTo(many.service, { url: mosquitto.url, homeAssistant }, { log: hearing.log });
 });
@@ -39,8 +39,8 @@ const topics = {
   config: (uid: string) => `homeassistant/device/rigbridge_miner_${uid}/config`,
 };
 
-/** Resolves once each miner has been heard of at this topic, from here on. */
-async function allAt(topic: (uid: string) => string, from: number, is = (_: Heard): boolean => true): Promise<void> {
+/** Resolves once each miner has a new message at this topic. */
+async function allAt(topic: (uid: string) => string, from: number, is = (_: Received): boolean => true): Promise<void> {
   const missing = new Set(many.uids.map(topic));
   await listener.until((heard) => {
     if (heard.payload !== "" && missing.has(heard.topic) && is(heard)) missing.delete(heard.topic);
@@ -48,30 +48,30 @@ async function allAt(topic: (uid: string) => string, from: number, is = (_: Hear
   }, from);
 }
 
-test("a thousand miners are announced, each as Home Assistant takes it", async () => {
+test("a thousand miners are announced in valid messages", async () => {
   await Promise.all([allAt(topics.state, 0), allAt(topics.availability, 0), allAt(topics.config, 0)]);
-  const configs = listener.heard.filter(({ topic }) => topic.endsWith("/config"));
+  const configs = listener.received.filter(({ topic }) => topic.endsWith("/config"));
   expect(configs.flatMap(({ topic, payload }) => checkDevice(topic, payload))).toEqual([]);
   expect(new Set(configs.map(({ topic }) => topic)).size).toBe(configs.length);
 });
 
-test("what changes of all of them is told of all of them", async () => {
+test("a change in all of them is published for all of them", async () => {
   for (const power of [100, 200, 300]) {
-    const from = listener.heard.length;
+    const from = listener.received.length;
     many.change(power);
     await allAt(topics.state, from, ({ payload }) => JSON.parse(payload).power === power);
   }
 });
 
-test("all is published again when Home Assistant starts, and when the broker has forgotten it", async () => {
+test("everything is published again when Home Assistant starts, and when the broker has lost it", async () => {
   for (const again of [
-    () => listener.say("homeassistant/status", "online"),
+    () => listener.publish("homeassistant/status", "online"),
     async () => {
       await mosquitto.kill();
       await mosquitto.start();
     },
   ]) {
-    const from = listener.heard.length;
+    const from = listener.received.length;
     await again();
     await Promise.all([allAt(topics.state, from), allAt(topics.availability, from), allAt(topics.config, from)]);
   }

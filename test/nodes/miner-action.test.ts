@@ -220,7 +220,7 @@ describe("a miner action", () => {
     [
       { scope: "miners", miners: "Rig A", action: "change_pool", value: "Nowhere" },
       "input.invalid",
-      /"Nowhere" is no pool of Rig A/,
+      /"Nowhere" is not a pool of Rig A/,
     ],
     [{ scope: "miners", miners: "x", minersType: "msg", action: "stop" }, "input.invalid", /^Miners: must be a name/],
     [

@@ -3,7 +3,7 @@ import { MinerDetail } from "../../src/contract/resources.ts";
 import { unusable } from "../../src/fleet/state.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { failing, failOver } from "../failing-rig.ts";
-import { hearingLog } from "../mqtt/bridged.ts";
+import { recordingLog } from "../mqtt/bridged.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
@@ -11,7 +11,7 @@ afterEach(closeBenches);
 /** Two rigs, one of which the program fails over. */
 async function openTwo(field: string, options?: { readonly after: number }) {
   onTestFinished(failOver(drivers, field, options));
-  const { log, said } = hearingLog();
+  const { log, lines } = recordingLog();
   const rigs = [
     { kind: "axeos", name: failing.hostname, warm: true },
     { kind: "axeos", warm: true },
@@ -19,7 +19,7 @@ async function openTwo(field: string, options?: { readonly after: number }) {
   const bench = await openBench({ rigs, log });
   const id = await bench.add(bench.rig(0).address, { name: "Failing", driver: "axeos" });
   const sound = await bench.add(bench.rig(1).address, { name: "Sound", driver: "axeos" });
-  return { bench, sound, id, errors: () => said.filter(({ level }) => level >= 50).map(({ msg }) => msg) };
+  return { bench, sound, id, errors: () => lines.filter(({ level }) => level >= 50).map(({ msg }) => msg) };
 }
 
 const listed = async ({ service }: Bench): Promise<string[]> =>

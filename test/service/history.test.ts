@@ -229,7 +229,7 @@ describe("history", () => {
         return super.prepare(sql);
       }
     }
-    const connection = new Watched(file, { durability: "normal", patience: 100, reserve: noReserve });
+    const connection = new Watched(file, { durability: "normal", busyTimeoutMs: 100, reserve: noReserve });
     openSamples(connection);
     const ofOneMiner = statements.filter((sql) => sql.includes("$miner"));
     expect(ofOneMiner.length).toBeGreaterThanOrEqual(9);

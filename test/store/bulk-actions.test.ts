@@ -25,7 +25,7 @@ const told = async (store: Store, id: number) =>
   (await store.bulkActions.results(id)).map(({ minerId, state, message }) => `${minerId} ${state} ${message}`.trim());
 
 describe("bulk actions", () => {
-  test("are kept with a result for every miner, in the order in which they were named", async () => {
+  test("are stored with a result for every miner, in the order of the request", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const { id } = await first.bulkActions.add(job, queued(9, 5, 7));
@@ -44,7 +44,7 @@ describe("bulk actions", () => {
     await second.close();
   });
 
-  test("that only judge are done at once", async () => {
+  test("that are dry runs are done at once", async () => {
     const store = await openStore({ file: ":memory:", now });
     const dry = { ...job, dryRun: true, userId: null };
     const { id, state } = await store.bulkActions.add(dry, [{ minerId: 5, state: "possible", message: "" }]);
@@ -53,7 +53,7 @@ describe("bulk actions", () => {
     await store.close();
   });
 
-  test("that are cancelled leave alone what is not queued, and a miner is claimed once", async () => {
+  test("that are cancelled change only queued miners, and a miner is claimed once", async () => {
     const store = await openStore({ file: ":memory:", now });
     const { id } = await store.bulkActions.add(job, queued(1, 2, 3));
     expect(await store.bulkActions.claim(id, 1)).toBe(true);
@@ -66,7 +66,7 @@ describe("bulk actions", () => {
     await store.close();
   });
 
-  test("left by the last run take over what their commands have become; what never left is queued again", async () => {
+  test("left by the last run take over the outcomes of their commands, and unsent miners are queued again", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const { id } = await first.bulkActions.add(job, queued(1, 2, 3, 4, 5, 6));
@@ -90,7 +90,7 @@ describe("bulk actions", () => {
       "5 failed No",
       "6 queued",
     ]);
-    // Another end of the process, after one of them was begun anew and cut off.
+    // The process ends again, after one of them was restarted and interrupted.
     await second.bulkActions.claim(id, 2);
     await second.bulkActions.cancel(id, "Not now");
     await second.close();
@@ -102,7 +102,7 @@ describe("bulk actions", () => {
     await third.close();
   });
 
-  test("that have ended are kept for 30 days, a thousand of them, and their ids are never given again", async () => {
+  test("that have ended are kept for 30 days, up to a thousand, and their ids are never reused", async () => {
     const file = newFile();
     let time = start;
     const first = await openStore({ file, now: () => time });

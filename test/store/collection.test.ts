@@ -10,7 +10,7 @@ const now = () => 1_750_000_000_000;
 const newFile = () => join(folder(), "rigbridge.db");
 
 describe("a collection", () => {
-  test("keeps what was added and changed over a restart, with the same ids", async () => {
+  test("keeps added and changed rows across a restart, with the same ids", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const added = await first.miners.add(miner("10.0.0.1", { tags: ["a"], password: "secret-word" }));
@@ -29,7 +29,7 @@ describe("a collection", () => {
     await second.close();
   });
 
-  test("never gives an id twice, not even after a restart", async () => {
+  test("never reuses an id, not even after a restart", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const { id } = await first.pools.add(pool("one"));
@@ -41,7 +41,7 @@ describe("a collection", () => {
     await second.close();
   });
 
-  test("says not.found for an id that is not there", async () => {
+  test("throws not.found for an unknown id", async () => {
     const store = await openStore({ file: ":memory:", now });
     await expect(store.hosts.change(7, { hostname: "x" })).rejects.toMatchObject({ code: "not.found" });
     await expect(store.hosts.remove(7)).rejects.toMatchObject({ code: "not.found" });
@@ -115,7 +115,7 @@ describe("a collection", () => {
   });
 });
 
-describe("what the configuration file declares", () => {
+describe("a resource in the configuration file", () => {
   test("is added, changed, disabled when it goes and enabled when it returns, with the same id", async () => {
     const file = newFile();
     let store = await openStore({ file, now });

@@ -37,7 +37,7 @@ const contents = (file: string): Record<string, unknown[]> => {
 /** What is settled at opening, and what is SQLite's or the migrations' own. */
 const settled = new Set(["command", "bulk_action", "bulk_result", "migration", "migration_lock", "run"]);
 
-test("there is a store of an earlier version, and none that is as new as this one's", () => {
+test("there are stores of earlier versions, and none of the current one", () => {
   const versions = earlier.map((name) => Number(/^version-(\d+)\.sql$/.exec(name)?.[1]));
   expect(versions).toContain(3);
   expect(versions.filter((version) => !(version < storeVersion))).toEqual([]);
@@ -49,7 +49,7 @@ describe.each(earlier)("the store %s", (fixture) => {
     expect(empty).toEqual([]);
   });
 
-  test("is opened, brought up to date, and has everything still", async () => {
+  test("is opened and upgraded, and keeps everything", async () => {
     const file = storeOf(fixture);
     const before = contents(file);
     const store = await openStore({ file, now: () => start });
@@ -131,7 +131,7 @@ describe.each(earlier)("the store %s", (fixture) => {
     await store.close();
   });
 
-  test("goes on with nothing that was under way: it does not say whether it is a backup", async () => {
+  test("resumes nothing that was under way, because it may be a backup", async () => {
     const store = await openStore({ file: storeOf(fixture), now: () => start + 5_000 });
     expect(await store.bulkActions.running()).toEqual([]);
     expect(await store.bulkActions.get(3)).toMatchObject({

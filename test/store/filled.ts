@@ -9,7 +9,7 @@ import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
  * Says which ids it gave to five commands and five notifications, and waits to be killed.
  */
 const file = process.argv[2] ?? "";
-const connection = new SqliteConnection(file, { durability: "normal", patience: 0, reserve: noReserve });
+const connection = new SqliteConnection(file, { durability: "normal", busyTimeoutMs: 0, reserve: noReserve });
 const mark = await openRunMark(connection, `${file}.run`, Date.now);
 const notifications = await openNotifications(connection, mark, Date.now);
 const commands = await openCommands(connection, mark, Date.now);

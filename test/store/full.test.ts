@@ -29,10 +29,10 @@ async function fullStore() {
   let spent = false;
   const connection = new SqliteConnection(":memory:", {
     durability: "normal",
-    patience: 0,
+    busyTimeoutMs: 0,
     reserve: {
-      ready: () => !spent,
-      giveUp: () => {
+      mayWrite: () => !spent,
+      release: () => {
         const was = held;
         held = false;
         spent = true;
@@ -65,7 +65,7 @@ async function fullStore() {
 }
 
 describe("while the disk is full", () => {
-  test("rigs can be steered: commands wait in memory, are listed, and are written when there is space", async () => {
+  test("commands work: they are kept in memory, listed, and written once there is space", async () => {
     const { connection, commands, message, hasSpace } = await fullStore();
     const { id } = await commands.add({ ...command, actor: message });
     expect(id).toBe(2);
@@ -86,7 +86,7 @@ describe("while the disk is full", () => {
     connection.close();
   });
 
-  test("notifications are listed, and written when there is space", async () => {
+  test("notifications are listed, and written once there is space", async () => {
     const { connection, mark, notifications, message, hasSpace } = await fullStore();
     await notifications.add({ ...notice, message });
     await notifications.add(notice);
@@ -98,7 +98,7 @@ describe("while the disk is full", () => {
     connection.close();
   });
 
-  test("samples wait, and are read meanwhile", async () => {
+  test("samples are kept in memory, and can be read", async () => {
     const { connection, samples, hasSpace } = await fullStore();
     const rows = Array.from({ length: 6_000 }, (_, index) => ({
       minerId: 1,
@@ -116,7 +116,7 @@ describe("while the disk is full", () => {
     connection.close();
   });
 
-  test("what deletes may use what is held in reserve, and all else is then refused", async () => {
+  test("deletions may use the reserve, and all other writes are then refused", async () => {
     const { connection, message, hasSpace } = await fullStore();
     const { tables } = connection;
     const grow = (id: number) => tables.insertInto("sequence").values({ collection: `${id} ${message}`, last: id });
@@ -132,26 +132,26 @@ describe("while the disk is full", () => {
   });
 });
 
-test("the reserve is a file of its size, goes when it is given up, and comes again", () => {
+test("the reserve is a file of its size, is deleted when released, and is made again", () => {
   const store = join(folder(), "rigbridge.db");
   const file = `${store}.reserve`;
   const reserve = openReserve(store, false);
   expect(statSync(file).size).toBe(reserveSize);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(reserve.giveUp()).toBe(true);
+  expect(reserve.release()).toBe(true);
   expect(existsSync(file)).toBe(false);
-  expect(reserve.giveUp()).toBe(false);
-  expect(reserve.ready(() => undefined)).toBe(true);
+  expect(reserve.release()).toBe(false);
+  expect(reserve.mayWrite(() => undefined)).toBe(true);
   expect(statSync(file).size).toBe(reserveSize);
 });
 
-test("without space for a reserve the store is written all the same", () => {
+test("without space for a reserve the store can still be written", () => {
   const reserve = openReserve(join(folder(), "nowhere", "rigbridge.db"), false);
-  expect(reserve.giveUp()).toBe(false);
-  expect(reserve.ready(() => undefined)).toBe(true);
+  expect(reserve.release()).toBe(false);
+  expect(reserve.mayWrite(() => undefined)).toBe(true);
 });
 
-test("ids that were given on a full disk are not given again after the process was killed", async () => {
+test("ids used on a full disk are not reused after the process was killed", async () => {
   const file = join(folder(), "rigbridge.db");
   await (await openStore({ file, now })).close();
   const all: { commands: number[]; notifications: number[] } = { commands: [], notifications: [] };
@@ -178,7 +178,7 @@ test("ids that were given on a full disk are not given again after the process w
   expect(all).toEqual({ commands: consecutive, notifications: consecutive });
 });
 
-test("without the file that knows them, ids that may have been given are passed over", async () => {
+test("without the run file, ids that may be in use are skipped", async () => {
   const file = join(folder(), "rigbridge.db");
   const first = await openStore({ file, now });
   const { id } = await first.commands.add(command);

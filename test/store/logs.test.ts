@@ -26,7 +26,7 @@ const command = {
 };
 
 describe("notifications", () => {
-  test("are named in any number, by statements that do not grow in number", async () => {
+  test("can be selected in any number, with a constant number of statements", async () => {
     const store = await openStore({ file: ":memory:", now });
     const { id } = await store.notifications.add(notice("one"));
     const prepared = vi.spyOn(DatabaseSync.prototype, "prepare");
@@ -76,7 +76,7 @@ describe("notifications", () => {
     await store.close();
   });
 
-  test("the oldest go when there are too many, on disk too", async () => {
+  test("the oldest are dropped when there are too many, on disk too", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     for (let count = 0; count < notificationLimit + 5; count++) await first.notifications.add(notice(`${count}`));
@@ -128,7 +128,7 @@ describe("commands", () => {
     await second.close();
   });
 
-  test("older than 400 days are dropped at opening, but for the newest", async () => {
+  test("older than 400 days are dropped at opening, except the newest", async () => {
     const file = newFile();
     await fill(file, 10_003);
     const second = await openStore({ file, now: () => start + 400 * day });
@@ -139,7 +139,7 @@ describe("commands", () => {
     expect(idsIn(file)).toEqual({ first: 4, count: 10_000 });
   });
 
-  test("more than a million ids ago are dropped while the service runs, and no id is given again", async () => {
+  test("more than a million ids ago are dropped while the service runs, and no id is reused", async () => {
     const file = newFile();
     await fill(file, 150);
     const raw = new DatabaseSync(file);

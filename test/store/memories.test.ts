@@ -10,7 +10,7 @@ const now = () => 1_750_000_000_000;
 const identity = { make: "Bitaxe", model: "Gamma", firmware: null, mac: null, hostname: null, serial: "7" };
 
 describe("active pools", () => {
-  test("keep their id over restarts and never get that of another", async () => {
+  test("keep their id across restarts and never get that of another", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const ids = (store: typeof first) => [
@@ -29,7 +29,7 @@ describe("active pools", () => {
     await second.close();
   });
 
-  test("are given while the store cannot be written, and written later", async () => {
+  test("get ids while the store cannot be written, and are written later", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
     const raw = new DatabaseSync(file);
@@ -44,7 +44,7 @@ describe("active pools", () => {
     await second.close();
   });
 
-  test("of a rig that shows ever new ones do not grow without end", async () => {
+  test("of a rig that keeps reporting new ones are bounded", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     for (let count = 0; count < 1_010; count++) store.activePools.idOf(1, `${count}:1`, "w", 0);
@@ -95,7 +95,7 @@ describe("the memory of a rig", () => {
     await second.close();
   });
 
-  test("a uid belongs to one miner until that one is forgotten or has another", async () => {
+  test("a uid belongs to one miner until that one is deleted or has another", async () => {
     const store = await openStore({ file: ":memory:", now });
     await store.memory.remember(1, { uid: "abc" });
     await expect(store.memory.remember(2, { uid: "abc" })).rejects.toMatchObject({ code: "in.use" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mountPoints } from "../../src/store/file.ts";
 
-test("mount points are told by their paths, spaces and backslashes too", () => {
+test("mount points are recognised by path, with spaces and backslashes too", () => {
   const mountinfo = [
     "22 27 0:21 / /proc rw,nosuid - proc proc rw",
     "31 27 8:1 /srv/rigbridge.db /data/rigbridge.db rw,relatime - ext4 /dev/sda1 rw",

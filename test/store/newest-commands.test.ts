@@ -39,7 +39,7 @@ test("commands are those of the wanted miners, actor and time, newest first", as
   );
 });
 
-test("of many commands the newest 1,000 are given, whosever lie between", async () => {
+test("the newest 1,000 of many commands are returned, however many of other miners lie between", async () => {
   const store = await openStore({ file: ":memory:", now: () => start });
   const add = (minerId: number, who: string) =>
     store.commands.add({ minerId, actor: who, minerName: "rig", action: "stop", parameters: {} });

@@ -49,7 +49,7 @@ const refusal = async (file: string): Promise<string> => {
 };
 
 describe("a new store", () => {
-  test("has this version's schema and is for its owner alone, as are the files beside it", async () => {
+  test("has the current schema and is private to its owner, as are the files beside it", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     await store.miners.add(miner("10.0.0.1"));
@@ -64,7 +64,7 @@ describe("a new store", () => {
     raw.close();
   });
 
-  test("that others could read is closed to them", async () => {
+  test("that others could read is made private", async () => {
     const file = newFile();
     writeFileSync(file, "", { mode: 0o644 });
     chmodSync(file, 0o644);
@@ -80,7 +80,7 @@ describe("a new store", () => {
   });
 });
 
-describe("a store is refused, and not touched,", () => {
+describe("a store is refused, and not changed,", () => {
   const newer = async (file: string): Promise<void> => {
     await (await openStore({ file, now })).close();
     const raw = new DatabaseSync(file);
@@ -118,7 +118,7 @@ describe("a store is refused, and not touched,", () => {
   ])("when it is %s", async (_, bytes) => {
     const file = newFile();
     writeFileSync(file, bytes);
-    expect(await refusal(file)).toContain("is no store of Rigbridge");
+    expect(await refusal(file)).toContain("is not a store of Rigbridge");
     expect(readFileSync(file)).toEqual(bytes);
   });
 
@@ -128,7 +128,7 @@ describe("a store is refused, and not touched,", () => {
     raw.exec("create table theirs (x)");
     raw.close();
     const before = readFileSync(file);
-    expect(await refusal(file)).toContain("is no store of Rigbridge");
+    expect(await refusal(file)).toContain("is not a store of Rigbridge");
     expect(readFileSync(file)).toEqual(before);
   });
 
@@ -148,7 +148,7 @@ describe("a store is refused, and not touched,", () => {
     writeFileSync(join(base, "file"), "");
     expect(await refusal(join(base, "file", "x.db"))).toMatch(/no folder|ENOTDIR/);
     mkdirSync(join(base, "folder.db"));
-    expect(await refusal(join(base, "folder.db"))).toContain("is no file");
+    expect(await refusal(join(base, "folder.db"))).toContain("is not a file");
     expect(existsSync(join(base, "nowhere"))).toBe(false);
   });
 
@@ -156,12 +156,12 @@ describe("a store is refused, and not touched,", () => {
   test("when its folder cannot be written", async () => {
     const base = process.getuid?.() === 0 ? "/proc" : folder();
     if (base !== "/proc") chmodSync(base, 0o500);
-    expect(await refusal(join(base, "x.db"))).toMatch(/cannot be written|cannot be opened/);
+    expect(await refusal(join(base, "x.db"))).toMatch(/is not writable|cannot be opened/);
     if (base !== "/proc") chmodSync(base, 0o700);
   });
 });
 
-test("a write-ahead log that was cut off loses only what it does not hold", async () => {
+test("a truncated write-ahead log loses only its missing part", async () => {
   const file = newFile();
   const first = await openStore({ file, now });
   await first.miners.add(miner("10.0.0.1"));
@@ -177,7 +177,7 @@ test("a write-ahead log that was cut off loses only what it does not hold", asyn
   raw.close();
 });
 
-describe("one service for each store:", () => {
+describe("one service per store:", () => {
   test("a second one in the same process is refused, and the first keeps its lock", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
@@ -194,7 +194,7 @@ describe("one service for each store:", () => {
     await (await openStore({ file, now })).close();
   });
 
-  test("a hard link to it is refused to another process, which says why and changes nothing", async () => {
+  test("another process refuses a hard link to it with the reason, and changes nothing", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
     await store.miners.add(miner("10.0.0.1"));
@@ -216,7 +216,7 @@ describe("one service for each store:", () => {
     await again.close();
   });
 
-  test("another process is named by its pid, and its lock ends when it is killed", async () => {
+  test("the error names the other process by its pid, and its lock ends when it is killed", async () => {
     const file = newFile();
     const child = start("holder.ts", file);
     if (child.stdout !== null) await within(once(child.stdout, "data"), "the other process to hold the store");
@@ -228,7 +228,7 @@ describe("one service for each store:", () => {
   });
 });
 
-test("what was acknowledged survives kill -9 at any moment", async () => {
+test("acknowledged writes survive kill -9 at any moment", async () => {
   const file = newFile();
   const acknowledged: string[] = [];
   for (let round = 0; round < 8; round++) {

@@ -54,7 +54,7 @@ describe("a backup that was made while a bulk action was under way", () => {
     ["a month later", month, null],
     ["a minute later on another machine", minute, "elsewhere/rigbridge.db"],
   ])(
-    "and is restored %s: what was under way is unknown, and nothing of it is done again",
+    "and is restored %s: what was under way is unknown, and nothing is executed again",
     async (_, later, elsewhere) => {
       const { file, clock, store, id, tell } = await begun();
       // One is on its way, one has a command that has not left.
@@ -83,7 +83,7 @@ describe("a backup that was made while a bulk action was under way", () => {
     },
   );
 
-  test("and is restored twice is not gone on with the second time either", async () => {
+  test("and is restored twice is not resumed the second time either", async () => {
     const { file, store, id, tell } = await begun();
     const backup = backUp(file);
     await tell(2);
@@ -96,7 +96,7 @@ describe("a backup that was made while a bulk action was under way", () => {
     }
   });
 
-  test("of an earlier run, with nothing sent since, is not gone on with", async () => {
+  test("of an earlier run, with nothing sent since, is not resumed", async () => {
     const { file, store, id } = await begun();
     const backup = backUp(file);
     await store.close();
@@ -111,11 +111,11 @@ describe("a backup that was made while a bulk action was under way", () => {
 
 describe("a store whose service stopped while a bulk action was under way", () => {
   test.each([
-    ["goes on with it within the hour", hour - minute, 0, true],
-    ["gives up the rest of it after more than an hour", hour + minute, 0, false],
-    ["goes on with it after an hour and a half when there is an hour between two rigs", 1.5 * hour, 3_600, true],
-    ["gives up the rest of it after a month", month, 3_600, false],
-    ["gives up the rest of it when the clock was set back by a month", -month, 0, false],
+    ["resumes it within the hour", hour - minute, 0, true],
+    ["cancels the rest of it after more than an hour", hour + minute, 0, false],
+    ["resumes it after an hour and a half if the delay between two rigs is an hour", 1.5 * hour, 3_600, true],
+    ["cancels the rest of it after a month", month, 3_600, false],
+    ["cancels the rest of it if the clock was set back by a month", -month, 0, false],
   ])("%s", async (_, away, delay, goesOn) => {
     const { file, clock, store, id } = await begun({ delay });
     await store.close();
@@ -124,7 +124,8 @@ describe("a store whose service stopped while a bulk action was under way", () =
     expect((await next.bulkActions.running()).map((each) => each.id)).toEqual(goesOn ? [id] : []);
     const rest = goesOn ? "queued" : "cancelled";
     expect(await states(next, id)).toEqual(["1 done", `2 ${rest}`, `3 ${rest}`, `4 ${rest}`]);
-    if (!goesOn) expect((await next.bulkActions.results(id))[1]?.message).toContain("was away");
+    if (!goesOn)
+      expect((await next.bulkActions.results(id))[1]?.message).toContain("did not start again within an hour");
     await next.close();
   });
 });

@@ -66,7 +66,7 @@ describe("samples", () => {
     );
   });
 
-  test("leave the raw table when their hour is over, in bounded steps", async () => {
+  test("leave the raw table after their hour, in bounded steps", async () => {
     const file = join(folder(), "rigbridge.db");
     const store = await openStore({ file, now: () => start });
     store.samples.append(Array.from({ length: 10 }, (_, index) => at(start + index, { minerId: index + 1 })));
@@ -103,7 +103,7 @@ describe("samples", () => {
     await store.close();
   });
 
-  test("on the newest days on record stay, whatever the clock says, and what is older than those goes", async () => {
+  test("on the newest days on record are kept, whatever the clock says, and older ones are dropped", async () => {
     const store = await open();
     const days = Array.from({ length: 6 }, (_, index) => start + index * day);
     store.samples.append(days.map((time) => at(time)));
@@ -117,7 +117,7 @@ describe("samples", () => {
     await store.close();
   });
 
-  test("come late into an hour that is packed, and into a day that is folded", async () => {
+  test("can arrive late in a packed hour and a folded day", async () => {
     const store = await open();
     store.samples.append([at(start + 5)]);
     packAll(store, start + 2 * hour);
@@ -135,7 +135,7 @@ describe("samples", () => {
     await store.close();
   });
 
-  test("of a forgotten miner are gone at every age, those of others stay", async () => {
+  test("of a deleted miner are deleted at every age, and others are kept", async () => {
     const store = await open();
     for (const minerId of [1, 2]) {
       store.samples.append([at(start, { minerId })]);
@@ -151,7 +151,7 @@ describe("samples", () => {
     await store.close();
   });
 
-  test("wait while another program holds the file, are read meanwhile, and are written with the next", async () => {
+  test("are kept while another program locks the file, can be read, and are written with the next", async () => {
     const file = join(folder(), "rigbridge.db");
     let store = await openStore({ file, now: () => start });
     const raw = new DatabaseSync(file);

@@ -1,16 +1,16 @@
 /**
  * The messages of Home Assistant's discovery for devices, as its MQTT component reads them
  * (https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload). An unknown key at the root, in `device`,
- * `origin` or `availability` makes it drop the whole message, so these are all there are.
+ * `origin` or `availability` makes it drop the whole message, so these are all keys.
  */
 export interface DeviceConfig {
   readonly device: DeviceInfo;
   readonly origin: Origin;
   readonly availability: readonly Availability[];
   readonly availability_mode: "all";
-  /** Of every component that names no other. */
+  /** Of every component that has none of its own. */
   readonly state_topic: string;
-  /** By an id that stays: another one is another entity. */
+  /** By a stable id: a new id would be a new entity. */
   readonly components: Components;
 }
 
@@ -40,7 +40,7 @@ export type Platform = "sensor" | "binary_sensor" | "switch" | "number" | "selec
 
 type Option = string | number | boolean | null | readonly string[] | readonly Availability[];
 
-/** An entity; only `platform` means that it is no more. */
+/** An entity; `platform` alone removes it. */
 export interface Component {
   readonly platform: Platform;
   readonly [option: string]: Option;
@@ -50,20 +50,28 @@ export type Components = Readonly<Record<string, Component>>;
 
 export const originName = "Rigbridge";
 
-/** s after which a reading that was not said again is unknown: three heartbeats. */
-const expiry = 180;
+/** A reading that was not published again becomes unknown after this: three heartbeats. */
+const expirySeconds = 180;
 
-/** s after which a command that a broker could not deliver is dropped. */
-const commandExpiry = 60;
+/** The broker drops a command that it could not deliver within this. */
+const commandExpirySeconds = 60;
 
 type Options = Readonly<Record<string, Option>>;
+
+export const diagnostic = { entity_category: "diagnostic" } as const;
+export const measurement = { state_class: "measurement" } as const;
+export const temperature = { device_class: "temperature", unit_of_measurement: "°C", ...measurement } as const;
+export const power = { device_class: "power", unit_of_measurement: "W" } as const;
+export const energy = { device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 } as const;
+export const hashrateIn = (unit: string) =>
+  ({ unit_of_measurement: unit, suggested_display_precision: 2, icon: "mdi:pickaxe", ...measurement }) as const;
 
 const fieldTemplate = (field: string): string => `{{ value_json.${field} }}`;
 
 export const sensor = (field: string, options: Options): Component => ({
   platform: "sensor",
   value_template: fieldTemplate(field),
-  expire_after: expiry,
+  expire_after: expirySeconds,
   ...options,
 });
 
@@ -72,11 +80,11 @@ export const binarySensor = (field: string, options: Options): Component => ({
   value_template: fieldTemplate(field),
   payload_on: "ON",
   payload_off: "OFF",
-  expire_after: expiry,
+  expire_after: expirySeconds,
   ...options,
 });
 
-/** Whether what is at this topic can be reached; known as long as the bridge itself is there. */
+/** Whether the device of this availability topic is reachable; available as long as the bridge is. */
 export const connectivity = (availability: string, bridge: string): Component => ({
   platform: "binary_sensor",
   name: "Connection",
@@ -88,12 +96,12 @@ export const connectivity = (availability: string, bridge: string): Component =>
   availability: [{ topic: bridge }],
 });
 
-/** How Home Assistant says something to a topic. */
-const telling = (topic: string): Options => ({
+/** How Home Assistant publishes commands to a topic. */
+const commandTo = (topic: string): Options => ({
   command_topic: topic,
   qos: 1,
   retain: false,
-  message_expiry_interval: commandExpiry,
+  message_expiry_interval: commandExpirySeconds,
 });
 
 export const toggle = (field: string, topic: string, options: Options): Component => ({
@@ -101,7 +109,7 @@ export const toggle = (field: string, topic: string, options: Options): Componen
   value_template: fieldTemplate(field),
   payload_on: "ON",
   payload_off: "OFF",
-  ...telling(topic),
+  ...commandTo(topic),
   ...options,
 });
 
@@ -109,26 +117,26 @@ export const number = (field: string, topic: string, options: Options): Componen
   platform: "number",
   value_template: fieldTemplate(field),
   mode: "box",
-  ...telling(topic),
+  ...commandTo(topic),
   ...options,
 });
 
 export const select = (field: string, topic: string, options: Options): Component => ({
   platform: "select",
   value_template: fieldTemplate(field),
-  ...telling(topic),
+  ...commandTo(topic),
   ...options,
 });
 
 export const button = (topic: string, payload: string, options: Options): Component => ({
   platform: "button",
   payload_press: payload,
-  ...telling(topic),
+  ...commandTo(topic),
   ...options,
 });
 
-/** What happens at a topic; never retained, and no state that could be too old. */
-export const happening = (topic: string, types: readonly string[], options: Options): Component => ({
+/** The events at a topic: not retained, so there is no state to expire. */
+export const eventEntity = (topic: string, types: readonly string[], options: Options): Component => ({
   platform: "event",
   state_topic: topic,
   event_types: types,
@@ -140,10 +148,10 @@ export interface ThermostatTopics {
   readonly action: string;
 }
 
-/** °C that a target may be: what the action `set_target_temperature` takes. */
+/** °C: the range of the action `set_target_temperature`. */
 const targets = { min_temp: 5, max_temp: 35, temp_step: 0.5 } as const;
 
-/** A room that rigs heat. It is switched off with the rigs themselves, so the only mode is `heat`. */
+/** A room heated by rigs. Heating is switched off with the rigs, so the only mode is `heat`. */
 export const thermostat = ({ state, action }: ThermostatTopics, options: Options): Component => ({
   platform: "climate",
   modes: ["heat"],
@@ -162,6 +170,12 @@ export const thermostat = ({ state, action }: ThermostatTopics, options: Options
   ...targets,
   qos: 1,
   retain: false,
-  message_expiry_interval: commandExpiry,
+  message_expiry_interval: commandExpirySeconds,
   ...options,
 });
+
+/** `event_type` at the topic `notification`. */
+export const notificationTypes = ["notification", "warning"] as const;
+
+/** `event_type` at `miner/<uid>/event`. Home Assistant logs a warning for each that was not announced. */
+export const minerEventTypes = [...notificationTypes, "status", "best_share", "block_found"] as const;

@@ -1,53 +1,44 @@
-import type { Miner } from "../../contract/resources.ts";
-import { minerEventTypes } from "../event-types.ts";
-import { type DisplayUnit, minerState } from "../miner-state.ts";
+import { type DisplayUnit, type MinerWithUid, minerState } from "../miner-state.ts";
 import type { Topics } from "../topics.ts";
 import {
   type Components,
   connectivity,
   type DeviceConfig,
   type DeviceInfo,
-  happening,
+  eventEntity,
+  minerEventTypes,
   originName,
 } from "./component.ts";
-import { type Before, entitiesOf } from "./entities.ts";
+import { entitiesOf, type PreviousComponents, type Subject } from "./entities.ts";
 
-/** What all devices of a bridge have in common. */
-export interface DeviceContext {
-  /** First levels of every topic; two bridges at one broker have different ones. */
+/** What all devices of a bridge share. */
+export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "pools"> {
+  /** First levels of every topic; two bridges on one broker need different ones. */
   readonly base: string;
   readonly topics: Topics;
   readonly version: string;
-  /** Display currency, "SEK"; null while it is not known. */
-  readonly currency: string | null;
-  /** Boards, fans and shares are switched on from the start. */
-  readonly detail: boolean;
-  /** Names of the pools that rigs can be sent to, beside those that they list; null while they are not known. */
-  readonly pools: readonly string[] | null;
 }
 
-/** Where a miner's device stands among the others. */
+/** The place of a miner's device among the others. */
 export interface Place {
-  /** Id of the device that it hangs on; null for none. */
+  /** Id of the device it is connected through; null for none. */
   readonly via: string | null;
   /** Name of the miner's group; null for none. */
   readonly area: string | null;
 }
 
-export type KnownMiner = Miner & { readonly uid: string };
-
-/** Ids of devices, also in their discovery topics. A uid has no underscore, so no two are alike. */
+/** Ids of devices, also used in their discovery topics. A uid has no underscore, so ids never collide. */
 export const minerId = (base: string, uid: string): string => `${root(base)}_miner_${uid}`;
 export const groupId = (base: string, id: number): string => `${root(base)}_group_${id}`;
 export const farmId = (base: string): string => `${root(base)}_farm`;
 const root = (base: string): string => base.replaceAll("/", "_");
 
-/** The device of a miner, with an entity for each thing that it says or can be told. */
+/** The device of a miner, with an entity for each property it reports or control it has. */
 export function deviceConfig(
-  miner: KnownMiner,
+  miner: MinerWithUid,
   display: DisplayUnit | null,
   { via, area }: Place,
-  before: Before,
+  previous: PreviousComponents,
   context: DeviceContext,
 ): DeviceConfig {
   const { currency, detail, pools } = context;
@@ -55,7 +46,7 @@ export function deviceConfig(
   const { name, hardware, softwareType, macAddress, identity } = miner;
   const firmware = identity?.firmware ?? softwareType;
   const subject = {
-    ...{ miner, topics, currency, detail, pools, before },
+    ...{ miner, topics, currency, detail, pools, previous },
     state: minerState(miner, display),
     hashrateUnit: display?.name ?? null,
   };
@@ -78,24 +69,26 @@ export function deviceConfig(
       components: {
         ...entitiesOf(subject),
         connectivity: connectivity(topics.availability, context.topics.state),
-        event: happening(topics.event, minerEventTypes, { name: "Event", icon: "mdi:bell" }),
+        event: eventEntity(topics.event, minerEventTypes, { name: "Event", icon: "mdi:bell" }),
       },
     },
     context,
   );
 }
 
-/** What a device is made of. */
-export interface Parts {
+export interface DeviceParts {
   readonly id: string;
   readonly info: Omit<DeviceInfo, "identifiers">;
-  /** The topic of its state, and of its own availability beside that of the bridge. */
+  /** The topics of its state, and of its own availability in addition to the bridge's. */
   readonly state: string;
   readonly availability: string | null;
   readonly components: Components;
 }
 
-export function device({ id, info, state, availability, components }: Parts, context: DeviceContext): DeviceConfig {
+export function device(
+  { id, info, state, availability, components }: DeviceParts,
+  context: DeviceContext,
+): DeviceConfig {
   return {
     device: { identifiers: [id], ...info },
     origin: { name: originName, sw_version: context.version },
@@ -110,7 +103,7 @@ export function device({ id, info, state, availability, components }: Parts, con
 
 const macOf = (digits: string): string => digits.toLowerCase().replace(/(..)(?=.)/g, "$1:");
 
-/** The rig's own page, where its address makes one. */
+/** The rig's own web page, if its address is valid in a URL. */
 function pageOf(address: string): { configuration_url?: string } {
   const url = URL.canParse(`http://${address}`) ? new URL(`http://${address}`) : null;
   return url === null || url.hostname === "" ? {} : { configuration_url: `http://${url.hostname}` };

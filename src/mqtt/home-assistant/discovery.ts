@@ -1,34 +1,33 @@
 import { createHash } from "node:crypto";
 import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { DeviceConfig } from "./component.ts";
-import { type Before, nothingBefore } from "./entities.ts";
+import { noPrevious, type PreviousComponents } from "./entities.ts";
 import { type Announced, announcedBy, announcedIn } from "./retained-discovery.ts";
 
-/** The discovery messages at a broker: what was published for each device, and published again only when it is new. */
+/** The discovery messages on a broker: each device's is published again only when it differs. */
 export class Discovery {
   readonly #connection: Pick<MqttLink, "publish">;
   readonly #prefix: string;
   readonly #devices = new Map<string, { readonly announced: Announced; digest: string | null }>();
-
-  /** Those that were taken away: a broker that was away then has them still. */
-  readonly #gone = new Set<string>();
+  /** Removed devices: a broker that was away at the time still has them. */
+  readonly #removed = new Set<string>();
 
   constructor(connection: Pick<MqttLink, "publish">, prefix: string) {
     this.#connection = connection;
     this.#prefix = prefix;
   }
 
-  /** Ids of all devices that are announced, as far as is known. */
+  /** Ids of all devices known to be announced. */
   get ids(): string[] {
     return [...this.#devices.keys()];
   }
 
-  /** The topics of all devices, ours and others'. */
+  /** The topics of all devices, of other programs too. */
   get filter(): string {
     return this.#topicOf("+");
   }
 
-  /** Takes in what the broker has kept, where it is of the bridge whose state is said at this topic. */
+  /** Reads a retained message, if it is from the bridge with this state topic. */
   adopt(message: Message, bridge: string): void {
     const id = message.topic.split("/").at(-2) ?? "";
     const announced = announcedIn(message, bridge);
@@ -36,9 +35,9 @@ export class Discovery {
     this.#devices.set(id, { announced, digest: digestOf(message.payload) });
   }
 
-  before(id: string): Before {
+  previous(id: string): PreviousComponents {
     const announced = this.#devices.get(id)?.announced;
-    if (announced === undefined) return nothingBefore;
+    if (announced === undefined) return noPrevious;
     return {
       has: (component) => announced.present.has(component),
       options: (component) => announced.options.get(component) ?? [],
@@ -46,38 +45,38 @@ export class Discovery {
   }
 
   /**
-   * Says how a device is now; null takes it away. A component that is no more is named once more without anything,
-   * else Home Assistant would keep it.
+   * Publishes a device; null removes it. A component that has gone is listed once more with its platform alone, or
+   * Home Assistant would keep it.
    */
   publish(id: string, config: DeviceConfig | null): void {
     if (config === null) {
       if (!this.#devices.delete(id)) return;
-      this.#gone.add(id);
-      this.#say(id, "");
+      this.#removed.add(id);
+      this.#send(id, "");
       return;
     }
-    const known = this.#devices.get(id);
+    const last = this.#devices.get(id);
     const components = { ...config.components };
-    const gone = [...(known?.announced.platforms ?? [])].filter(([component]) => !Object.hasOwn(components, component));
+    const gone = [...(last?.announced.platforms ?? [])].filter(([component]) => !Object.hasOwn(components, component));
     const all = {
       ...components,
       ...Object.fromEntries(gone.map(([component, platform]) => [component, { platform }])),
     };
     const payload = JSON.stringify({ ...config, components: all });
     const digest = digestOf(payload);
-    if (known?.digest === digest) return;
+    if (last?.digest === digest) return;
     this.#devices.set(id, { announced: announcedBy(all), digest });
-    this.#gone.delete(id);
-    this.#say(id, payload);
+    this.#removed.delete(id);
+    this.#send(id, payload);
   }
 
-  /** The broker may have lost everything, or missed something: each device is published again the next time. */
+  /** The broker may have lost or missed messages: each device is published again the next time. */
   doubt(): void {
-    for (const id of this.#gone) this.#say(id, "");
+    for (const id of this.#removed) this.#send(id, "");
     for (const device of this.#devices.values()) device.digest = null;
   }
 
-  #say(id: string, payload: string): void {
+  #send(id: string, payload: string): void {
     this.#connection.publish({ topic: this.#topicOf(id), payload, qos: 1, retain: true });
   }
 

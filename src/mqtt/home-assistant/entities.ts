@@ -2,70 +2,74 @@ import { type Part, type Property, type PropertyKey, partsOf, properties } from 
 import { type Control, ReasonCode } from "../../contract/readings.ts";
 import { type Miner, minerStatuses } from "../../contract/resources.ts";
 import { listedPools } from "../../farm/index.ts";
-import { fieldOf, type MinerState, propertyKeys } from "../miner-state.ts";
+import { type DerivedField, fieldOf, type MinerState, propertyKeys } from "../miner-state.ts";
 import type { ThingTopics } from "../topics.ts";
 import {
   binarySensor,
   button,
   type Component,
   type Components,
+  diagnostic,
+  energy,
+  hashrateIn,
+  measurement,
   number,
+  power,
   select,
   sensor,
+  temperature,
   thermostat,
   toggle,
 } from "./component.ts";
 
-/** What the entities of a miner are made of. */
+/** What the entities of a miner are made from. */
 export interface Subject {
   readonly miner: Miner;
   readonly state: MinerState;
   readonly topics: ThingTopics;
-  /** "TH/s"; null while it is not known. */
+  /** "TH/s"; null while it is unknown. */
   readonly hashrateUnit: string | null;
-  /** "SEK"; null while it is not known. */
+  /** "SEK"; null while it is unknown. */
   readonly currency: string | null;
-  /** Boards, fans and shares are switched on from the start. */
+  /** Entities of boards, fans and shares are enabled by default. */
   readonly detail: boolean;
-  /** Names of the pools that rigs can be sent to, beside those that they list; null while they are not known. */
+  /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
   readonly pools: readonly string[] | null;
-  /** What was announced before. */
-  readonly before: Before;
+  readonly previous: PreviousComponents;
 }
 
-/** What was announced before stays while the rig is off or does not say it. */
-export interface Before {
+/** The components that were announced before; they stay while the rig is off or does not report their values. */
+export interface PreviousComponents {
   has(component: string): boolean;
-  /** Of a select. */
+  /** The options of a select. */
   options(component: string): readonly string[];
 }
 
-export const nothingBefore: Before = { has: () => false, options: () => [] };
+export const noPrevious: PreviousComponents = { has: () => false, options: () => [] };
 
-/** One property of one miner, or of one of its parts. */
-interface Shown extends Subject {
+/** One property of a miner, or of one of its boards or fans. */
+interface EntityContext extends Subject {
   readonly key: PropertyKey;
   readonly part: Part;
-  /** In the JSON, in topics, and the component's id. */
+  /** The name in the JSON and in topics, and the component's id. */
   readonly field: string;
   readonly property: Property;
   readonly control: Control | undefined;
 }
 
-type Entities = (shown: Shown) => Components;
+type MakeEntities = (entity: EntityContext) => Components;
 
-/** The entities of a miner, by ids that stay as long as its properties do. */
+/** The entities of a miner by id; an id stays as long as its property does. */
 export function entitiesOf(subject: Subject): Components {
   const { miner } = subject;
   const all: Record<string, Component> = {};
   for (const key of propertyKeys) {
-    const make: Entities | null = entities[key];
+    const make: MakeEntities = entities[key];
     const property: Property = properties[key];
-    if (make === null) continue;
     for (const part of partsOf(miner, key)) {
       const wanted = property.control?.(part);
       const control = wanted === undefined ? undefined : miner.controls.find((each) => each.key === wanted);
-      const made = make({ ...subject, key, part, field: fieldOf(key, part), property, control });
+      const made = make({ ...subject, key, part, field: fieldOf(property, key, part), property, control });
       const name = nameOf(property, part);
       for (const [id, component] of Object.entries(made)) all[id] = { name, ...component };
     }
@@ -73,50 +77,50 @@ export function entitiesOf(subject: Subject): Components {
   return all;
 }
 
-/** People count fans from 1, and boards as the rig does. */
+/** Fans are numbered from 1, boards as the rig numbers them. */
 function nameOf({ name, of }: Property, part: Part): string {
   if (of === "miner") return name;
   return of === "fan" ? name.replace("Fan", `Fan ${part + 1}`) : name.replace("Board", `Board ${part}`);
 }
 
-const diagnostic = { entity_category: "diagnostic" } as const;
 const config = { entity_category: "config" } as const;
-const measurement = { state_class: "measurement" } as const;
 
-/** A reading that the rig says, or has said; others would be unknown for ever. */
-const isKnown = ({ state, before }: Subject, field: string, id = field): boolean =>
-  (state[field] ?? null) !== null || before.has(id);
+/** Whether the rig reports this, or once did; other entities would stay unknown for ever. */
+const isReported = ({ state, previous }: Subject, field: string, id = field): boolean =>
+  (state[field] ?? null) !== null || previous.has(id);
 
-/** What not everybody wants to see of every board. */
+/** Details of every board or fan, which not every user wants to see. */
 const details = ({ detail }: Subject) => (detail ? {} : { enabled_by_default: false });
 
 type Options = Parameters<typeof sensor>[1];
 
 const reading =
-  (options: Options): Entities =>
-  (shown) =>
-    isKnown(shown, shown.field) ? { [shown.field]: sensor(shown.field, options) } : {};
+  (options: Options, source?: DerivedField): MakeEntities =>
+  (entity) =>
+    isReported(entity, entity.field) ? { [entity.field]: sensor(source ?? entity.field, options) } : {};
+
+/** A sensor for a property that has no control on this rig. */
+function readOnly(entity: EntityContext, make: () => Component, source = entity.field): Components {
+  const id = `${entity.field}_now`;
+  return isReported(entity, source, id) ? { [id]: make() } : {};
+}
 
 const detailed =
-  (options: Options): Entities =>
-  (shown) =>
-    reading({ ...options, ...details(shown) })(shown);
-
-const temperature = { device_class: "temperature", unit_of_measurement: "°C", ...measurement } as const;
-const power = { device_class: "power", unit_of_measurement: "W" } as const;
+  (options: Options): MakeEntities =>
+  (entity) =>
+    reading({ ...options, ...details(entity) })(entity);
 
 const hashrate =
-  (options: (subject: Subject) => Options = () => ({})): Entities =>
-  (shown) => {
-    const { field, hashrateUnit } = shown;
-    if (hashrateUnit === null || !isKnown(shown, field)) return {};
-    const unit = { unit_of_measurement: hashrateUnit, suggested_display_precision: 2, icon: "mdi:pickaxe" };
-    return { [field]: sensor(`${field}_display`, { ...unit, ...measurement, ...options(shown) }) };
+  (options: (subject: Subject) => Options = () => ({})): MakeEntities =>
+  (entity) => {
+    const { field, hashrateUnit } = entity;
+    if (hashrateUnit === null || !isReported(entity, field)) return {};
+    return { [field]: sensor(`${field}_display`, { ...hashrateIn(hashrateUnit), ...options(entity) }) };
   };
 
-/** A number with the rig's own range and step; words that the control takes beside it are buttons. */
+/** A number with the rig's own range and step; the words that the control also takes become buttons. */
 const ranged =
-  (options: Options, source?: string): Entities =>
+  (options: Options, source?: DerivedField): MakeEntities =>
   ({ field, topics, control, property }) => {
     const { min = null, max = null, step = null } = control ?? {};
     if (control === undefined || min === null || max === null || min >= max) return {};
@@ -137,58 +141,55 @@ const ranged =
 const idOf = (label: string): string => label.toLowerCase().replace(/[^a-z0-9]+/g, "_");
 
 const switched =
-  (options: Options): Entities =>
+  (options: Options): MakeEntities =>
   ({ field, topics, control }) =>
     control?.kind === "switch" ? { [field]: toggle(field, topics.setProperty(field), options) } : {};
 
-const triggered: Entities = ({ field, topics, control }) =>
+const triggered: MakeEntities = ({ field, topics, control }) =>
   control?.kind === "trigger"
     ? { [field]: button(topics.action, field, { device_class: "restart", ...diagnostic }) }
     : {};
 
-/** Some rigs blink until they are told otherwise, others for a while. */
-const locate: Entities = (shown) => {
-  const { field, topics, control } = shown;
-  if (control?.kind !== "trigger") return switched({ icon: "mdi:led-on", ...config })(shown);
+/** Some rigs blink until they are switched off, others for a while. */
+const locate: MakeEntities = (entity) => {
+  const { field, topics, control } = entity;
+  if (control?.kind !== "trigger") return switched({ icon: "mdi:led-on", ...config })(entity);
   return { [`${field}_once`]: button(topics.setProperty(field), "ON", { device_class: "identify", ...config }) };
 };
 
-const mining: Entities = (shown) => {
-  const { field, control } = shown;
-  // The device's main entity bears its name.
-  if (control !== undefined) return switched({ name: null, device_class: "switch" })(shown);
-  const id = `${field}_now`;
-  return isKnown(shown, field, id) ? { [id]: binarySensor(field, { device_class: "running" }) } : {};
+const mining: MakeEntities = (entity) => {
+  const { field, control } = entity;
+  // The main entity has the name of its device.
+  if (control !== undefined) return switched({ name: null, device_class: "switch" })(entity);
+  return readOnly(entity, () => binarySensor(field, { device_class: "running" }));
 };
 
-const powerLimit: Entities = (shown) => {
-  const { field, control } = shown;
-  if (control !== undefined) return ranged({ ...power, ...config })(shown);
-  const id = `${field}_now`;
-  return isKnown(shown, field, id) ? { [id]: sensor(field, { ...power, ...measurement, ...diagnostic }) } : {};
+const powerLimit: MakeEntities = (entity) => {
+  const { field, control } = entity;
+  if (control !== undefined) return ranged({ ...power, ...config })(entity);
+  return readOnly(entity, () => sensor(field, { ...power, ...measurement, ...diagnostic }));
 };
 
-const mode: Entities = (shown) => {
-  const { field, control, topics } = shown;
+const mode: MakeEntities = (entity) => {
+  const { field, control, topics } = entity;
   const options = (control?.options ?? []).map((each) => (typeof each === "string" ? each : each.label));
   if (control?.kind === "choice" && options.length > 0)
     return { [field]: select(field, topics.setProperty(field), { options, ...config }) };
-  const id = `${field}_now`;
-  return isKnown(shown, field, id) ? { [id]: sensor(field, { ...diagnostic }) } : {};
+  return readOnly(entity, () => sensor(field, { ...diagnostic }));
 };
 
-const pool: Entities = (shown) => {
-  const { field, topics, before, miner, pools } = shown;
-  // Its own are not known while it is off.
-  const isUnknown = !miner.hasValidStatus || (miner.canPoolSwitch && pools === null && before.has(field));
-  const options = isUnknown ? before.options(field) : poolOptions(shown);
-  if (options.length > 1 || (options.length > 0 && before.has(field)))
-    return { [field]: select("pool_name", topics.setProperty(field), { options, ...config }) };
-  const id = `${field}_now`;
-  return isKnown(shown, "pool_name", id) ? { [id]: sensor("pool_name", { ...diagnostic }) } : {};
+const poolName: DerivedField = "pool_name";
+const pool: MakeEntities = (entity) => {
+  const { field, topics, previous, miner, pools } = entity;
+  // The rig's own pools are unknown while it is off.
+  const isUnknown = !miner.hasValidStatus || (miner.canPoolSwitch && pools === null && previous.has(field));
+  const options = isUnknown ? previous.options(field) : poolOptions(entity);
+  if (options.length > 1 || (options.length > 0 && previous.has(field)))
+    return { [field]: select(poolName, topics.setProperty(field), { options, ...config }) };
+  return readOnly(entity, () => sensor(poolName, { ...diagnostic }), poolName);
 };
 
-/** Pools that the rig can be sent to, and the one that it is at; none where it cannot be sent to any. */
+/** The pools that the rig can be switched to and the one in use; none where it cannot be switched. */
 function poolOptions({ miner, pools, state }: Subject): string[] {
   const listed = listedPools(miner).flatMap(({ name, pool: { canPrioritize } }) => (canPrioritize ? [name] : []));
   const others = [...listed, ...(miner.canPoolSwitch ? (pools ?? []) : [])].map((name) => name.slice(0, 250));
@@ -197,40 +198,42 @@ function poolOptions({ miner, pools, state }: Subject): string[] {
   return [...new Set([...others, ...(typeof present === "string" ? [present] : [])])].filter((name) => name !== "");
 }
 
-/** J/TH says something of SHA-256 only. */
-const efficiency: Entities = (shown) => {
-  const { field, miner, before } = shown;
+/** J/TH makes sense for SHA-256 only. */
+const efficiency: MakeEntities = (entity) => {
+  const { field, miner, previous } = entity;
   const { algorithm } = miner.readings;
-  const isBitcoin = algorithm === null ? before.has(field) : /^sha-?256d?$/i.test(algorithm);
-  if (!isBitcoin || !isKnown(shown, field)) return {};
+  const isBitcoin = algorithm === null ? previous.has(field) : /^sha-?256d?$/i.test(algorithm);
   const unit = { unit_of_measurement: "J/TH", suggested_display_precision: 1, icon: "mdi:leaf" };
-  return { [field]: sensor("efficiency_j_th", { ...unit, ...measurement, ...diagnostic }) };
+  return isBitcoin ? reading({ ...unit, ...measurement, ...diagnostic }, "efficiency_j_th")(entity) : {};
 };
 
-const money: Entities = (shown) =>
-  reading({ unit_of_measurement: `${shown.currency ?? "money"}/d`, ...measurement, ...diagnostic })(shown);
+const money: MakeEntities = (entity) =>
+  reading({ unit_of_measurement: `${entity.currency ?? "money"}/d`, ...measurement, ...diagnostic })(entity);
 
-const problem: Entities = (shown) => ({
-  problem: binarySensor("has_problem", { device_class: "problem", ...diagnostic }),
-  ...(isKnown(shown, "problem", "problem_text")
+const problem: MakeEntities = (entity) => ({
+  problem: binarySensor("has_problem" satisfies DerivedField, { device_class: "problem", ...diagnostic }),
+  ...(isReported(entity, "problem", "problem_text")
     ? { problem_text: sensor("problem", { name: "Problem text", ...diagnostic }) }
     : {}),
 });
 
-const room: Entities = ({ miner, topics }) =>
+const room: MakeEntities = ({ miner, topics }) =>
   miner.heating === null ? {} : { thermostat: thermostat(topics, { name: "Heating" }) };
 
 const counted = { state_class: "total_increasing", ...diagnostic } as const;
 
-/** What Home Assistant shows of each property, `null` for what is part of another's entity. */
+/** The entities of each property in Home Assistant. */
 export const entities = {
   status: ({ field }) => ({
     [field]: sensor(field, { device_class: "enum", options: minerStatuses.map((status) => status.toLowerCase()) }),
   }),
   reason: ({ field }) => ({
-    // Unknown to Home Assistant while it hashes.
+    // Unknown in Home Assistant while the rig hashes.
     [field]: sensor(field, { device_class: "enum", options: [...ReasonCode.options], ...diagnostic }),
-    reason_text: sensor("reason_text", { name: "Reason for not hashing, in words", ...diagnostic }),
+    reason_text: sensor("reason_text" satisfies DerivedField, {
+      name: "Reason for not hashing, in words",
+      ...diagnostic,
+    }),
   }),
   mining,
   hashrate: hashrate(),
@@ -238,17 +241,7 @@ export const entities = {
   hashrate_expected: hashrate(() => diagnostic),
   algorithm: reading({ ...diagnostic }),
   power: reading({ ...power, ...measurement }),
-  energy: (shown) =>
-    isKnown(shown, shown.field)
-      ? {
-          [shown.field]: sensor("energy_kwh", {
-            device_class: "energy",
-            unit_of_measurement: "kWh",
-            state_class: "total_increasing",
-            suggested_display_precision: 2,
-          }),
-        }
-      : {},
+  energy: reading({ ...energy, state_class: "total_increasing" }, "energy_kwh"),
   efficiency,
   power_target: ranged({ ...power }),
   power_limit: powerLimit,
@@ -275,15 +268,21 @@ export const entities = {
   heat_demand: ({ field, miner }) =>
     miner.heating === null
       ? {}
-      : { [field]: sensor("heat_demand_percent", { unit_of_measurement: "%", ...measurement, ...diagnostic }) },
+      : {
+          [field]: sensor("heat_demand_percent" satisfies DerivedField, {
+            unit_of_measurement: "%",
+            ...measurement,
+            ...diagnostic,
+          }),
+        },
   problem,
   locate,
   restart: triggered,
   reboot: triggered,
-  board: (shown) => switched({ ...config, ...details(shown) })(shown),
+  board: (entity) => switched({ ...config, ...details(entity) })(entity),
   board_hashrate: hashrate((subject) => ({ ...diagnostic, ...details(subject) })),
   board_temperature: detailed({ ...temperature, ...diagnostic }),
   board_chip_temperature: detailed({ ...temperature, ...diagnostic }),
   fan_rpm: detailed({ unit_of_measurement: "rpm", ...measurement, ...diagnostic }),
   fan_percent: detailed({ unit_of_measurement: "%", ...measurement, ...diagnostic }),
-} satisfies Record<PropertyKey, Entities | null>;
+} satisfies Record<PropertyKey, MakeEntities>;

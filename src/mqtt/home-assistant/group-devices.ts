@@ -1,23 +1,34 @@
 import type { Group, Miner } from "../../contract/resources.ts";
-import { notificationTypes } from "../event-types.ts";
-import { groupState } from "../group-state.ts";
-import type { DisplayUnit, MinerState } from "../miner-state.ts";
-import { type Components, type DeviceConfig, happening, sensor, toggle } from "./component.ts";
+import { type DisplayUnit, groupState, type MinerState } from "../miner-state.ts";
+import {
+  type Components,
+  type DeviceConfig,
+  diagnostic,
+  energy,
+  eventEntity,
+  hashrateIn,
+  measurement,
+  notificationTypes,
+  power,
+  sensor,
+  temperature,
+  toggle,
+} from "./component.ts";
 import { type DeviceContext, device, farmId, groupId } from "./device.ts";
-import type { Before } from "./entities.ts";
+import type { PreviousComponents } from "./entities.ts";
 
-/** The device of a group: sums over its miners, and one switch for those that can be switched. */
+/** The device of a group: sums over its miners, and one switch for all that have one. */
 export function groupConfig(
   { id, name }: Group,
   miners: readonly Miner[],
   display: DisplayUnit | null,
   via: string | null,
-  before: Before,
+  previous: PreviousComponents,
   context: DeviceContext,
 ): DeviceConfig {
   const topics = context.topics.group(id);
   const isSwitched =
-    before.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"));
+    previous.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"));
   return device(
     {
       id: groupId(context.base, id),
@@ -28,7 +39,7 @@ export function groupConfig(
         ...(isSwitched
           ? { mining: toggle("mining", topics.setProperty("mining"), { name: null, device_class: "switch" }) }
           : {}),
-        ...sums(groupState(name, miners, display), display, before, context),
+        ...sums(groupState(name, miners, display), display, previous, context),
       },
     },
     context,
@@ -37,11 +48,11 @@ export function groupConfig(
 
 const farmName = "Mining farm";
 
-/** The device of the whole farm, which all others hang on. */
+/** The device of the whole farm, through which all others are connected. */
 export function farmConfig(
   miners: readonly Miner[],
   display: DisplayUnit | null,
-  before: Before,
+  previous: PreviousComponents,
   context: DeviceContext,
 ): DeviceConfig {
   const { base, topics, version } = context;
@@ -52,51 +63,38 @@ export function farmConfig(
       state: topics.summary,
       availability: null,
       components: {
-        ...sums(groupState(farmName, miners, display), display, before, context),
-        event: happening(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
+        ...sums(groupState(farmName, miners, display), display, previous, context),
+        event: eventEntity(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
       },
     },
     context,
   );
 }
 
-const measurement = { state_class: "measurement" } as const;
-const diagnostic = { entity_category: "diagnostic" } as const;
-
-/** Of the miners of a group, or of all. */
-function sums(state: MinerState, display: DisplayUnit | null, before: Before, { currency }: DeviceContext): Components {
+/** Sums over the miners of a group, or over all. */
+function sums(
+  state: MinerState,
+  display: DisplayUnit | null,
+  previous: PreviousComponents,
+  { currency }: DeviceContext,
+): Components {
   const count = (field: string, name: string) => ({
     [field]: sensor(field, { name, ...measurement, ...diagnostic }),
   });
-  const money = (field: string, name: string) =>
-    state[field] === null && !before.has(field)
-      ? {}
-      : {
-          [field]: sensor(field, {
-            ...{ name, unit_of_measurement: `${currency ?? "money"}/d` },
-            ...measurement,
-            ...diagnostic,
-          }),
-        };
+  const money = (field: string, name: string) => {
+    const unit = { unit_of_measurement: `${currency ?? "money"}/d` };
+    const isKnown = state[field] !== null || previous.has(field);
+    return isKnown ? { [field]: sensor(field, { name, ...unit, ...measurement, ...diagnostic }) } : {};
+  };
   const rate = (unit: string) => ({
-    hashrate: sensor("hashrate_display", {
-      ...{ name: "Hash rate", unit_of_measurement: unit, suggested_display_precision: 2, icon: "mdi:pickaxe" },
-      ...measurement,
-    }),
+    hashrate: sensor("hashrate_display", { name: "Hash rate", ...hashrateIn(unit) }),
   });
   return {
     ...(display === null ? {} : rate(display.name)),
-    power: sensor("power", { name: "Power", device_class: "power", unit_of_measurement: "W", ...measurement }),
-    // It falls when a miner leaves, which `total_increasing` would take for a meter that starts anew.
-    energy: sensor("energy_kwh", {
-      ...{ name: "Energy", device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 },
-      state_class: "total",
-    }),
-    temperature: sensor("temperature", {
-      ...{ name: "Highest temperature", device_class: "temperature", unit_of_measurement: "°C" },
-      ...measurement,
-      ...diagnostic,
-    }),
+    power: sensor("power", { name: "Power", ...power, ...measurement }),
+    // It falls when a miner leaves, which `total_increasing` would take for a meter reset.
+    energy: sensor("energy_kwh", { name: "Energy", ...energy, state_class: "total" }),
+    temperature: sensor("temperature", { name: "Highest temperature", ...temperature, ...diagnostic }),
     ...count("miners", "Miners"),
     ...count("miners_mining", "Miners at work"),
     ...count("miners_offline", "Miners offline"),

@@ -2,16 +2,16 @@ import { z } from "zod";
 import type { Message } from "../mqtt-link.ts";
 import { originName } from "./component.ts";
 
-/** What a device was announced with; of its components, what has to be known to go on with them. */
+/** What is needed of a device's last announcement to continue with its components. */
 export interface Announced {
-  /** Platform of each component by its id, also of those that are no more. */
+  /** Platform of each component by id, removed ones too. */
   readonly platforms: ReadonlyMap<string, string>;
   readonly present: ReadonlySet<string>;
-  /** Options of each select by its id. */
+  /** Options of each select by id. */
   readonly options: ReadonlyMap<string, readonly string[]>;
 }
 
-const OurDevice = z.object({
+const RigbridgeDevice = z.object({
   origin: z.object({ name: z.literal(originName) }),
   availability: z.array(z.object({ topic: z.string() })),
   components: z.record(
@@ -25,14 +25,14 @@ const OurDevice = z.object({
 });
 
 /**
- * Reads a discovery message that the broker has kept; null for what is not of the bridge whose state is said at
- * `bridge`: others, and other bridges at the same broker, are left alone.
+ * Reads a retained discovery message; null unless it is from the bridge with the state topic `bridge`: other programs
+ * and other bridges on the broker are left alone.
  */
 export function announcedIn({ retained, payload }: Message, bridge: string): Announced | null {
   if (!retained || payload.length === 0) return null;
-  const { data } = OurDevice.safeParse(jsonOf(payload.toString()));
-  const isOurs = data?.availability.some(({ topic }) => topic === bridge) ?? false;
-  return data === undefined || !isOurs ? null : announcedBy(data.components);
+  const { data } = RigbridgeDevice.safeParse(jsonOf(payload.toString()));
+  const isOwn = data?.availability.some(({ topic }) => topic === bridge) ?? false;
+  return data === undefined || !isOwn ? null : announcedBy(data.components);
 }
 
 interface Trace {

@@ -2,29 +2,29 @@ import type { HomeAssistantSettings } from "../../config/mqtt.ts";
 import type { Group, Miner } from "../../contract/resources.ts";
 import { farmId, groupId, type Place } from "./device.ts";
 
-/** Miners beyond which a device for each would drown Home Assistant. */
-export const minersAtMost = 100;
+/** With more miners than this, a device for each would overload Home Assistant. */
+export const maxMiners = 100;
 
-/** Which devices there are, and what they hang on. */
+/** What decides which devices there are, and through which others they are connected. */
 export interface Scope {
   readonly settings: HomeAssistantSettings;
   readonly groups: ReadonlyMap<number, Group>;
-  /** How many miners there are in all. */
+  /** All miners. */
   readonly count: number;
 }
 
-export const showsMiners = ({ settings, count }: Scope): boolean => settings.miners ?? count <= minersAtMost;
+export const showsMiners = ({ settings, count }: Scope): boolean => settings.miners ?? count <= maxMiners;
 
 export const showsMiner = (scope: Scope, { groupId: group }: Miner): boolean =>
   showsMiners(scope) && isChosen(scope, group);
 
 export const showsGroup = (scope: Scope, { id }: Group): boolean => isChosen(scope, id);
 
-/** A group is chosen with all groups inside it. */
+/** Choosing a group chooses its subgroups. */
 const isChosen = ({ settings, groups }: Scope, id: number): boolean =>
   settings.groups === undefined || lineOf(groups, id).some(({ name }) => settings.groups?.includes(name));
 
-/** A miner hangs on its group, a group on the one that it is in, and all on the farm. */
+/** A miner is connected through its group, a group through its parent, and all through the farm. */
 export function placeOf(scope: Scope, { groupId: id }: Miner, base: string): Place {
   return { via: deviceOf(scope, id, base), area: scope.groups.get(id)?.name ?? null };
 }
@@ -36,10 +36,10 @@ const deviceOf = (scope: Scope, id: number, base: string): string => {
   return group !== undefined && showsGroup(scope, group) ? groupId(base, id) : farmId(base);
 };
 
-/** How many groups this one is in: those are announced before it. */
+/** The number of levels down to this group: its parents are announced first. */
 export const depthOf = ({ groups }: Scope, { id }: Group): number => lineOf(groups, id).length;
 
-/** The group, the one that it is in, and so on. */
+/** The group, its parent, and so on. */
 function lineOf(groups: ReadonlyMap<number, Group>, id: number): Group[] {
   const line: Group[] = [];
   for (let next = groups.get(id); next !== undefined && !line.includes(next); next = groups.get(next.parentId))

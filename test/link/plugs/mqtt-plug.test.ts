@@ -5,7 +5,7 @@ import type { Plug } from "../../../src/link/plugs/plug.ts";
 import { stoppedClock } from "../../clock.ts";
 import { problem } from "../../errors.ts";
 import { messagesAt } from "../../mqtt/messages-at.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../../mqtt/mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../../mqtt/mosquitto.ts";
 import { until } from "../../until.ts";
 
 const never = new AbortController().signal;
@@ -15,11 +15,11 @@ afterEach(async () => {
 });
 
 let broker: Mosquitto;
-let device: Listening;
+let device: Subscriber;
 beforeEach(async () => {
   broker = await startMosquitto();
   closing.push(() => broker.stop());
-  device = await listenAt(broker.url, ["plug/set"]);
+  device = await subscribeAt(broker.url, ["plug/set"]);
   closing.push(() => device.close());
 });
 
@@ -53,12 +53,12 @@ async function reads(plug: Plug, wanted: object): Promise<void> {
 describe("a plug over MQTT", () => {
   test("reports the state in its messages, as plain numbers and words", async () => {
     const { plug } = await opened();
-    await device.say(all.state, "ON", { retain: true });
-    await device.say(all.power, "73.5", { retain: true });
-    await device.say(all.energy, "1.25 kWh", { retain: true });
+    await device.publish(all.state, "ON", { retain: true });
+    await device.publish(all.power, "73.5", { retain: true });
+    await device.publish(all.energy, "1.25 kWh", { retain: true });
     await reads(plug, { on: true, power: 73.5, energy: 1250 });
-    await device.say(all.state, "off");
-    await device.say(all.power, "0 W");
+    await device.publish(all.state, "off");
+    await device.publish(all.power, "0 W");
     await reads(plug, { on: false, power: 0, energy: 1250 });
   });
 
@@ -70,11 +70,11 @@ describe("a plug over MQTT", () => {
       power: { topic, path: "ENERGY.Power" },
       energy: { topic, path: "ENERGY.Total.0", unit: "Wh" },
     });
-    await device.say(topic, '{"POWER":"ON","ENERGY":{"Power":12,"Total":[900]}}', { retain: true });
+    await device.publish(topic, '{"POWER":"ON","ENERGY":{"Power":12,"Total":[900]}}', { retain: true });
     await reads(plug, { on: true, power: 12, energy: 900 });
-    await device.say(topic, '{"Time":"now"}');
-    await device.say(topic, "{broken");
-    await device.say(topic, '{"POWER":false,"ENERGY":{"Power":-1e99}}');
+    await device.publish(topic, '{"Time":"now"}');
+    await device.publish(topic, "{broken");
+    await device.publish(topic, '{"POWER":false,"ENERGY":{"Power":-1e99}}');
     await reads(plug, { on: false, power: 12, energy: 900 });
   });
 
@@ -89,50 +89,50 @@ describe("a plug over MQTT", () => {
     ["open", false],
   ])("takes %j as its state", async (word, on) => {
     const { plug } = await opened({ set: "plug/set", state: "plug/state" }, { on: "closed", off: "open" });
-    await device.say(all.state, word, { retain: true });
+    await device.publish(all.state, word, { retain: true });
     await reads(plug, { on, power: null, energy: null });
   });
 
   test("has no state before its first message, and ignores messages without a meaning", async () => {
     const { plug } = await opened();
     for (const odd of ["", "maybe", "2", "null", '{"on":true}', "constructor", "__proto__"])
-      await device.say(all.state, odd, { retain: true });
+      await device.publish(all.state, odd, { retain: true });
     const { code, message } = await problem(plug.read(never));
     expect([code, message]).toEqual(["rig.unreachable", "plug/state has not reported whether the plug is on"]);
   });
 
   test("has the state of a retained message at its first read", async () => {
-    await device.say(all.state, "ON", { retain: true });
+    await device.publish(all.state, "ON", { retain: true });
     const { plug } = await opened();
     expect(await plug.read(never)).toMatchObject({ on: true });
   });
 
   test("cannot be read after ten minutes without a message", async () => {
     const { plug, clock } = await opened();
-    await device.say(all.state, "ON", { retain: true });
-    await device.say(all.power, "70", { retain: true });
+    await device.publish(all.state, "ON", { retain: true });
+    await device.publish(all.power, "70", { retain: true });
     await reads(plug, { on: true, power: 70, energy: null });
     clock.pass(600);
     await expect(plug.read(never)).resolves.toMatchObject({ on: true, power: 70 });
     clock.pass(1);
     expect((await problem(plug.read(never))).message).toMatch(/silent for 10 minutes/);
-    await device.say(all.energy, "2");
+    await device.publish(all.energy, "2");
     await reads(plug, { on: true, power: null, energy: 2000 });
   });
 
   test("counts as switched once it reports that itself", async () => {
     const { plug } = await opened();
-    await device.say(all.state, "ON", { retain: true });
+    await device.publish(all.state, "ON", { retain: true });
     await reads(plug, { on: true, power: null, energy: null });
     let done = false;
     const switched = plug.switch(false, never).then(() => {
       done = true;
     });
     expect(await device.until(({ topic }) => topic === all.set)).toMatchObject({ payload: "OFF", retained: false });
-    await device.say(all.power, "70");
+    await device.publish(all.power, "70");
     await reads(plug, { on: true, power: 70, energy: null });
     expect(done).toBe(false);
-    await device.say(all.state, "OFF");
+    await device.publish(all.state, "OFF");
     await switched;
     await expect(plug.read(never)).resolves.toMatchObject({ on: false });
   });

@@ -3,24 +3,24 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import type { Group } from "../../../src/contract/resources.ts";
 import { RigFaults } from "../../../src/farm/index.ts";
-import type { Announcer } from "../../../src/mqtt/announcer.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
-import type { KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
+import type { MinerWithUid } from "../../../src/mqtt/miner-state.ts";
 import { type MqttConnection, openConnection } from "../../../src/mqtt/mqtt-connection.ts";
 import type { Publication } from "../../../src/mqtt/mqtt-link.ts";
+import type { Announcer } from "../../../src/mqtt/publishing.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevices } from "../home-assistant-checker.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
 import { displayOf, type Families, openFamilies } from "./families.ts";
 
 const faults = new RigFaults(pino({ level: "silent" }));
 
 let families: Families;
-let first: KnownMiner;
-let second: KnownMiner;
+let first: MinerWithUid;
+let second: MinerWithUid;
 let mosquitto: Mosquitto;
-let listening: Listening;
+let listening: Subscriber;
 let running: { readonly connection: MqttConnection; readonly announcer: Announcer }[];
 const warnings: string[] = [];
 
@@ -32,7 +32,7 @@ afterAll(() => families.close());
 
 beforeEach(async () => {
   mosquitto = await startMosquitto();
-  listening = await listenAt(mosquitto.url);
+  listening = await subscribeAt(mosquitto.url);
   running = [];
   warnings.length = 0;
 });
@@ -42,13 +42,13 @@ afterEach(async () => {
   await mosquitto.stop();
 });
 
-function minerAt(index: number): KnownMiner {
+function minerAt(index: number): MinerWithUid {
   const miner = families.miners[index];
   if (miner === undefined) throw new Error(`there is no miner ${index}`);
   return miner;
 }
 
-/** A bridge as far as this goes: a connection, and an announcer that is told of each connect. */
+/** The part of a bridge needed here: a connection, and an announcer that is called at each connect. */
 async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions> = {}): Promise<Announcer> {
   const settings = MqttSettings.parse({ url: mosquitto.url, homeAssistant });
   const connection = await openConnection({
@@ -59,7 +59,7 @@ async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions>
   const started = announcer({
     ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
     warn: (message) => warnings.push(message),
-    delays: { together: 20, again: 40, quiet: 100 },
+    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100 },
     ...more,
   });
   connection.connected(() => started.reannounce());
@@ -77,7 +77,7 @@ const hall: Group = { id: 1, name: "Hall A", parentId: 0 };
 const rack: Group = { id: 2, name: "Rack 1", parentId: 1 };
 
 /** Tells it of two groups, one in the other, with a miner in each. */
-function tell(to: Announcer, miners: readonly KnownMiner[] = families.miners, groups = [rack, hall]): void {
+function tell(to: Announcer, miners: readonly MinerWithUid[] = families.miners, groups = [rack, hall]): void {
   const display = displayOf(first);
   for (const group of groups)
     to.group(
@@ -86,28 +86,28 @@ function tell(to: Announcer, miners: readonly KnownMiner[] = families.miners, gr
       display,
     );
   for (const miner of miners) to.miner(miner, displayOf(miner));
-  to.farm(null, miners, display);
+  to.farm(miners, display);
 }
 
 const topicOf = (id: string): string => `homeassistant/device/rigbridge_${id}/config`;
-const topicOfMiner = ({ uid }: KnownMiner): string => topicOf(`miner_${uid}`);
+const topicOfMiner = ({ uid }: MinerWithUid): string => topicOf(`miner_${uid}`);
 const said = (topic: string, from = 0) =>
   listening.until((heard) => heard.topic === topic && heard.payload !== "", from);
 const emptied = (topic: string) => listening.until((heard) => heard.topic === topic && heard.payload === "");
-const configs = () => listening.heard.filter(({ topic }) => topic.endsWith("/config"));
+const configs = () => listening.received.filter(({ topic }) => topic.endsWith("/config"));
 
 /** What a broker keeps of ours, once everything that was published is there. */
 async function kept(): Promise<Map<string, string>> {
   for (const { connection } of running) await connection.settled();
-  const late = await listenAt(mosquitto.url, ["homeassistant/#", "end"]);
-  await late.say("end", "");
+  const late = await subscribeAt(mosquitto.url, ["homeassistant/#", "end"]);
+  await late.publish("end", "");
   await late.until(({ topic }) => topic === "end");
   await late.close();
-  return new Map(late.heard.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
+  return new Map(late.received.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
 }
 
-describe("at a broker that knows nothing", () => {
-  test("the farm comes first, then groups and what is in them, as Home Assistant takes it", async () => {
+describe("on an empty broker", () => {
+  test("the farm is announced first, then groups and their miners, in valid messages", async () => {
     tell(await start());
     await said(topicOfMiner(second));
     const messages = new Map(configs().map(({ topic, payload }) => [topic, payload]));
@@ -126,7 +126,7 @@ describe("at a broker that knows nothing", () => {
     expect([...(await kept()).keys()].sort()).toEqual([...messages.keys()].sort());
   });
 
-  test("what has not changed is not said again, and what changes often is said once", async () => {
+  test("an unchanged device is not published again, and frequent changes are published once", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
@@ -134,7 +134,7 @@ describe("at a broker that knows nothing", () => {
     tell(told);
     told.miner({ ...first, readings: { ...first.readings, power: 1 } }, displayOf(first));
     for (const name of ["a", "b", "c"]) told.miner({ ...second, name }, displayOf(second));
-    await said(topicOfMiner(second), listening.heard.length);
+    await said(topicOfMiner(second), listening.received.length);
     expect(
       configs()
         .slice(before)
@@ -147,19 +147,19 @@ describe("at a broker that knows nothing", () => {
     tell(told);
     const { payload } = await said(topicOfMiner(first));
     told.miner({ ...first, name: "Heater" }, displayOf(first));
-    const renamed = await said(topicOfMiner(first), listening.heard.length);
+    const renamed = await said(topicOfMiner(first), listening.received.length);
     const [before, after] = [JSON.parse(payload), JSON.parse(renamed.payload)];
     expect(after.device.name).toBe("Heater");
     expect(after.components).toEqual(before.components);
     expect(configs().filter(({ payload: each }) => each === "")).toEqual([]);
   });
 
-  test("a miner and a group that are gone are emptied, others are not", async () => {
+  test("removed miners and groups are cleared, others are not", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
-    told.gone(second.uid);
-    told.groupGone(rack.id);
+    told.minerRemoved(second.uid);
+    told.groupRemoved(rack.id);
     await emptied(topicOfMiner(second));
     await emptied(topicOf("group_2"));
     expect([...(await kept()).keys()].sort()).toEqual(
@@ -167,27 +167,27 @@ describe("at a broker that knows nothing", () => {
     );
   });
 
-  test("a control that the rig no longer has is taken away by name, and stays so", async () => {
+  test("a control that the rig no longer has is removed by name, and stays removed", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(first));
     const without = { ...first, controls: first.controls.filter(({ key }) => key !== "throttle") };
     told.miner(without, displayOf(first));
-    const { payload } = await said(topicOfMiner(first), listening.heard.length);
+    const { payload } = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(payload).components.throttle).toEqual({ platform: "number" });
     expect(checkDevices(new Map([[topicOfMiner(first), payload.replace(/"via_device":"[^"]*",/, "")]]))).toEqual([]);
     told.miner(first, displayOf(first));
-    const again = await said(topicOfMiner(first), listening.heard.length);
+    const again = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(again.payload).components.throttle).toMatchObject({ platform: "number", min: 1 });
   });
 
-  test("when Home Assistant was started, and when the broker has lost everything, all is said again", async () => {
+  test("everything is published again when Home Assistant has started, and when the broker has lost everything", async () => {
     const told = await start();
     tell(told);
     await said(topicOfMiner(second));
     const all = await kept();
     told.reannounce();
-    const from = listening.heard.length;
+    const from = listening.received.length;
     await said(topicOfMiner(second), from);
     expect(
       configs()
@@ -200,12 +200,12 @@ describe("at a broker that knows nothing", () => {
     );
     await mosquitto.kill();
     await mosquitto.start();
-    await said(topicOfMiner(second), listening.heard.length);
+    await said(topicOfMiner(second), listening.received.length);
     expect(await kept()).toEqual(all);
   });
 });
 
-test("a miner that goes while a broker that keeps everything is away is taken away later", async () => {
+test("a miner removed while a persistent broker is away is cleared later", async () => {
   const said_: Publication[] = [];
   let isThere = true;
   const connects: (() => void)[] = [];
@@ -223,7 +223,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
     ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3", faults },
     settings: MqttSettings.parse({ url: mosquitto.url }),
     // Nothing is waited for.
-    after: (work) => {
+    schedule: (work) => {
       setImmediate(work);
       return () => {};
     },
@@ -236,7 +236,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
   tell(told);
   await connect();
   isThere = false;
-  told.gone(second.uid);
+  told.minerRemoved(second.uid);
   isThere = true;
   await connect();
   expect(said_.findLast(({ topic }) => topic === topicOfMiner(second))).toMatchObject({
@@ -248,7 +248,7 @@ test("a miner that goes while a broker that keeps everything is away is taken aw
 });
 
 describe("which devices there are", () => {
-  const many = (count: number): KnownMiner[] =>
+  const many = (count: number): MinerWithUid[] =>
     Array.from({ length: count }, (_, index) => ({ ...first, uid: `rig-${index}`, macAddress: "" }));
 
   test("up to 100 miners have devices of their own, beyond that only groups, unless asked", async () => {
@@ -258,12 +258,12 @@ describe("which devices there are", () => {
     tell(told, many(101));
     await emptied(topicOf("miner_rig-99"));
     expect([...(await kept()).keys()].sort()).toEqual([topicOf("farm"), topicOf("group_1"), topicOf("group_2")]);
-    expect(warnings).toEqual([expect.stringContaining("homeAssistant.miners: true")]);
+    expect(warnings).toEqual([expect.stringContaining("homeAssistant.miners to true")]);
     tell(await start({ miners: true }), many(101));
     await said(topicOf("miner_rig-100"));
   });
 
-  test("only miners of the groups that are named, with the groups inside them", async () => {
+  test("only miners of the named groups and their subgroups", async () => {
     const told = await start({ groups: ["Rack 1"] });
     tell(told);
     await said(topicOfMiner(second));
@@ -274,14 +274,14 @@ describe("which devices there are", () => {
     await emptied(topicOfMiner(second));
   });
 
-  test("at a prefix of the user's own", async () => {
+  test("with a custom prefix", async () => {
     tell(await start({ prefix: "home/ha" }));
     await said(`home/ha/device/rigbridge_miner_${second.uid}/config`);
     expect(configs().every(({ topic }) => topic.startsWith("home/ha/device/"))).toBe(true);
   });
 });
 
-describe("at a broker that has kept what an earlier run has said", () => {
+describe("on a broker with the retained messages of an earlier run", () => {
   const foreign = {
     "homeassistant/device/other/config": JSON.stringify({
       origin: { name: "Zigbee2MQTT" },
@@ -303,8 +303,8 @@ describe("at a broker that has kept what an earlier run has said", () => {
     for (const each of running.splice(0)) await stop(each);
   }
 
-  test("what is no more is taken away, and nothing of others", async () => {
-    for (const [topic, payload] of Object.entries(foreign)) await listening.say(topic, payload, { retain: true });
+  test("devices that no longer exist are removed, and nothing of other programs", async () => {
+    for (const [topic, payload] of Object.entries(foreign)) await listening.publish(topic, payload, { retain: true });
     await earlierRun();
     const told = await start();
     tell(told, [first], [hall]);
@@ -316,13 +316,13 @@ describe("at a broker that has kept what an earlier run has said", () => {
     expect(all.size).toBe(Object.keys(foreign).length + 3);
   });
 
-  test("nothing is taken away before it is known which miners there are", async () => {
+  test("nothing is removed before the miners are known", async () => {
     await earlierRun();
     const timers: { work: () => void; ms: number }[] = [];
     const told = await start(
       {},
       {
-        after: (work, ms) => {
+        schedule: (work, ms) => {
           const timer = { work, ms };
           timers.push(timer);
           return () => timers.splice(timers.indexOf(timer), 1);
@@ -331,14 +331,14 @@ describe("at a broker that has kept what an earlier run has said", () => {
     );
     told.miner(first, displayOf(first));
     const before = configs().length;
-    await listening.say("end", "");
+    await listening.publish("end", "");
     await listening.until(({ topic }) => topic === "end");
     while (timers.length > 0) timers.shift()?.work();
     expect(timers).toEqual([]);
     expect(configs().length).toBe(before);
   });
 
-  test("what has not changed since is not said again, and a rig that is off keeps its pools", async () => {
+  test("an unchanged device is not published again, and a rig that is off keeps its pools", async () => {
     const pool = (name: string) => ({ ...listedPool(), name, canPrioritize: true });
     const pooled = { ...first, poolList: [pool("North"), pool("South")] };
     tell(await start(), [pooled, second]);
@@ -349,7 +349,7 @@ describe("at a broker that has kept what an earlier run has said", () => {
     const told = await start();
     const off = { ...pooled, poolList: [], pool: "", hasValidStatus: false, canPoolSwitch: false };
     tell(told, [{ ...off, name: "Off" }, second]);
-    const now = await said(topicOfMiner(first), listening.heard.length);
+    const now = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(now.payload).components).toEqual(JSON.parse(earlier).components);
     expect((await kept()).get(topicOfMiner(second))).toBe(payload);
     expect(

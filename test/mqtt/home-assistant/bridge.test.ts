@@ -5,17 +5,17 @@ import { type Bridge, startBridge } from "../../../src/mqtt/bridge.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { until } from "../../until.ts";
 import { checkDevices, checkState } from "../home-assistant-checker.ts";
-import { type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
 import { type Families, openFamilies } from "./families.ts";
 
 let families: Families;
 let mosquitto: Mosquitto;
-let listening: Listening;
+let listening: Subscriber;
 let bridge: Bridge;
 
 beforeAll(async () => {
   [families, mosquitto] = await Promise.all([openFamilies(), startMosquitto()]);
-  listening = await listenAt(mosquitto.url);
+  listening = await subscribeAt(mosquitto.url);
   bridge = await startBridge({
     service: families.service,
     settings: { ...MqttSettings.parse({ url: mosquitto.url }), url: mosquitto.url },
@@ -32,10 +32,10 @@ afterAll(async () => {
   await families.close();
 });
 
-test("every family is announced by a bridge, and what is said at the topics it names is what the entities take", async () => {
+test("a bridge announces every family, and publishes valid values at the announced topics", async () => {
   const configs = new Map<string, string>();
   const isComplete = (): boolean => {
-    for (const { topic, payload } of listening.heard)
+    for (const { topic, payload } of listening.received)
       if (topic.endsWith("/config") && !configs.has(topic)) configs.set(topic, payload);
     // The farm, two groups, and the miners.
     return configs.size >= specimens.length + 3;
@@ -53,18 +53,18 @@ test("every family is announced by a bridge, and what is said at the topics it n
   }
 });
 
-test("a control's entity, a button and a thermostat reach the service by the topics that were announced", async () => {
+test("a control, a button and a thermostat reach the service through the announced topics", async () => {
   const miner = families.miners.find(({ name }) => name === "Rig 1");
   const { payload } = await listening.until(({ topic }) => topic.endsWith(`_miner_${miner?.uid}/config`));
   const { thermostat, locate } = JSON.parse(payload).components;
   const answered = (from: number) =>
     listening.until(({ topic }) => topic === `rigbridge/miner/${miner?.uid}/response`, from);
-  const warmer = listening.heard.length;
+  const warmer = listening.received.length;
   const command = String(thermostat.temperature_command_template).replace("{{ value }}", "22.5");
-  await listening.say(thermostat.temperature_command_topic, command);
+  await listening.publish(thermostat.temperature_command_topic, command);
   expect(JSON.parse((await answered(warmer)).payload)).toMatchObject({ status: "ok" });
-  const blinking = listening.heard.length;
-  await listening.say(locate.command_topic, locate.payload_on);
+  const blinking = listening.received.length;
+  await listening.publish(locate.command_topic, locate.payload_on);
   expect(JSON.parse((await answered(blinking)).payload)).toMatchObject({ status: "ok" });
   const state = await listening.until(
     (heard) => heard.topic === `rigbridge/miner/${miner?.uid}/state` && JSON.parse(heard.payload).locate === "ON",

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Control, unknownReadings } from "../../../src/contract/readings.ts";
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
-import { type DeviceContext, deviceConfig, type KnownMiner } from "../../../src/mqtt/home-assistant/device.ts";
-import { type Before, nothingBefore } from "../../../src/mqtt/home-assistant/entities.ts";
+import { type DeviceContext, deviceConfig } from "../../../src/mqtt/home-assistant/device.ts";
+import { noPrevious, type PreviousComponents } from "../../../src/mqtt/home-assistant/entities.ts";
 import { announcedBy } from "../../../src/mqtt/home-assistant/retained-discovery.ts";
-import { minerState } from "../../../src/mqtt/miner-state.ts";
+import { type MinerWithUid, minerState } from "../../../src/mqtt/miner-state.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevice, checkState } from "../home-assistant-checker.ts";
 import { alone, context, displayOf, type Families, openFamilies } from "./families.ts";
@@ -17,22 +17,22 @@ afterAll(async () => {
   await families.close();
 });
 
-const minerOf = (rigs: string): KnownMiner => {
+const minerOf = (rigs: string): MinerWithUid => {
   const miner = families.miners.find(({ name }) => name === rigs);
   if (miner === undefined) throw new Error(`${rigs} was not read`);
   return miner;
 };
 
-const configOf = (miner: KnownMiner, before = nothingBefore, with_: Partial<DeviceContext> = {}): DeviceConfig =>
+const configOf = (miner: MinerWithUid, before = noPrevious, with_: Partial<DeviceContext> = {}): DeviceConfig =>
   deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
 
-const beforeOf = ({ components }: DeviceConfig): Before => {
+const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
   const { present, options } = announcedBy(components);
   return { has: (id) => present.has(id), options: (id) => options.get(id) ?? [] };
 };
 
-/** The miner as it is shown when it cannot be reached: its shape and controls are remembered. */
-const off = (miner: KnownMiner): KnownMiner => ({
+/** The miner as it is published while it cannot be reached: its shape and controls stay. */
+const off = (miner: MinerWithUid): MinerWithUid => ({
   ...miner,
   ...{ pool: "", poolList: [], hasValidStatus: false, canPoolSwitch: false, isRunning: false, isOffline: true },
   statusInfo: { ...miner.statusInfo, statusDisplay: "Disconnected" },
@@ -60,8 +60,8 @@ const commandsOf = ({ components }: DeviceConfig): [string, Component][] =>
 /** A rig that can be held to one power alone leaves nothing to choose. */
 const isChoosable = ({ min, max }: Control): boolean => min === null || min !== max;
 
-/** The topic, and for a trigger the word, that a control is told by. */
-const wayOf = ({ uid }: KnownMiner, { key, kind }: Control): string =>
+/** The command topic of a control, and for a trigger its payload. */
+const wayOf = ({ uid }: MinerWithUid, { key, kind }: Control): string =>
   kind === "trigger" && key !== "locate" ? `rigbridge/miner/${uid}/action ${key}` : `rigbridge/miner/${uid}/${key}/set`;
 
 const wayOfComponent = ({
@@ -72,9 +72,9 @@ const wayOfComponent = ({
 }: Component): string => (platform === "button" && of === "restart" ? `${topic} ${word}` : `${topic}`);
 
 describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1}` })))("$rigs", ({ name }) => {
-  test.each(["usual", "all"])("is announced as Home Assistant takes it, detail %s", (detail) => {
+  test.each(["usual", "all"])("is announced in a valid message, detail %s", (detail) => {
     const miner = minerOf(name);
-    const config = configOf(miner, nothingBefore, { detail: detail === "all" });
+    const config = configOf(miner, noPrevious, { detail: detail === "all" });
     expect(checkDevice(topicOf(config), JSON.stringify(config))).toEqual([]);
     expect(checkState(JSON.stringify(config), JSON.stringify(minerState(miner, displayOf(miner))))).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     expect(checkState(JSON.stringify(now), JSON.stringify(minerState(off(miner), display)))).toEqual([]);
   });
 
-  test("has an entity for each of its controls, and none for what it cannot be told", () => {
+  test("has an entity for each of its controls, and none for missing ones", () => {
     const miner = minerOf(name);
     const told = commandsOf(configOf(miner)).map(([, component]) => wayOfComponent(component));
     const own = miner.controls.filter(isChoosable);
@@ -102,7 +102,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     );
   });
 
-  test("shows numbers with its own ranges and modes with its own words", () => {
+  test("has numbers with its own ranges and modes with its own names", () => {
     const miner = minerOf(name);
     const { components } = configOf(miner);
     for (const control of miner.controls.filter(isChoosable)) {
@@ -122,7 +122,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     }
   });
 
-  test("has readings that grow too old, and commands that do not wait", () => {
+  test("has readings that expire, and commands that are not retained", () => {
     const { components } = configOf(minerOf(name));
     for (const [id, { platform, expire_after: expires, ...options }] of Object.entries(components)) {
       const ages = (platform === "sensor" || platform === "binary_sensor") && id !== "connectivity";
@@ -132,7 +132,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     }
   });
 
-  test("another name changes nothing but the device's name", () => {
+  test("a new name changes only the device's name", () => {
     const miner = minerOf(name);
     const config = configOf(miner);
     const renamed = configOf({ ...miner, name: "Größe #1/+ 🔥" });
@@ -142,7 +142,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
   });
 });
 
-test("what Home Assistant calls by its classes has the units and classes of its rules", () => {
+test("entities with a device class have the units and state classes that Home Assistant requires", () => {
   const { components } = configOf(minerOf("Rig 4"));
   const said = ["platform", "device_class", "unit_of_measurement", "state_class", "entity_category"];
   const classes = (id: string) => said.map((key) => components[id]?.[key] ?? "-");
@@ -167,10 +167,10 @@ test("what Home Assistant calls by its classes has the units and classes of its 
   expect(components.status?.options).toEqual("mining idle stopped starting disconnected disabled error".split(" "));
 });
 
-test("boards, fans and shares are switched off until they are asked for, and nothing else", () => {
+test("only entities of boards, fans and shares are disabled by default", () => {
   const off_ = /^(board_\d+(_.*)?|fan_\d+_.*|shares_.*|hardware_errors)$/;
   const disabledIn = (detail: boolean) =>
-    Object.entries(configOf(minerOf("Rig 11"), nothingBefore, { detail }).components).flatMap(([id, component]) =>
+    Object.entries(configOf(minerOf("Rig 11"), noPrevious, { detail }).components).flatMap(([id, component]) =>
       component.enabled_by_default === false ? [id] : [],
     );
   const all = Object.keys(configOf(minerOf("Rig 11")).components);
@@ -179,7 +179,7 @@ test("boards, fans and shares are switched off until they are asked for, and not
   expect(disabledIn(true)).toEqual([]);
 });
 
-test("efficiency in J/TH is shown of SHA-256 only", () => {
+test("efficiency in J/TH exists for SHA-256 only", () => {
   const miner = minerOf("Rig 4");
   const with_ = (algorithm: string) => ({ ...miner, readings: { ...miner.readings, algorithm } });
   expect(configOf(with_("sha256")).components.efficiency).toBeDefined();
@@ -188,7 +188,7 @@ test("efficiency in J/TH is shown of SHA-256 only", () => {
   expect(configOf(with_("sha256csm")).components.efficiency).toBeUndefined();
 });
 
-test("money is shown from the day it is known, per day and in the display currency", () => {
+test("money exists once it is known, per day and in the display currency", () => {
   const miner = minerOf("Rig 4");
   const rich = { ...miner, money: { ...miner.money, revenuePerDay: 5.2, profitPerDay: -0.3 } };
   expect(configOf(miner).components).not.toHaveProperty("revenue");
@@ -199,16 +199,16 @@ test("money is shown from the day it is known, per day and in the display curren
   }
   expect(checkDevice(topicOf(config), JSON.stringify(config))).toEqual([]);
   expect(configOf(miner, beforeOf(config)).components).toHaveProperty("profit");
-  expect(configOf(rich, nothingBefore, { currency: null }).components.revenue?.unit_of_measurement).toBe("money/d");
+  expect(configOf(rich, noPrevious, { currency: null }).components.revenue?.unit_of_measurement).toBe("money/d");
 });
 
-test("the hash rate has no entity before its unit is known, since statistics break when it moves", () => {
+test("the hash rate has no entity before its unit is known, since a changed unit would break statistics", () => {
   const miner = minerOf("Rig 4");
-  const ids = Object.keys(deviceConfig(miner, null, alone, nothingBefore, context).components);
+  const ids = Object.keys(deviceConfig(miner, null, alone, noPrevious, context).components);
   expect(ids.filter((id) => id.includes("hashrate"))).toEqual([]);
 });
 
-test("a miner that heats a room is a thermostat, others are none", () => {
+test("only a miner that heats a room has a thermostat", () => {
   const miner = minerOf("Rig 1");
   expect(miner.heating?.name).toBe("Study");
   const config = configOf(miner);
@@ -223,7 +223,7 @@ test("a miner that heats a room is a thermostat, others are none", () => {
   expect(others).not.toEqual(expect.arrayContaining(["room_temperature"]));
 });
 
-test("a fan that is regulated by the rig is no number, and there is a button for going back to that", () => {
+test("a fan controlled by the rig has no number, and there is a button to return to that", () => {
   const miner = minerOf("Rig 15");
   const regulated = {
     ...miner,
@@ -238,7 +238,7 @@ test("a fan that is regulated by the rig is no number, and there is a button for
   });
 });
 
-test("pools are chosen by names that are told apart, and the one in use is among them", () => {
+test("pools are selected by unique names, and the one in use is among them", () => {
   const miner = minerOf("Rig 4");
   const [pool] = miner.poolList;
   if (pool === undefined) throw new Error("the rig has no pool");
@@ -263,14 +263,14 @@ test("pools are chosen by names that are told apart, and the one in use is among
   });
 });
 
-test("a choice of pools stays while the pools that miners can be sent to are not known", () => {
+test("the pool selection stays while the pool definitions are unknown", () => {
   const miner = { ...minerOf("Rig 13"), canPoolSwitch: true };
   const config = configOf(miner);
   expect(config.components.pool?.options).toEqual(expect.arrayContaining(["North", "South"]));
   expect(configOf(miner, beforeOf(config), { pools: null }).components.pool).toEqual(config.components.pool);
 });
 
-test("a device has its MAC, the rig's page, the place of its group and what it hangs on", () => {
+test("a device has its MAC, the rig's web page, the area of its group and its parent device", () => {
   const miner = { ...minerOf("Rig 4"), macAddress: "0251AB000003", hostDescription: "[fe80::1]:4028" };
   const identity = miner.identity;
   if (identity === null) throw new Error("it was read");
@@ -280,7 +280,7 @@ test("a device has its MAC, the rig's page, the place of its group and what it h
     origin,
     availability,
     availability_mode: mode,
-  } = deviceConfig(miner, null, place, nothingBefore, context);
+  } = deviceConfig(miner, null, place, noPrevious, context);
   expect(device).toMatchObject({
     connections: [["mac", "02:51:ab:00:00:03"]],
     configuration_url: "http://[fe80::1]",
@@ -303,9 +303,9 @@ test("a device has its MAC, the rig's page, the place of its group and what it h
   expect(Object.keys(bare.device)).toEqual(["identifiers", "name"]);
 });
 
-test("an id is made of the base and the uid, and of nothing that a person may change", () => {
+test("an id consists of the base and the uid, and nothing that a user may change", () => {
   const miner = { ...minerOf("Rig 4"), uid: "serial-42" };
-  const config = configOf(miner, nothingBefore, { base: "site/one" });
+  const config = configOf(miner, noPrevious, { base: "site/one" });
   expect(config.device.identifiers).toEqual(["site_one_miner_serial-42"]);
   const ids = Object.entries(config.components).map(([id, component]) => [id, component.unique_id]);
   expect(ids).toEqual(ids.map(([id]) => [id, `site_one_miner_serial-42_${id}`]));

@@ -4,24 +4,24 @@ import { minerState } from "../../../src/mqtt/miner-state.ts";
 import type { SimulatedRig } from "../../../src/simulator/index.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { bridgeTo } from "../bridged.ts";
-import { type Heard, type Listening, listenAt, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
+import { commandsFor, controllableIn, type EntityCommand } from "./entity-commands.ts";
 import { caller, type Families, openFamilies } from "./families.ts";
-import { type Telling, tellableIn, tellingsFor } from "./telling.ts";
 
 let families: Families;
 let mosquitto: Mosquitto;
 let bridge: Bridge;
-let listening: Listening;
-/** Rigs take their time, so all are told at once. */
+let listening: Subscriber;
+/** Rigs are slow, so all get their commands at the same time. */
 let runs: Promise<Told[]>[];
 
-/** Some rigs let seconds pass before they do what they are told; theirs are short here. */
+/** Some rigs take seconds to execute a command; these delays are short here. */
 const start = Date.now();
 const hasty = () => start + (Date.now() - start) * 20;
 
 beforeAll(async () => {
   [families, mosquitto] = await Promise.all([openFamilies(specimens, hasty), startMosquitto()]);
-  listening = await listenAt(mosquitto.url);
+  listening = await subscribeAt(mosquitto.url);
   bridge = await bridgeTo(families.service, { url: mosquitto.url });
   runs = specimens.map((_, index) => tellAll(index));
   for (const run of runs) run.catch(() => undefined);
@@ -33,19 +33,19 @@ afterAll(async () => {
   await families.close();
 });
 
-/** What came of something that an entity was told. */
-interface Told extends Telling {
+/** The result of a command to an entity. */
+interface Told extends EntityCommand {
   readonly entity: string;
   readonly answer: Readonly<Record<string, unknown>>;
   /** What the rig was asked to change, as it came in. */
   readonly writes: readonly string[];
-  /** Of the rig itself, behind whatever it says; undefined for what has no place in it. */
+  /** The simulated rig's own value; undefined if it has none. */
   readonly done: unknown;
-  /** What a new reading of the rig says of it, as the state topic did already; null for a button. */
+  /** The value in a new reading of the rig, which the state topic had already; null for a button. */
   readonly reported: unknown;
 }
 
-const at = (topic: string) => (heard: Heard) => heard.topic === topic && heard.payload !== "";
+const at = (topic: string) => (heard: Received) => heard.topic === topic && heard.payload !== "";
 const topicOf = (uid: string, what: string): string => `rigbridge/miner/${uid}/${what}`;
 
 function familyAt(index: number) {
@@ -62,33 +62,33 @@ async function tellAll(index: number): Promise<Told[]> {
   const announced = await listening.until(at(config));
   await listening.until(at(state));
   const all: Told[] = [];
-  for (const component of tellableIn(announced.payload))
-    for (const telling of tellingsFor(component, listening.last(state) ?? ""))
+  for (const component of controllableIn(announced.payload))
+    for (const telling of commandsFor(component, listening.last(state) ?? ""))
       all.push({ entity: component.id, ...telling, ...(await tell(index, component.id, telling)) });
   return all;
 }
 
-async function tell(index: number, entity: string, { topic, payload, becomes }: Telling) {
+async function tell(index: number, entity: string, { topic, payload, becomes }: EntityCommand) {
   const { rig, miner } = familyAt(index);
   const { uid, id } = miner;
-  const from = listening.heard.length;
+  const from = listening.received.length;
   const before = rig.requests.writes.length;
-  await listening.say(topic, payload);
+  await listening.publish(topic, payload);
   const answer = JSON.parse((await listening.until(at(topicOf(uid, "response")), from)).payload);
   rig.model.advance();
   const done = inside[entity]?.(rig);
-  // An old Antminer is asked whether it blinks in the way in which it is told to.
+  // An old Antminer uses the same request to read and to write whether it blinks.
   const writes = rig.requests.writes.slice(before).filter((write) => !write.endsWith("action=onPageLoaded"));
   if (becomes === null) return { answer, writes, done, reported: null };
   const { metaData: _, ...read } = await families.service.pollMiner({ id }, caller);
   const reported = minerState(read, null)[becomes.field];
-  const says = (heard: Heard) =>
+  const says = (heard: Received) =>
     at(topicOf(uid, "state"))(heard) && JSON.parse(heard.payload)[becomes.field] === reported;
   await listening.until(says, from);
   return { answer, writes, done, reported };
 }
 
-/** What a rig keeps of what it was told, in the words of the entity. */
+/** The settings that a simulated rig keeps, as values of the entity. */
 const inside: Readonly<Record<string, (rig: SimulatedRig) => unknown>> = {
   mining: ({ model }) => (model.hashing ? "ON" : "OFF"),
   frequency: ({ model }) => Math.round(model.frequency / 1e6),
@@ -100,7 +100,7 @@ const inside: Readonly<Record<string, (rig: SimulatedRig) => unknown>> = {
 describe.each(specimens.map(({ rigs, driver }, index) => ({ rigs, driver, index })))(
   "$rigs",
   ({ index, driver, rigs }) => {
-    test("does what each of its entities is told, and its state says what it then reports", async () => {
+    test("executes the commands of each of its entities, and its state shows what it then reports", async () => {
       const told = (await runs[index]) ?? [];
       expect(told.length > 0).toBe(rigs !== "Antminer without its login");
       expect(told.filter(({ answer }) => answer.status !== "ok")).toEqual([]);
@@ -131,7 +131,7 @@ test("every kind of entity is among them", async () => {
   ]);
 });
 
-test("the switch of a group switches those of its rigs that can be switched", async () => {
+test("the switch of a group switches only rigs that can be switched", async () => {
   await Promise.all(runs);
   const rack = families.groups.find(({ name }) => name === "Rack 1");
   const { components } = JSON.parse(listening.last(`homeassistant/device/rigbridge_group_${rack?.id}/config`) ?? "");
@@ -150,15 +150,15 @@ test("the switch of a group switches those of its rigs that can be switched", as
     [components.mining.payload_off, members.map(({ isSwitched }, at) => (isSwitched ? false : before[at]))],
     [components.mining.payload_on, members.map(({ isSwitched }, at) => (isSwitched ? true : before[at]))],
   ]) {
-    const from = listening.heard.length;
-    await listening.say(components.mining.command_topic, payload);
+    const from = listening.received.length;
+    await listening.publish(components.mining.command_topic, payload);
     const answer = JSON.parse((await listening.until(at(`rigbridge/group/${rack?.id}/response`), from)).payload);
     expect(answer).toMatchObject({
       status: "ok",
       data: { done: switched, failed: 0, skipped: members.length - switched },
     });
     expect(isMining()).toEqual(expected);
-    const says = (heard: Heard) =>
+    const says = (heard: Received) =>
       at(`rigbridge/group/${rack?.id}/state`)(heard) && JSON.parse(heard.payload).mining === payload;
     await listening.until(says, from);
   }

@@ -2,8 +2,8 @@ import { pino } from "pino";
 import { Config } from "../../../src/config/index.ts";
 import type { Group, Miner, MinerGroup } from "../../../src/contract/resources.ts";
 import type { Caller, MiningService } from "../../../src/contract/service.ts";
-import type { DeviceContext, KnownMiner, Place } from "../../../src/mqtt/home-assistant/device.ts";
-import { displayUnitFor } from "../../../src/mqtt/miner-state.ts";
+import type { DeviceContext, Place } from "../../../src/mqtt/home-assistant/device.ts";
+import { displayUnitFor, type MinerWithUid } from "../../../src/mqtt/miner-state.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { startService } from "../../../src/service/index.ts";
 import { type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
@@ -15,9 +15,9 @@ export interface Families {
   readonly service: MiningService;
   /** In the order of the families; "Rig 1" is the first. */
   readonly rigs: readonly SimulatedRig[];
-  readonly miners: readonly KnownMiner[];
+  readonly miners: readonly MinerWithUid[];
   readonly groups: readonly Group[];
-  read(): Promise<readonly KnownMiner[]>;
+  read(): Promise<readonly MinerWithUid[]>;
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function openFamilies(
     heating: [{ name: "Study", miner: "Rig 1", target: 21, roomTemperature: { api: true } }],
   });
   const service = await startService({ config, store, log: pino({ level: "silent" }) });
-  const read = async (): Promise<readonly KnownMiner[]> => {
+  const read = async (): Promise<readonly MinerWithUid[]> => {
     const listed = await minersOf(service);
     for (const { id } of listed) await service.pollMiner({ id }, caller);
     return (await minersOf(service)).flatMap((miner) => (miner.uid === null ? [] : [{ ...miner, uid: miner.uid }]));

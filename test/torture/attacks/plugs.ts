@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { drivers } from "../../../src/link/drivers/index.ts";
 import { startFarm, startPlug } from "../../../src/simulator/index.ts";
-import { listenAt, startMosquitto } from "../../mqtt/mosquitto.ts";
+import { startMosquitto, subscribeAt } from "../../mqtt/mosquitto.ts";
 import { startOldBroker } from "../../mqtt/old-broker.ts";
 import type { Attack } from "../attack.torture.ts";
 import { type Verdict, wait } from "../measure.ts";
@@ -54,14 +54,14 @@ async function holds(service: ServiceProcess, path: string, word: string, second
 async function topics(version: "5" | "3.1.1", verdict: Verdict): Promise<void> {
   const broker = await startMosquitto();
   const old = version === "5" ? null : await startOldBroker(broker.port);
-  const others = await listenAt(broker.url);
+  const others = await subscribeAt(broker.url);
   const farm = await startFarm({
     rigs: Array.from({ length: 5 }, () => ({ kind: "cgminer", hardware: "sticks", warm: true })),
   });
   const service = await startProcess({ config: { ...usual, mqtt: { url: old?.url ?? broker.url } } });
   try {
     await others.until(({ topic }) => topic === "rigbridge/summary");
-    await others.say("plugs/of-anna", "ON", { retain: true });
+    await others.publish("plugs/of-anna", "ON", { retain: true });
     const mallory = JSON.stringify({ id: 0, name: "mallory", key: keys.mallory, privilege: "administrator" });
     const sets = [
       ["rigbridge/bridge/request/saveUser", mallory],
@@ -91,7 +91,7 @@ async function topics(version: "5" | "3.1.1", verdict: Verdict): Promise<void> {
       (await service.ask("GET", "/api/users", { headers: { "x-api-key": keys.mallory } })).status;
     await wait(3_000);
     const said = sets.filter(([set, payload]) =>
-      others.heard.some((each) => each.topic === set && each.payload === payload),
+      others.received.some((each) => each.topic === set && each.payload === payload),
     );
     verdict.check(
       `MQTT ${version}: ${said.length} of ${sets.length} topics of others were published to by a plug`,
