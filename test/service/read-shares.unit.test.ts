@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ReadShares } from "../../src/service/history/read-shares.ts";
+import { ReadShares } from "../../src/service/users/read-shares.ts";
 
 const ann = { actor: "ann", userId: 1 };
 const bob = { actor: "bob", userId: 2 };

@@ -4,7 +4,7 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
 import type { BulkResult, Store, StoredBulkAction } from "../../store/index.ts";
-import { costs, type ReadShares } from "../history/read-shares.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import { isForLoop, type Loops } from "../power/loops.ts";
 import { done } from "../replies.ts";

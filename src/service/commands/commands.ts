@@ -2,7 +2,7 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Command } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
-import { costs, type ReadShares } from "../history/read-shares.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";

@@ -4,7 +4,7 @@ import type { Input, MiningService } from "../../contract/service.ts";
 import type { TakeSample } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { AccessBook } from "../users/access.ts";
-import { costs, type ReadShares } from "./read-shares.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Recorder } from "./recorder.ts";
 
 const day = 86_400;

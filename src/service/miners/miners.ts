@@ -5,7 +5,7 @@ import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../..
 import { drivers } from "../../link/drivers/index.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import type { ReadShares } from "../history/read-shares.ts";
+import type { ReadShares } from "../users/read-shares.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { done } from "../replies.ts";
 import { findOwn, present } from "../stored.ts";

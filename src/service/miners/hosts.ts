@@ -1,12 +1,12 @@
-import { miningSoftware } from "../catalogue/mining-software.ts";
-import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../contract/problems.ts";
-import type { Host, ManagedMiner } from "../contract/resources.ts";
-import type { Caller, MiningService } from "../contract/service.ts";
-import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
-import type { Coins } from "./money/coins.ts";
-import { done } from "./replies.ts";
-import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
-import type { AccessBook } from "./users/access.ts";
+import { miningSoftware } from "../../catalogue/mining-software.ts";
+import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../../contract/problems.ts";
+import type { Host, ManagedMiner } from "../../contract/resources.ts";
+import type { Caller, MiningService } from "../../contract/service.ts";
+import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
+import type { Coins } from "../money/coins.ts";
+import { done } from "../replies.ts";
+import { find, findOwn, given, present, refuseInUse } from "../stored.ts";
+import type { AccessBook } from "../users/access.ts";
 
 type HostOperations = Pick<
   MiningService,

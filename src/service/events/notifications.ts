@@ -1,11 +1,11 @@
-import { notFound } from "../contract/problems.ts";
-import type { Notification } from "../contract/resources.ts";
-import type { MiningService } from "../contract/service.ts";
-import type { Store, StoredNotification } from "../store/index.ts";
-import type { Format } from "../units/format.ts";
-import type { MinerRegistry } from "./miners/miner-registry.ts";
-import { done } from "./replies.ts";
-import type { Access, AccessBook } from "./users/access.ts";
+import { notFound } from "../../contract/problems.ts";
+import type { Notification } from "../../contract/resources.ts";
+import type { MiningService } from "../../contract/service.ts";
+import type { Store, StoredNotification } from "../../store/index.ts";
+import type { Format } from "../../units/format.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import { done } from "../replies.ts";
+import type { Access, AccessBook } from "../users/access.ts";
 
 type NotificationOperations = Pick<
   MiningService,

@@ -1,8 +1,8 @@
-import type { MetaData } from "../contract/resources.ts";
-import type { MiningService } from "../contract/service.ts";
-import type { Store } from "../store/index.ts";
-import { done } from "./replies.ts";
-import { findOwn, present } from "./stored.ts";
+import type { MetaData } from "../../contract/resources.ts";
+import type { MiningService } from "../../contract/service.ts";
+import type { Store } from "../../store/index.ts";
+import { done } from "../replies.ts";
+import { findOwn, present } from "../stored.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
