@@ -3,6 +3,7 @@ import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
 import type { Coins } from "./money/coins.ts";
+import { walkGroups } from "./nested-groups.ts";
 
 /**
  * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared
@@ -78,7 +79,10 @@ const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
 
 /** Keys are the names from the top down; ids of parents are known only when those are stored, so it is done by level. */
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
-  const flat = flatten(settings, []);
+  const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
+    path: [...above, group].map(({ name }) => name),
+    name: group.name,
+  }));
   const values = new Map(flat.map(({ path, name }) => [keyOf(path), { name, parentId: 0 }]));
   let rows = await store.groups.declare(values);
   if (flat.some(({ path }) => path.length > 1)) {
@@ -92,12 +96,6 @@ async function declareGroups(settings: readonly GroupSettings[], store: Store): 
 }
 
 const keyOf = (path: readonly string[]): string => JSON.stringify(path);
-
-const flatten = (settings: readonly GroupSettings[], above: readonly string[]): { path: string[]; name: string }[] =>
-  settings.flatMap(({ name, groups }) => {
-    const path = [...above, name];
-    return [{ path, name }, ...flatten(groups ?? [], path)];
-  });
 
 /** What answers at a changed address is asked what it is before it is sent a login. */
 async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {

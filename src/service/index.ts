@@ -5,38 +5,34 @@ import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
 import { type OperationName, operationNames } from "../contract/operations.ts";
-import type { MetaData } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
-import { version } from "../version.ts";
-import { actionOperations, actionSteps, loopTelling } from "./commands/actions.ts";
+import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { BulkActions } from "./commands/bulk.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
-import { commandOperations, shownCommand } from "./commands/commands.ts";
+import { shownCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import { Events, eventLimits } from "./events/events.ts";
-import { historyOperations } from "./history/history.ts";
-import { ReadShares } from "./users/read-shares.ts";
+import { shownNotification } from "./events/notifications.ts";
+import type { EventView } from "./events/subscriber.ts";
 import { Recorder } from "./history/recorder.ts";
-import { hostOperations } from "./miners/hosts.ts";
-import { groupOperations } from "./miners/groups.ts";
-import { type DemoMiner, type Entry, MinerRegistry } from "./miners/miner-registry.ts";
-import { encodedMiners, type MinerContext, minerOperations } from "./miners/miners.ts";
-import { presentSummary, type Remarked, remarksOf, type Totals, totalsOf } from "./miners/summary.ts";
+import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
+import { encodedMiners, minerOperations } from "./miners/miners.ts";
+import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { PoolBook } from "./money/pool-book.ts";
-import { notificationOperations, shownNotification } from "./events/notifications.ts";
+import { serviceOperations } from "./operations.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
-import { templateOperations } from "./commands/templates.ts";
-import { type Access, AccessBook } from "./users/access.ts";
-import { accessCheck, type Calls, guarded } from "./users/guard.ts";
-import { keyHolders, namedCaller, userOperations } from "./users/users.ts";
+import { AccessBook } from "./users/access.ts";
+import { accessCheck, guarded } from "./users/guard.ts";
+import { ReadShares } from "./users/read-shares.ts";
+import { keyHolders, namedCaller } from "./users/users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { formatAddress, parseAddress } from "../link/address.ts";
@@ -49,195 +45,62 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** Epoch ms. */
   readonly now?: () => number;
-  /** Milliseconds of a clock that never jumps, for reads and commands; `performance.now` unless given. */
+  /** Milliseconds of a clock that never jumps, for reads and commands; by default `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
-   * Virtual rigs to try things out. They leave when the first real miner is added; beside miners of the configuration or
-   * the store they stay.
+   * Virtual rigs to try things out. They are removed when the first real miner is added, unless there were miners in the
+   * configuration or the store from the start.
    */
   readonly demo?: readonly DemoMiner[];
-  /** Called when the demo miners have left. */
+  /** Called when the demo miners have been removed. */
   readonly demoLeft?: () => void;
-  /** The machine's networks, searched when nobody names others; as `os.networkInterfaces`. */
+  /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
-  /** What turns the loops that steer power; a timer. */
+  /** Runs the loops that control power; by default a timer. */
   readonly repeat?: Repeat;
-  /** Where plugs and sensors speak by messages, as an MQTT broker; absent = nowhere. */
+  /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
   readonly messages?: Messages;
   /**
-   * Events kept for who resumes, of some 8 KB each; 10,000 unless said. Where nobody can be cut off, 1,000 do, which is
-   * how far who watches may fall behind.
+   * Events kept for subscribers that resume, of some 8 KB each; by default 10,000. 1,000 do where no connection can
+   * break, which is how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;
 }
 
 /**
  * The mining service itself: brings the store in line with the configuration and starts polling. `close` stops
- * polling, writes what is left, and leaves the store open.
+ * polling, stores what is left, and leaves the store open.
  */
 export async function startService(options: ServiceOptions): Promise<MiningService> {
-  const { config, store, log, now = Date.now, demo = [], messages = null, eventsKept = eventLimits.kept } = options;
-  const format = formatFor(config.display);
-  const prices = { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price };
-  const metaData = (remarked: Remarked): MetaData => ({
-    updated: format.localTime(now()),
-    edition: "Rigbridge",
-    version,
-    ...remarksOf(remarked),
-  });
-
-  await declareCoins(config, store);
-  const worthChanged = (): void => registry.presentAll();
-  const coins = new Coins(store, config, now, worthChanged);
-  await declareAll(config, store, coins);
-  await declareHeatings(config.heating, store);
-  const accessBook = new AccessBook(store);
-  const book = new PoolBook(store, coins, accessBook, worthChanged);
-  const demoStore = await openStore({ file: ":memory:", now });
-  const recorder = new Recorder(store, config.history, now, log);
-  const demoRecorder = new Recorder(demoStore, config.history, now, log);
-  const recorderOf = (minerId: number): Recorder => (registry.isDemo(minerId) ? demoRecorder : recorder);
-  const events = new Events({
-    accessBook,
-    now,
-    sees: (minerId, access) => registry.seen(minerId, access) !== undefined,
-    summaryFor: (caller) => calls.getSummary({}, caller),
-    limits: { ...eventLimits, kept: eventsKept },
-  });
-  const shown = shownNotification(format);
-  const notify = (notification: NewNotification): void => {
-    store.notifications.add(notification).then(
-      (added) => events.notification(shown(added), added.minerId),
-      (error: unknown) => log.error({ err: error }, "a notification was lost"),
-    );
-  };
-  const power = new PowerTargets({
-    memoriesOf: (id) => (registry.isDemo(id) ? demoStore : store).power,
-    now,
-    rulesOf: (id) => powerRules({ ...config.power, ...loops.rulesOf(id) }, store.miners.get(id)?.power),
-    nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
-  });
-  const registry = new MinerRegistry({
-    store,
-    demoStore,
-    recorderOf,
-    events,
-    poll: config.poll,
-    groups: config.display.groups,
-    ownTopics: ownTopics(config.mqtt),
-    now,
-    monotonicNow: options.monotonicNow,
-    log,
-    messages,
-    presentation: {
-      format,
-      coins,
-      pools: book,
-      prices,
-      startedAt: now(),
-      energyOf: (id) => recorderOf(id).energyOf(id),
-      powerTarget: (id, state) => power.control(id, state),
-      heatingOf: (id) => loops.heatingOf(id),
-      stoppedBy: (id) => loops.stoppedBy(id),
-    },
-    notify,
-    observe: (id, reading) => power.observe(id, reading),
-  });
-  const loops = new Loops({
-    registry,
-    store,
-    power,
-    now,
-    log,
-    notify,
-    act: (input, caller) => calls.minerAction(input, caller),
-    heating: config.heating,
-    follow: config.follow,
-    messages,
-    repeat: options.repeat ?? byTimer,
-  });
-  const executor = new CommandExecutor(registry.fleet, store, log, (command) => {
-    loops.heard(command);
-    logEnd(log, command);
-    events.command(shownCommand(command));
-  });
-  const tellLoop = loopTelling(loops, executor);
-  const totals = keptTotals(registry);
-  const shares = new ReadShares(options.monotonicNow ?? (() => performance.now()));
-  const context: MinerContext = {
-    registry,
-    store,
-    book,
-    accessBook,
-    format,
-    metaData,
-    totals,
-    shares,
-    makersLogins: config.poll.makersLogins,
-    demoLeft: () => {
-      log.info("the demo miners have left: there is a real one now");
-      options.demoLeft?.();
-    },
-    hasMessages: messages !== null,
-    ownTopics: ownTopics(config.mqtt),
-  };
+  const { store, log, demo = [] } = options;
+  const base = await openBase(options);
+  const { accessBook, events, records } = base;
+  const miners = openMiners(options, base);
+  const { registry } = miners;
+  const commands = openCommands(options, base, miners);
+  const { executor, loops, bulk } = commands;
+  const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
-
-  const stepsOf = actionSteps(store, book, power);
-  const bulk = new BulkActions({ registry, executor, store, accessBook, stepsOf, loops, tellLoop, shares, log });
+  const ofMiners = minerOperations(context);
   const discoveries = new Discoveries({
-    settings: config.scan,
+    settings: options.config.scan,
     accessBook,
     rigs: () => registry.fleet.all(),
-    add: (address) => calls.addMiner({ address }, { actor: "service" }),
-    notify,
+    add: (address) => ofMiners.addMiner({ address }, { actor: "service" }),
+    notify: base.notify,
     interfaces: options.interfaces ?? networkInterfaces,
-    now,
+    now: base.now,
     log,
   });
-
-  const calls: Calls = {
-    ...minerOperations(context),
-    ...actionOperations(registry, executor, stepsOf, accessBook, tellLoop),
-    ...hostOperations(store, coins, accessBook),
-    ...notificationOperations(store, registry, accessBook, format),
-    ...templateOperations(store, () => metaData({ total: 0, demos: 0, costUnknown: 0, logins: 0, login: null })),
-    ...groupOperations(
-      store,
-      accessBook,
-      async (id, groupId) => registry.put(await store.miners.change(id, { groupId })),
-      () => {
-        registry.arrange();
-        events.reset();
-      },
-    ),
-    listPools: book.listPools,
-    getPool: book.getPool,
-    savePool: book.savePool,
-    deletePool: book.deletePool,
-    listPoolGroups: book.listPoolGroups,
-    savePoolGroup: book.savePoolGroup,
-    deletePoolGroup: book.deletePoolGroup,
-    saveCoin: coins.saveCoin,
-    deleteCoin: coins.deleteCoin,
-    listAlgorithms: coins.listAlgorithms,
-    getSummary: async (_input, caller) => {
-      const sums = totals(accessBook.of(caller));
-      return presentSummary(sums, format, prices, metaData(sums));
-    },
-    ...commandOperations(registry, store, accessBook, shares, executor),
-    ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: () => events.look() }),
-    ...historyOperations(registry, accessBook, recorderOf, shares, now),
-    startBulkAction: bulk.startBulkAction,
-    listBulkActions: bulk.listBulkActions,
-    getBulkAction: bulk.getBulkAction,
-    cancelBulkAction: bulk.cancelBulkAction,
-    startDiscovery: discoveries.startDiscovery,
-    getDiscovery: discoveries.getDiscovery,
-    cancelDiscovery: discoveries.cancelDiscovery,
+  const calls = serviceOperations({ ...base, ...miners, ...commands, ...context, ofMiners, discoveries });
+  const view: EventView = {
+    accessOf: (caller) => accessBook.of(caller),
+    sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
+    summaryFor: (caller) => calls.getSummary({}, caller),
   };
+
   registry.start(demo);
-  // Nobody can have heard of the start.
+  // A subscriber of the run before knows nothing of this start.
   events.reset();
   await bulk.resume();
   discoveries.start();
@@ -248,11 +111,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     checkAccess,
     watchEvents: (input, caller, signal) => {
       accessBook.check("watchEvents", caller);
-      return events.watch(input, caller, signal);
+      return events.watch(view, input, caller, signal);
     },
     encodedEvents: (input, caller, signal) => {
       accessBook.check("watchEvents", caller);
-      return events.encoded(input, caller, signal);
+      return events.encoded(view, input, caller, signal);
     },
     features: async () => everyOperation,
     *eachMiner(caller) {
@@ -268,15 +131,64 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       await discoveries.close();
-      const finished = bulk.close();
-      const looped = loops.close();
-      const steered = executor.close();
-      // What a command has begun and must put back needs its connection a moment longer.
-      await Promise.race([steered, sleep(undoTimeoutMs, null, { ref: false })]);
+      const ending = Promise.all([bulk.close(), loops.close()]);
+      const commandsEnded = executor.close();
+      // A command that must undo what it began needs its connection a moment longer.
+      await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);
       registry.close();
-      await steered;
-      await looped;
-      await finished;
+      await commandsEnded;
+      await ending;
+      await records.close();
+    },
+  };
+}
+
+const everyOperation: ReadonlySet<OperationName> = new Set(operationNames);
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+type Miners = ReturnType<typeof openMiners>;
+
+/** Everything that knows no miner: the declared rows, users, money, records and events. */
+async function openBase({ config, store, log, monotonicNow, now = Date.now, ...options }: ServiceOptions) {
+  await declareCoins(config, store);
+  const coins = new Coins(store, config, now);
+  await declareAll(config, store, coins);
+  await declareHeatings(config.heating, store);
+  const accessBook = new AccessBook(store);
+  const format = formatFor(config.display);
+  const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
+  const shown = shownNotification(format);
+  return {
+    config,
+    store,
+    log,
+    now,
+    format,
+    prices: { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price },
+    coins,
+    accessBook,
+    book: new PoolBook(store, coins, accessBook),
+    shares: new ReadShares(monotonicNow ?? (() => performance.now())),
+    records: await openRecords(config, store, now, log),
+    events,
+    notify: (notification: NewNotification): void => {
+      store.notifications.add(notification).then(
+        (added) => events.notification(shown(added), added.minerId),
+        (error: unknown) => log.error({ err: error }, "a notification was lost"),
+      );
+    },
+  };
+}
+
+/** What is stored of miners; what is stored of demo miners ends with the process. */
+async function openRecords(config: Config, store: Store, now: () => number, log: Logger) {
+  const demoStore = await openStore({ file: ":memory:", now });
+  const recorder = new Recorder(store, config.history, now, log);
+  const demoRecorder = new Recorder(demoStore, config.history, now, log);
+  return {
+    demoStore,
+    recorderOf: (minerId: number): Recorder => (isDemo(minerId) ? demoRecorder : recorder),
+    close: async (): Promise<void> => {
       recorder.close();
       demoRecorder.close();
       await demoStore.close();
@@ -284,30 +196,82 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   };
 }
 
-/** A line for each command that has ended. */
+/** The miners, and the power that each can be set to. */
+function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
+  const { config, store, log, now, format, prices, coins, book, events, notify } = base;
+  const { demoStore, recorderOf } = base.records;
+  const power = new PowerTargets({
+    memoriesOf: (id) => (isDemo(id) ? demoStore : store).power,
+    now,
+    rulesOf: (id, ofLoop) => powerRules({ ...config.power, ...ofLoop }, store.miners.get(id)?.power),
+    nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
+  });
+  const registry = new MinerRegistry({
+    store,
+    demoStore,
+    recorderOf,
+    events,
+    singleEvents: eventLimits.lag / 2,
+    power,
+    poll: config.poll,
+    groups: config.display.groups,
+    ownTopics: ownTopics(config.mqtt),
+    now,
+    monotonicNow,
+    log,
+    messages: messages ?? null,
+    presentation: { format, coins, pools: book, prices, startedAt: now() },
+    notify,
+  });
+  return { power, registry };
+}
+
+/** What writes to rigs: single commands, the loops that control power, and bulk actions. */
+function openCommands({ repeat = byTimer, messages }: ServiceOptions, base: Base, { power, registry }: Miners) {
+  const { config, store, log, now, accessBook, book, shares, events, notify } = base;
+  const { heating, follow } = config;
+  const executor = new CommandExecutor(registry.fleet, store, log);
+  const stepsOf = actionSteps(store, book, power);
+  const runOnRig = rigAction(registry, executor, stepsOf, accessBook);
+  const loops = new Loops({
+    ...{ registry, store, power, now, log, notify, runOnRig, heating, follow, repeat },
+    messages: messages ?? null,
+  });
+  const runOnLoop = loopAction(loops, executor);
+  const bulk = new BulkActions({ registry, executor, store, accessBook, stepsOf, loops, runOnLoop, shares, log });
+  executor.watch((command) => {
+    loops.onCommand(command);
+    logEnd(log, command);
+    events.command(shownCommand(command));
+  });
+  return { executor, runOnRig, runOnLoop, loops, bulk };
+}
+
+function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry }: Miners) {
+  const { config, store, log, now, format, accessBook, book, shares } = base;
+  return {
+    registry,
+    store,
+    book,
+    accessBook,
+    format,
+    metaData: metaDataWith(format, now),
+    totals: cachedTotals(registry),
+    shares,
+    makersLogins: config.poll.makersLogins,
+    demoLeft: () => {
+      log.info("the demo miners were removed: a real miner was added");
+      demoLeft?.();
+    },
+    hasMessages: messages !== undefined,
+    ownTopics: ownTopics(config.mqtt),
+  };
+}
+
+/** Logs a line for each command that has ended. */
 function logEnd(log: Logger, { id, minerId, minerName, actor, action, state, message }: StoredCommand): void {
   if (state === "queued" || state === "sent") return;
   const line = { command: id, miner: minerId, name: minerName, action, actor, state, message };
   if (state === "done") log.info(line, "a command is done");
   else log.warn(line, "a command is not done");
 }
-
-/** Totals are made anew only when something has changed, and for large fleets a few times a second at most. */
-function keptTotals(registry: MinerRegistry): (access: Access) => Totals {
-  const known = new WeakMap<Access, { readonly totals: Totals; readonly version: number; readonly madeAt: number }>();
-  return (access) => {
-    const kept = known.get(access);
-    const isOld = kept === undefined || performance.now() - kept.madeAt > registry.fleet.size / 100;
-    if (kept !== undefined && (kept.version === registry.jsonCache.version || !isOld)) return kept.totals;
-    const ids = access.all ? undefined : idsOf(registry.entriesFor(access));
-    const totals = totalsOf(registry.jsonCache.figures(ids));
-    known.set(access, { totals, version: registry.jsonCache.version, madeAt: performance.now() });
-    return totals;
-  };
-}
-
-function* idsOf(entries: Iterable<Entry>): Iterable<number> {
-  for (const { facts } of entries) yield facts.id;
-}
-
-const everyOperation: ReadonlySet<OperationName> = new Set(operationNames);

@@ -227,7 +227,7 @@ async function steered(
     remember: async () => undefined,
     now: Date.now,
   });
-  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), () => undefined, {
+  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), {
     queue: 60_000,
     ...waits,
   });

@@ -2,9 +2,9 @@ import { bulkAction } from "../../contract/inputs.ts";
 import { invalidAll, type Mistake, namedMistakes, RigbridgeError } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Store } from "../../store/index.ts";
-import { groupFinder, minersInSection } from "../miners/groups.ts";
-import type { GroupSection } from "../miners/miner-json-cache.ts";
+import { groupFinder, minersInSections } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
+import { walkGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
 import type { Action } from "./actions.ts";
 
@@ -57,13 +57,13 @@ function targets(
   access: Access,
 ): { readonly minerIds: readonly number[]; readonly wrong: Wrong } {
   if (miners !== undefined) {
-    const isThere = (id: number) => registry.seen(id, access) !== undefined || isDisabled(id, store, access);
+    const isThere = (id: number) => registry.visible(id, access) !== undefined || isDisabled(id, store, access);
     return { minerIds: miners, wrong: missing("miners", "miner", miners, isThere) };
   }
   if (groups !== undefined) {
     const { ids, wrong: absent } = groupIds(groups, store, access);
-    const sections = new Map(allSections(registry.sections()).map((section) => [section.id, section]));
-    const minerIds = [...ids].flatMap((id) => sections.get(id) ?? []).flatMap(minersInSection);
+    const sections = new Map(Array.from(walkGroups(registry.sections()), ({ group }) => [group.id, group]));
+    const minerIds = minersInSections([...ids].flatMap((id) => sections.get(id) ?? []));
     const empty = absent.named.length === 0 && minerIds.length === 0;
     return { minerIds, wrong: empty ? wrongly("groups", "there is no miner in them") : absent };
   }
@@ -115,6 +115,3 @@ function missing(path: string, what: string, ids: readonly number[], isThere: (i
     .map((index) => ({ path: `${path}[${index}]`, message: `there is no ${what} ${ids[index]}` }));
   return { named, more: absent.length - named.length };
 }
-
-const allSections = (sections: readonly GroupSection[]): GroupSection[] =>
-  sections.flatMap((section) => [section, ...allSections(section.groups)]);

@@ -4,12 +4,11 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
 import type { BulkResult, Store, StoredBulkAction } from "../../store/index.ts";
-import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
-import { isForLoop, type Loops } from "../power/loops.ts";
 import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";
-import { type Action, orderOf, type StepsOf, type TellLoop } from "./actions.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
+import { type Action, type ActionLoops, commandSpec, isForLoop, type RunOnLoop, type StepsOf } from "./actions.ts";
 import { actionToKeep, bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
 import { type BegunCommand, type CommandExecutor, steerable } from "./command-executor.ts";
 import { paced } from "./run-paced.ts";
@@ -23,8 +22,8 @@ export interface BulkContext {
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly stepsOf: StepsOf;
-  readonly loops: Loops;
-  readonly tellLoop: TellLoop;
+  readonly loops: ActionLoops;
+  readonly runOnLoop: RunOnLoop;
   readonly shares: ReadShares;
   readonly log: Logger;
 }
@@ -228,12 +227,11 @@ export class BulkActions implements BulkOperations {
   async #tell(job: Job, minerId: number, access: Access): Promise<BulkResult | null> {
     const { id, action: asked, stepsOf, caller } = job;
     const { registry, executor, store } = this.#context;
-    const entry = registry.seen(minerId, access);
+    const entry = registry.visible(minerId, access);
     if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, access) };
     if (isForLoop(asked.action))
-      return this.#tellLoop(minerId, () => this.#context.tellLoop(entry, asked, caller, access));
-    const { action, ...parameters } = asked;
-    const row = await this.#written(() => executor.enqueue(orderOf(entry, action, parameters), caller));
+      return this.#tellLoop(minerId, () => this.#context.runOnLoop(entry, asked, caller, access));
+    const row = await this.#written(() => executor.enqueue(commandSpec(entry, asked), caller));
     await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
     const command = executor.send(entry.rig, row, stepsOf(minerId));
     const message = await command.taken.catch(messageOf);
@@ -292,7 +290,7 @@ export class BulkActions implements BulkOperations {
   }
 
   #judgement(minerId: number, judge: (entry: Entry) => string, access: Access): Omit<BulkResult, "minerId"> {
-    const entry = this.#context.registry.seen(minerId, access);
+    const entry = this.#context.registry.visible(minerId, access);
     if (entry === undefined) return { state: "failed", message: this.#absence(minerId, access) };
     try {
       return { state: "possible", message: judge(entry) };

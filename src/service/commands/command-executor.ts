@@ -72,29 +72,26 @@ export class CommandExecutor {
   readonly #fleet: Fleet;
   readonly #store: Store;
   readonly #log: Logger;
-  readonly #moved: (command: StoredCommand) => void;
+  readonly #watchers: ((command: StoredCommand) => void)[] = [];
   readonly #waits: Waits;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   /** Commands that have not had their turn to its end. */
   readonly #open = new Map<number, CommandProgress>();
 
-  /** `moved` hears of each command when it is written down, and whenever its state is another. */
-  constructor(
-    fleet: Fleet,
-    store: Store,
-    log: Logger,
-    moved: (command: StoredCommand) => void,
-    waits: Waits = usualWaits,
-  ) {
+  constructor(fleet: Fleet, store: Store, log: Logger, waits: Waits = usualWaits) {
     this.#fleet = fleet;
     this.#store = store;
     this.#log = log;
-    this.#moved = moved;
     this.#waits = waits;
   }
 
-  /** Writes a command down, for `send` to send. */
+  /** Calls the watcher with each command when it is stored, and whenever its state changes. */
+  watch(watcher: (command: StoredCommand) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** Stores a command, for `send` to send. */
   async enqueue(spec: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
     const row = await this.#store.commands.add({ ...spec, actor });
     this.#moved(row);
@@ -211,6 +208,10 @@ export class CommandExecutor {
       }
     }
     return false;
+  }
+
+  #moved(command: StoredCommand): void {
+    for (const watcher of this.#watchers) watcher(command);
   }
 
   #lost(id: number): (error: unknown) => void {

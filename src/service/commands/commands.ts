@@ -2,10 +2,10 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Command } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
-import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { CommandExecutor } from "./command-executor.ts";
 
 const cancelled = new RigbridgeError("not.possible", "Cancelled before it was sent");
@@ -22,7 +22,7 @@ export const commandOperations = (
   const minersFor = (access: Access, minerId: number | undefined): readonly number[] | undefined => {
     if (minerId === undefined)
       return access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
-    return access.all || registry.seen(minerId, access) !== undefined ? [minerId] : [];
+    return access.all || registry.visible(minerId, access) !== undefined ? [minerId] : [];
   };
   return {
     listCommands: async ({ miner, actor, since }, caller) => {
@@ -37,7 +37,7 @@ export const commandOperations = (
     cancelCommand: async ({ id }, caller) => {
       const command = await store.commands.get(id);
       const access = accessBook.of(caller);
-      if (command === undefined || !(access.all || registry.seen(command.minerId, access) !== undefined))
+      if (command === undefined || !(access.all || registry.visible(command.minerId, access) !== undefined))
         throw notFound("command", id);
       if (await executor.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
       const { state } = (await store.commands.get(id)) ?? command;

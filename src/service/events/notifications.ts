@@ -3,9 +3,9 @@ import type { Notification } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";
+import type { SeesMiner } from "./event-ring.ts";
 
 type NotificationOperations = Pick<
   MiningService,
@@ -30,10 +30,10 @@ export const shownNotification =
     };
   };
 
-/** Notifications: a user is shown those of the miners that they see; those of no miner are for who sees all. */
+/** Users see the notifications of their miners; those without a miner are for callers with access to all miners. */
 export function notificationOperations(
   { notifications }: Store,
-  registry: MinerRegistry,
+  seesMiner: SeesMiner,
   accessBook: AccessBook,
   format: Format,
 ): NotificationOperations {
@@ -43,7 +43,7 @@ export function notificationOperations(
     clear: notifications.clear.bind(notifications),
   };
   const sees = (access: Access, { minerId }: StoredNotification): boolean =>
-    access.all || (minerId !== null && registry.seen(minerId, access) !== undefined);
+    access.all || (minerId !== null && seesMiner(minerId, access));
   const seen = (access: Access): readonly StoredNotification[] =>
     access.all ? notifications.list() : notifications.list().filter((each) => sees(access, each));
 

@@ -1,9 +1,7 @@
 import { invalidAll, type Mistake } from "../../contract/problems.ts";
 import type { History } from "../../contract/resources.ts";
-import type { Input, MiningService } from "../../contract/service.ts";
+import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { TakeSample } from "../../store/index.ts";
-import type { MinerRegistry } from "../miners/miner-registry.ts";
-import type { AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -40,16 +38,15 @@ const mostPoints = 10_000;
 /** Readings that one answer is made of: looking at them takes some 20 ms. */
 const mostReadings = 200_000;
 
-/** A miner's readings over time, as they were or as means of steps. */
+/** A miner's readings over time, as they were or as means of steps. `checkMiner` throws if the caller does not see it. */
 export const historyOperations = (
-  registry: MinerRegistry,
-  accessBook: AccessBook,
+  checkMiner: (minerId: number, caller: Caller) => void,
   recorderOf: (minerId: number) => Recorder,
   shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
   getHistory: async ({ id, ...asked }, caller) => {
-    registry.entryFor(id, accessBook.of(caller));
+    checkMiner(id, caller);
     shares.take(caller, costs.look);
     const { from, to, step, mistakes } = rangeOf(asked, now());
     const recorder = recorderOf(id);

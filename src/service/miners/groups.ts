@@ -2,6 +2,7 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Group } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredGroup } from "../../store/index.ts";
+import { walkGroups } from "../nested-groups.ts";
 import { done } from "../replies.ts";
 import { findOwn, given, present } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
@@ -64,20 +65,24 @@ export function groupOperations(
   };
 }
 
-/** What of the groups is seen: one whose parent is not seen stands at the top. */
-export const seenSections = (sections: readonly GroupSection[], access: Access): GroupSection[] =>
-  sections.flatMap((section) => (access.seesGroup(section.id) ? [section] : seenSections(section.groups, access)));
+/** The groups that this access sees; a group whose parent is hidden moves to the top. */
+export const visibleSections = (sections: readonly GroupSection[], { seesGroup }: Access): GroupSection[] =>
+  Array.from(
+    walkGroups(sections, ({ id }) => !seesGroup(id)),
+    ({ group }) => group,
+  ).filter(({ id }) => seesGroup(id));
 
-const between = " / ";
+const separator = " / ";
 
-/** Groups side by side, each called by the way to it: many clients walk one level of groups only. */
-export const flatSections = (sections: readonly GroupSection[], above = ""): GroupSection[] =>
-  sections.flatMap(({ groups, ...section }) => {
-    const name = `${above}${section.name}`;
-    return [{ ...section, name, groups: [] }, ...flatSections(groups, `${name}${between}`)];
-  });
+/** Groups side by side, each named by its path: many clients walk one level of groups only. */
+export const flatSections = (sections: readonly GroupSection[]): GroupSection[] =>
+  Array.from(walkGroups(sections), ({ group, above }) => ({
+    ...group,
+    name: [...above, group].map(({ name }) => name).join(separator),
+    groups: [],
+  }));
 
-/** What of the groups is left when only some miners are shown: those that hold one of them, or a group that does. */
+/** The groups that have one of these miners, or a group inside that does. */
 export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: number) => boolean): GroupSection[] =>
   sections.flatMap((section) => {
     const minerIds = section.minerIds.filter(isShown);
@@ -85,11 +90,9 @@ export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: nu
     return minerIds.length + groups.length === 0 ? [] : [{ ...section, minerIds, groups }];
   });
 
-/** The miners of a group and of those inside it. */
-export const minersInSection = ({ minerIds, groups }: GroupSection): number[] => [
-  ...minerIds,
-  ...groups.flatMap(minersInSection),
-];
+/** The miners of groups and of those inside them. */
+export const minersInSections = (sections: readonly GroupSection[]): number[] =>
+  [...walkGroups(sections)].flatMap(({ group }) => group.minerIds);
 
 /** Finds the id of a group by its id, its name, or the way to it. Throws `input.invalid` at `path`. */
 export type FindGroup = (group: string | number, path: string) => number;
@@ -114,7 +117,7 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
     if (others.length > 0)
       throw invalid(
         path,
-        `there are ${others.length + 1} groups named ${group}; give the id, or a way to it like Hall${between}Row 1`,
+        `there are ${others.length + 1} groups named ${group}; give the id, or a way to it like Hall${separator}Row 1`,
       );
     return first;
   };
@@ -124,7 +127,7 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
 function wayTo(id: number, seen: ReadonlyMap<number, Stored<StoredGroup>>): string {
   let way = "";
   for (let at = seen.get(id); at !== undefined && way.length <= longestWay; at = seen.get(at.parentId))
-    way = way === "" ? at.name : `${at.name}${between}${way}`;
+    way = way === "" ? at.name : `${at.name}${separator}${way}`;
   return way;
 }
 

@@ -5,8 +5,8 @@ import type { Config } from "../../config/schema.ts";
 import type { MinerEvent } from "../../contract/events.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { notFound, notRunYet, RigbridgeError } from "../../contract/problems.ts";
-import type { Identity } from "../../contract/readings.ts";
-import type { MinerPool } from "../../contract/resources.ts";
+import type { Control, Identity } from "../../contract/readings.ts";
+import type { Miner, MinerPool } from "../../contract/resources.ts";
 import { Fleet } from "../../fleet/fleet.ts";
 import type { Declared, FleetRig } from "../../fleet/fleet-rig.ts";
 import { type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
@@ -15,18 +15,18 @@ import type { PoolReading, Reading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
-import { type Events, eventLimits } from "../events/events.ts";
-import type { Recorder } from "../history/recorder.ts";
+import { walkGroups } from "../nested-groups.ts";
 import { present } from "../stored.ts";
 import type { Access } from "../users/access.ts";
-import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
+import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
+  currentControls,
+  type LoopStatus,
   loginTitles,
   loginTrouble,
   type MinerFacts,
-  ordinals,
   type Presentation,
   type PresentedMiner,
   presentFailed,
@@ -47,6 +47,32 @@ export interface Entry {
   readonly rig: FleetRig;
 }
 
+/** Stores what rigs report. */
+export interface ReadingRecorder {
+  add(rig: FleetRig): void;
+  /** Wh as stored last. */
+  energyOf(minerId: number): number | null;
+  forget(minerId: number): void;
+}
+
+/** Takes what happens to miners. */
+export interface MinerEvents {
+  /** A miner has changed. `before`: the group that it was in, null for a new miner. `json`: its JSON if that was made. */
+  miner(miner: Miner, before: number | null, json: Uint8Array | null): void;
+  minerRemoved(miner: Pick<Miner, "id" | "uid" | "groupId">): void;
+  minerEvent(event: MinerEvent): void;
+  /** So many miners have changed that subscribers read the list again. */
+  reset(): void;
+}
+
+/** Power control as the registry uses it. */
+export interface PowerControl {
+  /** Called with every good read before the miner is presented. */
+  observe(minerId: number, reading: Reading): void;
+  /** The control `power_target`, none if the power of the rig cannot be controlled. */
+  control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[];
+}
+
 export interface MinerRegistryOptions {
   readonly store: Store;
   /** Holds what is remembered of demo miners, and ends with the process. */
@@ -58,13 +84,14 @@ export interface MinerRegistryOptions {
   readonly now: () => number;
   /** As the fleet takes it. */
   readonly monotonicNow: (() => number) | undefined;
-  readonly presentation: Omit<Presentation, "activePoolId">;
-  readonly recorderOf: (minerId: number) => Recorder;
-  readonly events: Events;
+  readonly presentation: Presentation;
+  readonly recorderOf: (minerId: number) => ReadingRecorder;
+  readonly events: MinerEvents;
+  /** Miners that may change at once with an event for each; when more change, subscribers read the list again. */
+  readonly singleEvents: number;
+  readonly power: PowerControl;
   readonly messages: Messages | null;
   notify(notification: NewNotification): void;
-  /** Hears of every good read before it is shown. */
-  observe(minerId: number, reading: Reading): void;
   readonly log: Logger;
 }
 
@@ -72,33 +99,31 @@ export interface MinerRegistryOptions {
 const firstDemoId = 1_900_000_001;
 /** Miners presented anew at once when something that all show has changed. */
 const presentedAtOnce = 500;
-/** Miners whose change at once is told for each; of more who listens had better read the list. */
-const toldOneByOne = eventLimits.lag / 2;
+const noLoop: LoopStatus = { heating: null, stoppedBy: null };
+
+export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
 
 /** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
 export class MinerRegistry {
   readonly fleet: Fleet;
   readonly jsonCache = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
   readonly #options: MinerRegistryOptions;
-  readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
-  /** Rigs that this program fails over, which the log was told of. */
-  readonly #failing = new Set<number>();
+  /** Of miners that belong to a loop. */
+  readonly #loopStatus = new Map<number, LoopStatus>();
   readonly #plugs: PlugOwners;
-  /** Rigs that the log was told cannot be reached. */
-  readonly #gone = new Set<number>();
-  /** Rigs whose login is missing or wrong, and as what that was told. */
-  readonly #loginTold = new Map<number, string>();
+  /** Rigs that Rigbridge fails on and has logged. */
+  readonly #failing = new Set<number>();
+  /** Rigs that were logged as unreachable. */
+  readonly #unreachable = new Set<number>();
+  /** Title of the notification about a rig's login, until the login is right. */
+  readonly #loginNotified = new Map<number, string>();
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
-    this.#presentation = {
-      ...options.presentation,
-      activePoolId: (id, { url, worker }, ordinal) => this.#storeOf(id).activePools.idOf(id, url, worker, ordinal),
-    };
     this.fleet = new Fleet({
       timeout: options.poll.timeout * 1000,
       now: options.now,
@@ -118,7 +143,7 @@ export class MinerRegistry {
   start(demo: readonly DemoMiner[]): void {
     this.#plugs.giveAll(present(this.#options.store.miners));
     for (const { minerId, title } of this.#options.store.notifications.list())
-      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginTold.set(minerId, title);
+      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginNotified.set(minerId, title);
     for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
@@ -135,27 +160,27 @@ export class MinerRegistry {
     return entry;
   }
 
-  /** The miner, if it is there for these eyes. */
-  seen(id: number, access: Access): Entry | undefined {
+  /** The miner, undefined if it does not exist or this access does not see it. */
+  visible(id: number, access: Access): Entry | undefined {
     const entry = this.#entries.get(id);
     return entry !== undefined && access.seesGroup(entry.facts.groupId) ? entry : undefined;
   }
 
-  /** Throws `not.found`, also for what these eyes may not see. */
+  /** Throws `not.found`, also if this access does not see the miner. */
   entryFor(id: number, access: Access): Entry {
-    const entry = this.seen(id, access);
+    const entry = this.visible(id, access);
     if (entry === undefined) throw notFound("miner", id);
     return entry;
   }
 
-  /** The miner that an action is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
-  steeredFor(id: number, access: Access): Entry {
+  /** The miner that a command is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
+  commandable(id: number, access: Access): Entry {
     if (access.all && this.#options.store.managedMiners.get(id)?.disabled === false && !this.#entries.has(id))
       throw new RigbridgeError("not.yet", notRunYet);
     return this.entryFor(id, access);
   }
 
-  /** Every miner that these eyes see. */
+  /** Every miner that this access sees. */
   *entriesFor(access: Access): Iterable<Entry> {
     for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
   }
@@ -168,10 +193,6 @@ export class MinerRegistry {
   idOfUid(uid: string): number | undefined {
     for (const { facts, rig } of this.#entries.values()) if (rig.state.uid === uid) return facts.id;
     return undefined;
-  }
-
-  isDemo(id: number): boolean {
-    return id >= firstDemoId;
   }
 
   /** Throws `address.known` when another miner has this address. */
@@ -198,6 +219,7 @@ export class MinerRegistry {
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
+    this.#loopStatus.delete(id);
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
@@ -208,13 +230,13 @@ export class MinerRegistry {
 
   /** Whether there are demo miners and no real one. */
   get isDemoOnly(): boolean {
-    for (const id of this.#entries.keys()) if (!this.isDemo(id)) return false;
+    for (const id of this.#entries.keys()) if (!isDemo(id)) return false;
     return this.#entries.size > 0;
   }
 
   /** Demo miners leave as if each was removed. */
   async removeDemos(): Promise<void> {
-    for (const id of [...this.#entries.keys()]) if (this.isDemo(id) && this.#entries.has(id)) await this.remove(id);
+    for (const id of [...this.#entries.keys()]) if (isDemo(id) && this.#entries.has(id)) await this.remove(id);
   }
 
   /** Groups, or who is in them, have changed. */
@@ -228,21 +250,20 @@ export class MinerRegistry {
     return sectionsOf(present(this.#options.store.groups), members);
   }
 
-  /** The groups as the list shows them to these eyes. */
+  /** The groups as the list shows them to this access. */
   sectionsFor(access: Access): GroupSection[] {
     return this.#shownSections(this.sections(), access);
   }
 
   /** The miners of a group and of those inside it; of 0, those in no group. */
   minersInGroup(id: number): number[] {
-    const found = (sections: readonly GroupSection[]): GroupSection[] =>
-      sections.flatMap((section) => (section.id === id ? [section] : found(section.groups)));
-    return found(this.sections()).flatMap(minersInSection);
+    for (const { group } of walkGroups(this.sections())) if (group.id === id) return minersInSections([group]);
+    return [];
   }
 
   #shownSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
-    const seen = seenSections(sections, access);
-    return this.#options.groups === "flat" ? flatSections(seen) : seen;
+    const visible = visibleSections(sections, access);
+    return this.#options.groups === "flat" ? flatSections(visible) : visible;
   }
 
   /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
@@ -250,16 +271,18 @@ export class MinerRegistry {
     return this.#presented(this.entry(id));
   }
 
-  /** What a miner shows beside its readings has changed. */
-  refresh(id: number): void {
+  /** Takes what a miner shows of its loop, null if it has none; `changed` is false when nothing but time has passed. */
+  setLoopStatus(id: number, status: LoopStatus | null, changed: boolean): void {
     const entry = this.#entries.get(id);
-    if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
+    if (status === null || entry === undefined) this.#loopStatus.delete(id);
+    else this.#loopStatus.set(id, status);
+    if (entry !== undefined && changed) this.#show(entry, true, this.#presented(entry));
   }
 
-  /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
+  /** Presents every miner again, some at a time: pools or coins have changed. */
   presentAll(): void {
     this.jsonCache.touch();
-    const asOne = this.#entries.size > toldOneByOne;
+    const asOne = this.#entries.size > this.#options.singleEvents;
     this.#allPresented = this.#allPresented.then(async () => {
       let presented = 0;
       for (const id of [...this.#entries.keys()]) {
@@ -275,8 +298,7 @@ export class MinerRegistry {
 
   /** The pool of a fresh list that has this Active ID. */
   poolById(minerId: number, poolId: number, pools: readonly PoolReading[]): PoolReading | undefined {
-    const numbers = ordinals(pools);
-    return pools.find((pool, index) => this.#presentation.activePoolId(minerId, pool, numbers[index] ?? 0) === poolId);
+    return pools[this.#poolIds(minerId, pools).indexOf(poolId)];
   }
 
   /** Throws `not.found`. */
@@ -337,8 +359,8 @@ export class MinerRegistry {
     this.fleet.remove(id);
     this.#entries.delete(id);
     this.#failing.delete(id);
-    this.#gone.delete(id);
-    this.#loginTold.delete(id);
+    this.#unreachable.delete(id);
+    this.#loginNotified.delete(id);
     this.#byAddress.delete(formatAddress(known.rig.declared.address));
   }
 
@@ -348,7 +370,7 @@ export class MinerRegistry {
     return {
       id: miner.id,
       named: miner.name !== null,
-      demo: this.isDemo(miner.id),
+      demo: isDemo(miner.id),
       name: miner.name ?? nameOf(rig.state.identity, description),
       // A group that the configuration file no longer declares is not there.
       groupId: group?.disabled === false ? miner.groupId : 0,
@@ -359,23 +381,50 @@ export class MinerRegistry {
   }
 
   #storeOf(id: number): Store {
-    return this.isDemo(id) ? this.#options.demoStore : this.#options.store;
+    return isDemo(id) ? this.#options.demoStore : this.#options.store;
   }
 
   /** `before`: the group that it stood in, null when it is new. */
   #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
-    const { id, groupId } = facts;
-    const json = this.jsonCache.put(id, shown, changed);
-    if (json !== null) this.#options.events.miner({ id, groupId, before, json });
+    const { id } = facts;
+    const { isNew, json } = this.jsonCache.put(id, shown, changed);
+    if (isNew) this.#options.events.miner(shown.miner, before, json);
   }
 
-  #presented({ facts, rig }: Entry): PresentedMiner {
+  /** Throws what Rigbridge fails on. */
+  #present({ facts, rig }: Entry): PresentedMiner {
+    const { id } = facts;
+    const { reading } = rig.state;
+    const extras = {
+      ...(this.#loopStatus.get(id) ?? noLoop),
+      energy: this.#options.recorderOf(id).energyOf(id),
+      poolIds: this.#poolIds(id, reading?.pools ?? []),
+      powerTarget: this.#options.power.control(id, { controls: currentControls(rig.state), reading }),
+    };
+    return presentMiner(facts, rig, extras, this.#options.presentation);
+  }
+
+  #presented(entry: Entry): PresentedMiner {
     try {
-      return presentMiner(facts, rig, this.#presentation);
+      return this.#present(entry);
     } catch (error) {
+      const { facts, rig } = entry;
       this.#logFailure(rig.id, error);
-      return presentFailed(facts, rig, this.#presentation);
+      const energy = this.#options.recorderOf(rig.id).energyOf(rig.id);
+      return presentFailed(facts, rig, { energy }, this.#options.presentation);
     }
+  }
+
+  /** Active IDs. Pools that are listed twice with one worker are distinguished by their order. */
+  #poolIds(minerId: number, pools: readonly PoolReading[]): number[] {
+    const { activePools } = this.#storeOf(minerId);
+    const counts = new Map<string, number>();
+    return pools.map(({ url, worker }) => {
+      const key = `${url}\n${worker}`;
+      const ordinal = counts.get(key) ?? 0;
+      counts.set(key, ordinal + 1);
+      return activePools.idOf(minerId, url, worker, ordinal);
+    });
   }
 
   /** Once, until a read of it can be shown again. */
@@ -404,12 +453,12 @@ export class MinerRegistry {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     const { reading, missed } = rig.state;
-    if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
-    if (missed === 0 && this.#gone.delete(rig.id))
+    if (reading !== null && missed === 0) this.#options.power.observe(rig.id, reading);
+    if (missed === 0 && this.#unreachable.delete(rig.id))
       this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
     if (reading !== null && missed === 0) this.#tellOfLogin(entry);
     const now = this.#recognised(entry);
-    this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
+    this.#show(now, changed || now !== entry, this.#present(now));
     this.#tellOfRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null) this.#failing.delete(rig.id);
@@ -421,7 +470,7 @@ export class MinerRegistry {
     if (state.records === before) return;
     const tell = (event: MinerEvent["event"], was: number | null, value: number | null): void => {
       if (was === null || value === null || value <= was) return;
-      this.#options.events.happened({ id: facts.id, uid: state.uid, event, value, before: was });
+      this.#options.events.minerEvent({ id: facts.id, uid: state.uid, event, value, before: was });
     };
     tell("best_share", before.bestShare, bestShare);
     tell("block_found", before.foundBlocks, foundBlocks);
@@ -450,7 +499,7 @@ export class MinerRegistry {
     const facts = this.#entries.get(rig.id)?.facts;
     const reason = rig.state.trouble?.message;
     if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason }, "a miner cannot be reached");
-    this.#gone.add(rig.id);
+    this.#unreachable.add(rig.id);
     if (rig.declared.offlineExpected) return;
     const { trouble } = rig.state;
     if (trouble !== null && trouble.quoted !== trouble.message)
@@ -464,12 +513,12 @@ export class MinerRegistry {
   #tellOfLogin({ facts, rig }: Entry): void {
     const trouble = loginTrouble(rig.state);
     if (trouble === null) {
-      this.#loginTold.delete(rig.id);
+      this.#loginNotified.delete(rig.id);
       return;
     }
     const { title, message } = trouble;
-    if (this.#loginTold.get(rig.id) === title) return;
-    this.#loginTold.set(rig.id, title);
+    if (this.#loginNotified.get(rig.id) === title) return;
+    this.#loginNotified.set(rig.id, title);
     if (facts.demo) return;
     this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
     this.#notify(rig, title, message);
@@ -483,7 +532,7 @@ export class MinerRegistry {
 
   #notify(rig: FleetRig, title: string, message: string): void {
     const minerName = this.#entries.get(rig.id)?.facts.name ?? "";
-    const minerId = this.isDemo(rig.id) ? null : rig.id;
+    const minerId = isDemo(rig.id) ? null : rig.id;
     this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
   }
 }

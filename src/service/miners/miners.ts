@@ -5,27 +5,28 @@ import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../..
 import { drivers } from "../../link/drivers/index.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import type { ReadShares } from "../users/read-shares.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { done } from "../replies.ts";
 import { findOwn, present } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
-import { groupFinder, minersInSection, sectionsWith } from "./groups.ts";
+import type { ReadShares } from "../users/read-shares.ts";
+import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
-import type { MinerRegistry } from "./miner-registry.ts";
+import { isDemo, type MinerRegistry } from "./miner-registry.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
-import { type Remarked, type Totals, totalsOf } from "./summary.ts";
+import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
-type MinerOperations = Pick<
+export type MinerOperations = Pick<
   MiningService,
   "listMiners" | "getMiner" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
 >;
 
 export interface MinerContext extends PlugContext {
+  readonly registry: MinerRegistry;
   readonly book: PoolBook;
   readonly accessBook: AccessBook;
   readonly format: Format;
-  readonly metaData: (remarked: Remarked) => MetaData;
+  readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly totals: (access: Access) => Totals;
   readonly shares: ReadShares;
   /** Whether the logins that makers give all their rigs are tried. */
@@ -81,7 +82,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     changeMiner: async ({ id, address, ...body }, caller) => {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
-      refuseDemo(registry, id);
+      refuseDemo(id);
       const known = findOwn(store.miners, id, "miner");
       const change = {
         ...(address === undefined ? {} : movedTo(address, known.address)),
@@ -96,14 +97,14 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     deleteMiner: async ({ id }, caller) => {
       const { facts } = registry.entryFor(id, accessBook.of(caller));
-      refuseDemo(registry, id);
+      refuseDemo(id);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
       await registry.remove(id);
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = registry.steeredFor(id, accessBook.of(caller));
+      const { rig } = registry.commandable(id, accessBook.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await registry.fleet.poll(rig);
       registry.entryFor(id, accessBook.of(caller));
@@ -115,7 +116,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
 /** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
 export function encodedMiners(context: MinerContext) {
   const { registry, accessBook, metaData, totals, shares } = context;
-  const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
+  const tail = (counts: NoticeCounts): string => `"metaData":${JSON.stringify(metaData(counts))}`;
   return {
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const access = accessBook.of(caller);
@@ -132,7 +133,7 @@ export function encodedMiners(context: MinerContext) {
     },
     one: (id: number, caller: Caller): Encoded | undefined => {
       const access = accessBook.of(caller);
-      if (registry.seen(id, access) === undefined) return undefined;
+      if (registry.visible(id, access) === undefined) return undefined;
       return registry.jsonCache.one(id, (figures) => tail(totalsOf([figures])), access);
     },
   };
@@ -161,7 +162,7 @@ function shownOf({ registry, totals }: MinerContext, access: Access, isShown: Fi
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
   const shown = sectionsWith(sections, isShown);
-  return { sections: shown, sums: totalsOf(registry.jsonCache.figures(shown.flatMap(minersInSection))) };
+  return { sections: shown, sums: totalsOf(registry.jsonCache.figures(minersInSections(shown))) };
 }
 
 function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
@@ -264,6 +265,6 @@ function checkAddress(registry: MinerRegistry, address: string, id: number | nul
   }
 }
 
-function refuseDemo(registry: MinerRegistry, id: number): void {
-  if (registry.isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
+function refuseDemo(id: number): void {
+  if (isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
 }

@@ -8,7 +8,7 @@ import { outletOf } from "../../link/plugs/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { present } from "../stored.ts";
 import type { Access } from "../users/access.ts";
-import type { MinerRegistry } from "./miner-registry.ts";
+import type { MinerFacts } from "./present-miner.ts";
 
 /** Which miner each plug belongs to: a plug cuts the power of one. */
 export class PlugOwners {
@@ -68,7 +68,7 @@ export class PlugOwners {
 
 export interface PlugContext {
   readonly store: Store;
-  readonly registry: MinerRegistry;
+  readonly registry: { visible(id: number, access: Access): { readonly facts: MinerFacts } | undefined };
   /** Whether there is a place where plugs speak by messages. */
   readonly hasMessages: boolean;
   /** What the configuration says of topics. */
@@ -106,7 +106,7 @@ export function checkOwner(
   for (const other of present(store.miners)) {
     if (other.supply === null || other.id === id) continue;
     const outlet = outletOf(other.supply);
-    const sees = registry.seen(other.id, access);
+    const sees = registry.visible(other.id, access);
     if (outlet.id === wanted.id) {
       const whose = sees === undefined ? "another miner" : `miner ${other.id} (${sees.facts.name})`;
       throw new RigbridgeError("address.known", `${wanted.name} belongs to ${whose} already`);

@@ -40,7 +40,6 @@ export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #currency: string;
-  readonly #changed: () => void;
   /** By short name in capitals; made anew when a coin has changed, because every read of a rig looks here. */
   #coins: ReadonlyMap<string, Coin>;
   /** Short names in capitals. */
@@ -49,17 +48,10 @@ export class Coins implements CoinOperations {
   readonly #algorithms = new Map<string, AlgorithmFacts>();
   readonly #listed: { id: string; name: string }[] = [];
 
-  /** `changed` is called when a coin's worth has. */
-  constructor(
-    store: Store,
-    config: Pick<Config, "algorithms" | "coins" | "display">,
-    now: () => number,
-    changed: () => void,
-  ) {
+  constructor(store: Store, config: Pick<Config, "algorithms" | "coins" | "display">, now: () => number) {
     this.#store = store;
     this.#now = now;
     this.#currency = config.display.currency;
-    this.#changed = changed;
     for (const { id, name, unit, difficulty, aliases } of algorithms) {
       this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
     }
@@ -114,7 +106,6 @@ export class Coins implements CoinOperations {
       await this.#store.coins.add({ shortName, name, algorithm: facts?.id ?? algorithm, coinClass, ...worth });
     }
     this.#coins = this.#allCoins();
-    this.#changed();
     const profitability =
       worth.profit === null ? `${worth.profitUsd} USD per MH/s and day` : `${worth.profit} BTC per MH/s and day`;
     return done(
@@ -137,7 +128,6 @@ export class Coins implements CoinOperations {
       throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
     if (stored !== undefined) await this.#store.coins.remove(stored.id);
     this.#coins = this.#allCoins();
-    this.#changed();
     return done(`${coin.displayName} removed`);
   };
 

@@ -28,18 +28,15 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
-  readonly #changed: () => void;
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
   #byHost: Index = new Map();
 
-  /** `changed` is called when a pool's coin or name may be another. */
-  constructor(store: Store, coins: Coins, accessBook: AccessBook, changed: () => void) {
+  constructor(store: Store, coins: Coins, accessBook: AccessBook) {
     this.#store = store;
     this.#coins = coins;
     this.#accessBook = accessBook;
-    this.#changed = changed;
     this.#index();
   }
 
@@ -128,7 +125,6 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     const saved =
       known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
     this.#index();
-    this.#changed();
     return this.#shown(saved);
   };
 
@@ -145,7 +141,6 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     await this.#store.pools.remove(id);
     await forgetFor(this.#store, "pools", id);
     this.#index();
-    this.#changed();
     return done(`Pool ${pool.description || pool.url} removed`);
   };
 

@@ -4,7 +4,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { NewNotification, Store, StoredCommand } from "../../store/index.ts";
 import { paced } from "../commands/run-paced.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
 import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } from "./loop-rig.ts";
 import { isMining } from "./power-ladder.ts";
@@ -16,7 +16,7 @@ export interface LoopContext {
   readonly power: PowerTargets;
   /** Epoch ms. */
   readonly now: () => number;
-  readonly act: MiningService["minerAction"];
+  readonly runOnRig: MiningService["minerAction"];
   readonly notify: (notification: NewNotification) => void;
   /** What topics are heard at; null where there is nothing. */
   readonly messages: Messages | null;
@@ -49,7 +49,7 @@ export class LoopRigs {
   }
 
   /** Takes in every command, whoever gives it, as it moves. */
-  heard(command: StoredCommand): void {
+  onCommand(command: StoredCommand): void {
     const word = wordOf(command);
     const { minerId, id } = command;
     if (word?.open) this.#open.set(minerId, id);
@@ -155,7 +155,7 @@ export class LoopRigs {
   #say(message: string | null, kind: string, loop: string, { id, name: minerName }: Entry["facts"]): void {
     const key = `${id} ${kind}`;
     if (message !== null && !this.#told.has(key)) {
-      const minerId = this.#context.registry.isDemo(id) ? null : id;
+      const minerId = isDemo(id) ? null : id;
       this.#context.notify({ minerId, minerName, title: loop, source: "System", message, isWarning: true });
     }
     if (message === null) this.#told.delete(key);
@@ -166,7 +166,7 @@ export class LoopRigs {
     const { id, name } = facts;
     try {
       const action = { action: "set", property: "power_target", value: String(value) } as const;
-      await this.#context.act({ id, ...action }, { actor: actorFor(loop) });
+      await this.#context.runOnRig({ id, ...action }, { actor: actorFor(loop) });
       this.#failures.delete(id);
       this.#say(null, "refuses", loop, facts);
     } catch (error) {

@@ -1,9 +1,10 @@
 import type { FollowSettings, HeatingSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Heating as ShownHeating } from "../../contract/resources.ts";
 import type { StoredCommand } from "../../store/index.ts";
-import type { Action } from "../commands/actions.ts";
+import type { Action, ActionLoops } from "../commands/actions.ts";
 import type { Entry } from "../miners/miner-registry.ts";
+import type { LoopStatus } from "../miners/present-miner.ts";
+import { withInnerGroups } from "../nested-groups.ts";
 import { present } from "../stored.ts";
 import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
@@ -30,12 +31,8 @@ type Loop = Heating | Follow;
 /** ms between two turns. */
 const turnEvery = 5_000;
 
-/** Whether an action says something to a loop, and nothing to a rig. */
-export const isForLoop = (action: Action["action"]): boolean =>
-  action === "set_room_temperature" || action === "set_target_temperature" || action === "set_surplus";
-
 /** Everything that steers the power of rigs by itself. A rig belongs to one loop: the first that names it. */
-export class Loops {
+export class Loops implements ActionLoops {
   readonly #options: LoopsOptions;
   readonly #rigs: LoopRigs;
   readonly #closing = new AbortController();
@@ -43,9 +40,8 @@ export class Loops {
   readonly #turning = new Map<Loop, Promise<void>>();
   #members: ReadonlyMap<Loop, readonly Entry[]> = new Map();
   #loopOf: ReadonlyMap<number, Loop> = new Map();
-  readonly #shown = new Map<Loop, string>();
-  /** Which loop each miner was last shown to be stopped by. */
-  readonly #stopped = new Map<number, string | null>();
+  /** What each miner shows of its loop, without times. */
+  readonly #shown = new Map<number, string>();
   #stop: () => void = () => undefined;
 
   constructor(options: LoopsOptions) {
@@ -72,30 +68,10 @@ export class Loops {
     await Promise.all(this.#all.map((loop) => this.#turning.get(loop) ?? this.#turn(loop)));
   }
 
-  heard(command: StoredCommand): void {
-    this.#rigs.heard(command);
+  onCommand(command: StoredCommand): void {
+    this.#rigs.onCommand(command);
     const loop = this.#loopOf.get(command.minerId);
     if (loop !== undefined) this.#show(loop);
-  }
-
-  /** The room that a miner heats, for its presentation. */
-  heatingOf(minerId: number): ShownHeating | null {
-    const loop = this.#loopOf.get(minerId);
-    if (!(loop instanceof Heating)) return null;
-    const entry = this.#members.get(loop)?.find(({ facts }) => facts.id === minerId);
-    return { ...loop.shown, held: entry !== undefined && loop.holdsOff(entry) };
-  }
-
-  /** The loop that has stopped a miner, as people call it. */
-  stoppedBy(minerId: number): string | null {
-    const loop = this.#loopOf.get(minerId);
-    return loop !== undefined && this.#rigs.isStoppedByLoop(minerId) ? loop.settings.name : null;
-  }
-
-  /** What its loop spares a rig, before what is said for all. */
-  rulesOf(minerId: number): Partial<PowerRules> {
-    const { minOn, minOff } = this.#loopOf.get(minerId)?.settings ?? {};
-    return { ...(minOn === undefined ? {} : { minOn }), ...(minOff === undefined ? {} : { minOff }) };
   }
 
   /**
@@ -155,8 +131,14 @@ export class Loops {
       for (const { facts } of named) loopOf.set(facts.id, loop);
       members.set(loop, named);
     }
+    for (const id of this.#loopOf.keys()) {
+      if (loopOf.has(id)) continue;
+      this.#options.registry.setLoopStatus(id, null, true);
+      this.#shown.delete(id);
+    }
     this.#members = members;
     this.#loopOf = loopOf;
+    this.#options.power.setLoopRules(new Map([...loopOf].map(([id, { settings }]) => [id, rulesIn(settings)])));
   }
 
   #named(loop: Loop): Entry[] {
@@ -168,32 +150,39 @@ export class Loops {
 
   #inGroup(name: string, entries: readonly Entry[]): Entry[] {
     const groups = present(this.#options.store.groups);
-    const ids = new Set(groups.flatMap((group) => (group.owner === "file" && group.name === name ? [group.id] : [])));
-    for (let size = 0; size !== ids.size; ) {
-      size = ids.size;
-      for (const { id, parentId } of groups) if (ids.has(parentId)) ids.add(id);
-    }
+    const named = groups.filter((group) => group.owner === "file" && group.name === name);
+    const ids = withInnerGroups(
+      named.map(({ id }) => id),
+      groups,
+    );
     return entries.filter(({ facts }) => ids.has(facts.groupId));
   }
 
-  /** Presents its miners anew when what they show of it is another; passing time alone is no change. */
+  /** Passes on what its miners show of it; passing time alone is no change. */
   #show(loop: Loop): void {
-    for (const { facts } of this.#members.get(loop) ?? []) {
-      const by = this.stoppedBy(facts.id);
-      if ((this.#stopped.get(facts.id) ?? null) === by) continue;
-      this.#stopped.set(facts.id, by);
-      this.#options.registry.refresh(facts.id);
-    }
-    if (!(loop instanceof Heating)) return;
-    const { target, room, demand } = loop.shown;
     const members = this.#members.get(loop) ?? [];
-    const held = members.map((entry) => [entry.facts.id, loop.holdsOff(entry)]);
-    const shown = JSON.stringify([target, room, demand, held]);
-    if (this.#shown.get(loop) === shown) return;
-    this.#shown.set(loop, shown);
-    for (const { facts } of members) this.#options.registry.refresh(facts.id);
+    const heating = loop instanceof Heating ? loop.shown : null;
+    for (const entry of members) {
+      const { id } = entry.facts;
+      const status = {
+        heating: heating && { ...heating, held: loop instanceof Heating && loop.holdsOff(entry) },
+        stoppedBy: this.#rigs.isStoppedByLoop(id) ? loop.settings.name : null,
+      };
+      const shown = withoutTime(status);
+      this.#options.registry.setLoopStatus(id, status, (this.#shown.get(id) ?? nothingShown) !== shown);
+      this.#shown.set(id, shown);
+    }
   }
 }
+
+const withoutTime = ({ heating, stoppedBy }: LoopStatus): string =>
+  JSON.stringify([heating && { ...heating, at: null }, stoppedBy]);
+const nothingShown = withoutTime({ heating: null, stoppedBy: null });
+
+const rulesIn = ({ minOn, minOff }: Loop["settings"]): Partial<PowerRules> => ({
+  ...(minOn === undefined ? {} : { minOn }),
+  ...(minOff === undefined ? {} : { minOff }),
+});
 
 const isCalled = ({ facts, rig }: Entry, name: string): boolean =>
   facts.name === name || rig.state.uid === name || rig.declared.uid === name;

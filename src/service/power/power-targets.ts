@@ -3,8 +3,10 @@ import type { Control, ControlKey, ControlValue } from "../../contract/readings.
 import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
+import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
 import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
+import type { PowerControl } from "../miners/miner-registry.ts";
 import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
 
 /** What a rig is spared when its power follows something; s. */
@@ -30,7 +32,8 @@ export interface PowerTargetOptions {
   readonly memoriesOf: (minerId: number) => PowerMemories;
   /** Epoch ms. */
   readonly now: () => number;
-  readonly rulesOf: (minerId: number) => PowerRules;
+  /** `ofLoop`: what the miner's loop says, before what holds for all. */
+  readonly rulesOf: (minerId: number, ofLoop: Partial<PowerRules>) => PowerRules;
   /** W, as the owner says it; null where nobody does. */
   readonly nameplateOf: (minerId: number) => number | null;
 }
@@ -52,11 +55,17 @@ const kept: readonly ControlKey[] = ["mode", "power_limit", "throttle"];
  * The power of each rig as one number: what it can be held to, what it has to be told for that, and whether it may be
  * told now. Also what it worked at before a stop, and what it was seen to draw.
  */
-export class PowerTargets {
+export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
+  #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
 
   constructor(options: PowerTargetOptions) {
     this.#options = options;
+  }
+
+  /** Takes the rules that loops have for their miners. */
+  setLoopRules(rules: ReadonlyMap<number, Partial<PowerRules>>): void {
+    this.#loopRules = rules;
   }
 
   /** null while nothing is known of how the rig's power could be held. */
@@ -121,8 +130,8 @@ export class PowerTargets {
 
   /** Whether the rig may be held to so many watts now, by what `minOn`, `minOff` and `changesPerHour` say. */
   permission(minerId: number, reading: Reading, watts: number): Permission {
-    const { now, rulesOf } = this.#options;
-    const { minOn, minOff, changesPerHour } = rulesOf(minerId);
+    const { now } = this.#options;
+    const { minOn, minOff, changesPerHour } = this.#rulesOf(minerId);
     const { startedAt, stoppedAt, changes } = this.#memory(minerId);
     const mining = miningOf(reading);
     const ladder = ladderOf({ controls: reading.controls, mining }, this.#known(minerId));
@@ -153,15 +162,19 @@ export class PowerTargets {
 
   /** When those of the last hour were made, epoch ms, and how many there may be. */
   changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
-    const { now, rulesOf } = this.#options;
+    const { now } = this.#options;
     const made = this.#memory(minerId).changes.filter((at) => at > now() - hour);
-    return { made, atMost: rulesOf(minerId).changesPerHour };
+    return { made, atMost: this.#rulesOf(minerId).changesPerHour };
   }
 
   /** Until a rig was seen at work, what the owner says that it draws has to do. */
   #known(minerId: number): PowerKnowledge {
     const { full, modes } = this.#memory(minerId);
     return { full: full ?? this.#options.nameplateOf(minerId), modes };
+  }
+
+  #rulesOf(minerId: number): PowerRules {
+    return this.#options.rulesOf(minerId, this.#loopRules.get(minerId) ?? {});
   }
 
   #memory(minerId: number): PowerMemory {

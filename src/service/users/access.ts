@@ -3,6 +3,8 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Store, Stored, StoredUser } from "../../store/index.ts";
+import { withInnerGroups } from "../nested-groups.ts";
+import { present } from "../stored.ts";
 
 /** What somebody may see and do. A filter, not a proof: who has the service's own key may look through anyone's eyes. */
 export interface Access {
@@ -71,7 +73,7 @@ export class AccessBook {
   }
 
   #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {
-    const seen = groups === null ? null : this.#withInner(groups);
+    const seen = groups === null ? null : withInnerGroups(groups, present(this.#store.groups));
     const seenPools = pools === null ? null : new Set(pools);
     return {
       privilege,
@@ -79,16 +81,6 @@ export class AccessBook {
       seesGroup: (groupId) => seen === null || seen.has(groupId),
       seesPool: (poolId) => seenPools === null || seenPools.has(poolId),
     };
-  }
-
-  #withInner(groups: readonly number[]): ReadonlySet<number> {
-    const all = this.#store.groups.all().filter(({ disabled }) => !disabled);
-    const seen = new Set(groups);
-    for (let size = 0; size !== seen.size; ) {
-      size = seen.size;
-      for (const { id, parentId } of all) if (seen.has(parentId)) seen.add(id);
-    }
-    return seen;
   }
 }
 
