@@ -32,7 +32,7 @@ import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { AccessBook } from "./users/access.ts";
 import { accessCheck, guarded } from "./users/guard.ts";
 import { ReadShares } from "./users/read-shares.ts";
-import { keyHolders, namedCaller } from "./users/users.ts";
+import { keyHolders, withUserName } from "./users/users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { formatAddress, parseAddress } from "../link/address.ts";
@@ -107,7 +107,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   loops.start();
   const checkAccess = accessCheck(accessBook);
   return {
-    ...guarded(calls, accessBook, checkAccess, namedCaller(store)),
+    ...guarded(calls, accessBook, checkAccess, withUserName(store)),
     checkAccess,
     watchEvents: (input, caller, signal) => {
       accessBook.check("watchEvents", caller);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Follower } from "../../src/service/power/follow-law.ts";
-import { cool, demandOf, heat } from "../../src/service/power/heating-law.ts";
+import { demandOf, heat, stopHeating } from "../../src/service/power/heating-law.ts";
 import { settingOf } from "../../src/service/power/loop-rig.ts";
 import { stoppedClock } from "../clock.ts";
 import { breaches, type Making, PureRig } from "./power-rigs.ts";
@@ -72,7 +72,7 @@ describe("heating", () => {
     const { rigs } = await warm([fine, plain]);
     expect(heat(followers(rigs), 1)).toEqual([]);
     const cold = followers(rigsOf(stoppedClock().now, [fine, plain]));
-    expect(cool(cold)).toEqual([]);
+    expect(stopHeating(cold)).toEqual([]);
   });
 
   test("leaves alone who may not be told, and counts what it gives", async () => {
@@ -80,14 +80,14 @@ describe("heating", () => {
     const [first, second] = followers(rigs);
     if (first === undefined || second === undefined) throw new Error("two rigs");
     expect(heat([{ ...first, free: false }, second], 0.75)).toEqual([{ id: 2, watts: 500 }]);
-    expect(cool([{ ...first, free: false }, second])).toEqual([{ id: 2, watts: 0 }]);
+    expect(stopHeating([{ ...first, free: false }, second])).toEqual([{ id: 2, watts: 0 }]);
   });
 
   test("holds what cannot be stopped to its least", async () => {
     const { rigs } = await warm([fine]);
     const [rig] = followers(rigs);
     if (rig === undefined) throw new Error("one rig");
-    expect(cool([{ ...rig, ladder: { ...rig.ladder, stops: false } }])).toEqual([{ id: 1, watts: 300 }]);
+    expect(stopHeating([{ ...rig, ladder: { ...rig.ladder, stops: false } }])).toEqual([{ id: 1, watts: 300 }]);
   });
 
   const mixed: readonly Making[] = [

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shareOf, within } from "../../src/service/power/follow.ts";
-import { type Follower, mayRise, rest, share } from "../../src/service/power/follow-law.ts";
+import { type Follower, mayRise, share, stopFollowing } from "../../src/service/power/follow-law.ts";
 import { highestWithin, settingOf } from "../../src/service/power/loop-rig.ts";
 import { stoppedClock } from "../clock.ts";
 import { breaches, type Making, PureRig } from "./power-rigs.ts";
@@ -44,7 +44,7 @@ describe("the share of a surplus", () => {
     expect(share(followers(rigs), { now: 100, steady: 100 })).toEqual([]);
     clock.pass(300);
     expect(share(followers(rigs), { now: 100, steady: 100 })).toEqual([{ id: 1, watts: 0 }]);
-    expect(rest(followers(rigs))).toEqual([{ id: 1, watts: 0 }]);
+    expect(stopFollowing(followers(rigs))).toEqual([{ id: 1, watts: 0 }]);
   });
 
   test("leaves to the others what a rig draws that may not be told now", async () => {

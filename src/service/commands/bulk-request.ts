@@ -11,11 +11,11 @@ import type { Action } from "./actions.ts";
 type Body = Input<"startBulkAction">;
 
 /** What is wrong: what can be named, and how many more. */
-interface Wrong {
+interface Mistakes {
   readonly named: readonly Mistake[];
   readonly more: number;
 }
-const nothing: Wrong = { named: [], more: 0 };
+const noMistakes: Mistakes = { named: [], more: 0 };
 
 /** What is asked for, and of which miners, each once. Throws `input.invalid` with all that is wrong. */
 export function bulkRequest(
@@ -25,24 +25,24 @@ export function bulkRequest(
   access: Access,
 ): { readonly action: Action; readonly minerIds: readonly number[] } {
   const { action, mistakes } = bulkAction(body);
-  const { minerIds, wrong } = targets(body, registry, store, access);
-  if (action === null || wrong.named.length > 0) throw invalidAll([...mistakes, ...wrong.named], wrong.more);
+  const { minerIds, mistaken } = targetsOf(body, registry, store, access);
+  if (action === null || mistaken.named.length > 0) throw invalidAll([...mistakes, ...mistaken.named], mistaken.more);
   return { action: withReboot(action, body.orReboot === true), minerIds: [...new Set(minerIds)] };
 }
 
-interface KeptAction {
+interface StoredAction {
   readonly action: string;
   readonly parameters: Body["parameters"];
 }
 
 /** An action as the store keeps it: what it takes beside its parameters stands among them. */
-export const actionToKeep = ({ action, parameters, orReboot }: Body): KeptAction => ({
+export const actionToStore = ({ action, parameters, orReboot }: Body): StoredAction => ({
   action,
   parameters: orReboot ? { ...parameters, orReboot } : parameters,
 });
 
 /** The action that the store has kept. Throws `input.invalid` when this version does not take it. */
-export function keptAction({ action: name, parameters: { orReboot, ...parameters } }: KeptAction): Action {
+export function storedAction({ action: name, parameters: { orReboot, ...parameters } }: StoredAction): Action {
   const { action, mistakes } = bulkAction({ action: name, parameters });
   if (action === null) throw invalidAll(mistakes);
   return withReboot(action, orReboot === true);
@@ -50,25 +50,25 @@ export function keptAction({ action: name, parameters: { orReboot, ...parameters
 
 const withReboot = (action: Action, orReboot: boolean): Action => (orReboot ? { ...action, orReboot } : action);
 
-function targets(
+function targetsOf(
   { miners, groups }: Body,
   registry: MinerRegistry,
   store: Store,
   access: Access,
-): { readonly minerIds: readonly number[]; readonly wrong: Wrong } {
+): { readonly minerIds: readonly number[]; readonly mistaken: Mistakes } {
   if (miners !== undefined) {
-    const isThere = (id: number) => registry.visible(id, access) !== undefined || isDisabled(id, store, access);
-    return { minerIds: miners, wrong: missing("miners", "miner", miners, isThere) };
+    const exists = (id: number) => registry.visible(id, access) !== undefined || isDisabled(id, store, access);
+    return { minerIds: miners, mistaken: missing("miners", "miner", miners, exists) };
   }
   if (groups !== undefined) {
-    const { ids, wrong: absent } = groupIds(groups, store, access);
+    const { ids, mistaken: absent } = groupIds(groups, store, access);
     const sections = new Map(Array.from(walkGroups(registry.sections()), ({ group }) => [group.id, group]));
     const minerIds = minersInSections([...ids].flatMap((id) => sections.get(id) ?? []));
     const empty = absent.named.length === 0 && minerIds.length === 0;
-    return { minerIds, wrong: empty ? wrongly("groups", "there is no miner in them") : absent };
+    return { minerIds, mistaken: empty ? oneMistake("groups", "there is no miner in them") : absent };
   }
   const minerIds = Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
-  return { minerIds, wrong: minerIds.length === 0 ? wrongly("all", "there is no miner") : nothing };
+  return { minerIds, mistaken: minerIds.length === 0 ? oneMistake("all", "there is no miner") : noMistakes };
 }
 
 /** The groups that are named, each once. Those of one name are told apart by their ids only. */
@@ -79,17 +79,17 @@ function groupIds(groups: readonly (number | string)[], store: Store, access: Ac
   const find = groupFinder(store.groups, access);
   for (const [index, group] of groups.entries()) {
     const path = `groups[${index}]`;
-    const id = group === 0 && !access.seesGroup(0) ? noGroup(path) : orMistake(() => find(group, path));
+    const id = group === 0 && !access.seesGroup(0) ? noGroup(path) : idOrMistake(() => find(group, path));
     if (typeof id === "number") ids.add(id);
     else if (named.length < namedMistakes) named.push(id);
     else more += 1;
   }
-  return { ids, wrong: { named, more } };
+  return { ids, mistaken: { named, more } };
 }
 
 const noGroup = (path: string): Mistake => ({ path, message: "there is no group 0" });
 
-function orMistake(find: () => number): number | Mistake {
+function idOrMistake(find: () => number): number | Mistake {
   try {
     return find();
   } catch (error) {
@@ -99,7 +99,7 @@ function orMistake(find: () => number): number | Mistake {
   }
 }
 
-const wrongly = (path: string, message: string): Wrong => ({ named: [{ path, message }], more: 0 });
+const oneMistake = (path: string, message: string): Mistakes => ({ named: [{ path, message }], more: 0 });
 
 /** The configuration file does not declare it any more: it fails by itself, and holds up nothing. */
 export function isDisabled(id: number, { miners }: Store, access: Access): boolean {
@@ -108,8 +108,8 @@ export function isDisabled(id: number, { miners }: Store, access: Access): boole
 }
 
 /** Put into words as far as they are named: there may be 100,000. */
-function missing(path: string, what: string, ids: readonly number[], isThere: (id: number) => boolean): Wrong {
-  const absent = ids.flatMap((id, index) => (isThere(id) ? [] : [index]));
+function missing(path: string, what: string, ids: readonly number[], exists: (id: number) => boolean): Mistakes {
+  const absent = ids.flatMap((id, index) => (exists(id) ? [] : [index]));
   const named = absent
     .slice(0, namedMistakes)
     .map((index) => ({ path: `${path}[${index}]`, message: `there is no ${what} ${ids[index]}` }));

@@ -1,4 +1,4 @@
-import { setImmediate as others, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as yieldToOthers } from "node:timers/promises";
 import type { Logger } from "pino";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { BulkAction, BulkJob } from "../../contract/resources.ts";
@@ -9,9 +9,9 @@ import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { type Action, type ActionLoops, commandSpec, isForLoop, type RunOnLoop, type StepsOf } from "./actions.ts";
-import { actionToKeep, bulkRequest, isDisabled, keptAction } from "./bulk-request.ts";
-import { type BegunCommand, type CommandExecutor, steerable } from "./command-executor.ts";
-import { paced } from "./run-paced.ts";
+import { actionToStore, bulkRequest, isDisabled, storedAction } from "./bulk-request.ts";
+import { type BegunCommand, type CommandExecutor, requireReading } from "./command-executor.ts";
+import { runPaced } from "./run-paced.ts";
 import { rehearse, type Step } from "./steps.ts";
 
 type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
@@ -41,15 +41,15 @@ interface Job {
 }
 
 /** Jobs at once: in all, of one user, and kept for who is no user, as the owner with the service's own key. */
-const jobsAtMost = 20;
-const jobsOfUser = 5;
-const jobsKept = 4;
+const mostJobs = 20;
+const mostJobsOfUser = 5;
+const jobsReserved = 4;
 /** Miners judged at once by a dry run. */
-const judgedAtOnce = 1_000;
+const rehearsedAtOnce = 1_000;
 /** ms until a store that could not be written is tried again. */
-const storePause = 5_000;
+const storeRetryMs = 5_000;
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+const wait = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /**
@@ -76,19 +76,20 @@ export class BulkActions implements BulkOperations {
     this.#context.shares.take(caller, minerIds.length * costs.result);
     const stepsFor = stepsOf(action, access);
     const { parallel, delay, dryRun } = body;
-    const asked = { actor: caller.actor, userId: caller.userId ?? null, ...actionToKeep(body) };
-    const wanted = { ...asked, parallel, delay, dryRun };
+    const request = { actor: caller.actor, userId: caller.userId ?? null, ...actionToStore(body) };
+    const newJob = { ...request, parallel, delay, dryRun };
     if (dryRun)
       return {
-        id: (await store.bulkActions.add(wanted, await this.#judged(minerIds, { action, stepsOf: stepsFor }, access)))
-          .id,
+        id: (
+          await store.bulkActions.add(newJob, await this.#rehearseAll(minerIds, { action, stepsOf: stepsFor }, access))
+        ).id,
       };
-    this.#checkRoom(caller);
+    this.#checkCapacity(caller);
     const starting = { ...caller };
     this.#starting.add(starting);
     try {
       const queued = minerIds.map((minerId): BulkResult => ({ minerId, state: "queued", message: "" }));
-      const job = await store.bulkActions.add(wanted, queued);
+      const job = await store.bulkActions.add(newJob, queued);
       this.#start(job, { action, stepsOf: stepsFor, caller }, minerIds);
       return { id: job.id };
     } finally {
@@ -125,7 +126,7 @@ export class BulkActions implements BulkOperations {
       const caller = { actor: job.actor, userId: job.userId ?? undefined };
       try {
         accessBook.check("startBulkAction", caller);
-        const action = keptAction(job);
+        const action = storedAction(job);
         const stepsFor = stepsOf(action, accessBook.of(caller));
         this.#start(job, { action, stepsOf: stepsFor, caller }, await store.bulkActions.queued(job.id));
       } catch (error) {
@@ -143,14 +144,14 @@ export class BulkActions implements BulkOperations {
   }
 
   /** Nobody's jobs keep the owner's from starting. Throws `too.many`. */
-  #checkRoom({ userId }: Caller): void {
+  #checkCapacity({ userId }: Caller): void {
     const running = [...[...this.#jobs.values()].map(({ caller }) => caller), ...this.#starting];
     const ofUsers = running.filter((each) => each.userId !== undefined);
     const own = ofUsers.filter((each) => each.userId === userId);
-    if (running.length >= jobsAtMost) throw noRoom(`${jobsAtMost} bulk actions`);
+    if (running.length >= mostJobs) throw noCapacity(`${mostJobs} bulk actions`);
     if (userId === undefined) return;
-    if (own.length >= jobsOfUser) throw noRoom(`${jobsOfUser} bulk actions of this user`);
-    if (ofUsers.length >= jobsAtMost - jobsKept) throw noRoom(`${jobsAtMost - jobsKept} bulk actions of users`);
+    if (own.length >= mostJobsOfUser) throw noCapacity(`${mostJobsOfUser} bulk actions of this user`);
+    if (ofUsers.length >= mostJobs - jobsReserved) throw noCapacity(`${mostJobs - jobsReserved} bulk actions of users`);
   }
 
   /** Throws `not.found`, also for another user's job. */
@@ -176,9 +177,9 @@ export class BulkActions implements BulkOperations {
     const job = { id, ...what, stop: new AbortController(), open: [] };
     if (this.#closing.signal.aborted) job.stop.abort();
     this.#jobs.set(id, job);
-    const pace = { parallel, delay: delay * 1000, signal: job.stop.signal, pause };
-    const ended = paced(minerIds, pace, (minerId) => this.#take(job, minerId)).then(() => this.#finish(job));
-    const settled = ended.catch(this.#lost(job)).finally(() => this.#running.delete(settled));
+    const pacing = { parallel, delayMs: delay * 1000, signal: job.stop.signal, wait };
+    const ended = runPaced(minerIds, pacing, (minerId) => this.#process(job, minerId)).then(() => this.#finish(job));
+    const settled = ended.catch(this.#logLost(job)).finally(() => this.#running.delete(settled));
     this.#running.add(settled);
   }
 
@@ -186,29 +187,29 @@ export class BulkActions implements BulkOperations {
     await Promise.all(open);
     stop.abort();
     try {
-      if (!this.#closing.signal.aborted) await this.#written(() => this.#context.store.bulkActions.finish(id));
+      if (!this.#closing.signal.aborted) await this.#stored(() => this.#context.store.bulkActions.finish(id));
     } finally {
       this.#jobs.delete(id);
     }
   }
 
-  readonly #lost =
+  readonly #logLost =
     ({ id }: Job) =>
     (error: unknown): void =>
       this.#context.log.error({ err: error, bulkAction: id }, "a bulk action could not be written down");
 
   /** One miner's turn; never rejects. */
-  async #take(job: Job, minerId: number): Promise<void> {
+  async #process(job: Job, minerId: number): Promise<void> {
     const { bulkActions } = this.#context.store;
     try {
       const access = this.#access(job.caller);
-      if (typeof access === "string") await this.#written(() => this.#cancel(job.id, access));
-      else if (await this.#written(() => bulkActions.claim(job.id, minerId))) {
-        const result = await this.#tell(job, minerId, access);
-        if (result !== null) await this.#written(() => bulkActions.end(job.id, result));
+      if (typeof access === "string") await this.#stored(() => this.#cancel(job.id, access));
+      else if (await this.#stored(() => bulkActions.claim(job.id, minerId))) {
+        const result = await this.#send(job, minerId, access);
+        if (result !== null) await this.#stored(() => bulkActions.end(job.id, result));
       }
     } catch (error) {
-      this.#lost(job)(error);
+      this.#logLost(job)(error);
     }
   }
 
@@ -224,19 +225,19 @@ export class BulkActions implements BulkOperations {
   }
 
   /** Resolves with null when the rig has taken a restart, of whose end the job hears later. */
-  async #tell(job: Job, minerId: number, access: Access): Promise<BulkResult | null> {
-    const { id, action: asked, stepsOf, caller } = job;
+  async #send(job: Job, minerId: number, access: Access): Promise<BulkResult | null> {
+    const { id, action: request, stepsOf, caller } = job;
     const { registry, executor, store } = this.#context;
     const entry = registry.visible(minerId, access);
     if (entry === undefined) return { minerId, state: "failed", message: this.#absence(minerId, access) };
-    if (isForLoop(asked.action))
-      return this.#tellLoop(minerId, () => this.#context.runOnLoop(entry, asked, caller, access));
-    const row = await this.#written(() => executor.enqueue(commandSpec(entry, asked), caller));
-    await this.#written(() => store.bulkActions.bind(id, minerId, row.id));
+    if (isForLoop(request.action))
+      return this.#sendToLoop(minerId, () => this.#context.runOnLoop(entry, request, caller, access));
+    const row = await this.#stored(() => executor.enqueue(commandSpec(entry, request), caller));
+    await this.#stored(() => store.bulkActions.bind(id, minerId, row.id));
     const command = executor.send(entry.rig, row, stepsOf(minerId));
     const message = await command.taken.catch(messageOf);
     if (command.state === "sent") {
-      job.open.push(this.#hear(job, minerId, command));
+      job.open.push(this.#awaitEnd(job, minerId, command));
       return null;
     }
     // Cut before a byte left: the next run tells it.
@@ -245,20 +246,18 @@ export class BulkActions implements BulkOperations {
     return { minerId, state: command.state, message };
   }
 
-  async #hear(job: Job, minerId: number, command: BegunCommand): Promise<void> {
+  async #awaitEnd(job: Job, minerId: number, command: BegunCommand): Promise<void> {
     try {
       const message = await command.ended.catch(messageOf);
-      await this.#written(() =>
-        this.#context.store.bulkActions.end(job.id, { minerId, state: command.state, message }),
-      );
+      await this.#stored(() => this.#context.store.bulkActions.end(job.id, { minerId, state: command.state, message }));
     } catch (error) {
-      this.#lost(job)(error);
+      this.#logLost(job)(error);
     }
   }
 
-  async #tellLoop(minerId: number, tell: () => Promise<string>): Promise<BulkResult> {
+  async #sendToLoop(minerId: number, send: () => Promise<string>): Promise<BulkResult> {
     try {
-      return { minerId, state: "done", message: await tell() };
+      return { minerId, state: "done", message: await send() };
     } catch (error) {
       return { minerId, state: "failed", message: messageOf(error) };
     }
@@ -271,36 +270,36 @@ export class BulkActions implements BulkOperations {
   }
 
   /** What the action would meet, by each miner's last reading. */
-  async #judged(
+  async #rehearseAll(
     minerIds: readonly number[],
     { action, stepsOf }: Pick<Job, "action" | "stepsOf">,
     access: Access,
   ): Promise<BulkResult[]> {
     const results: BulkResult[] = [];
     for (const minerId of minerIds) {
-      if (results.length % judgedAtOnce === judgedAtOnce - 1) await others();
-      const judge = ({ rig }: Entry): string => {
-        if (!isForLoop(action.action)) return rehearse(stepsOf(minerId), steerable(rig.state));
+      if (results.length % rehearsedAtOnce === rehearsedAtOnce - 1) await yieldToOthers();
+      const rehearseOn = ({ rig }: Entry): string => {
+        if (!isForLoop(action.action)) return rehearse(stepsOf(minerId), requireReading(rig.state));
         this.#context.loops.addressed(action, minerId, access);
         return "";
       };
-      results.push({ minerId, ...this.#judgement(minerId, judge, access) });
+      results.push({ minerId, ...this.#rehearseOne(minerId, rehearseOn, access) });
     }
     return results;
   }
 
-  #judgement(minerId: number, judge: (entry: Entry) => string, access: Access): Omit<BulkResult, "minerId"> {
+  #rehearseOne(minerId: number, rehearseOn: (entry: Entry) => string, access: Access): Omit<BulkResult, "minerId"> {
     const entry = this.#context.registry.visible(minerId, access);
     if (entry === undefined) return { state: "failed", message: this.#absence(minerId, access) };
     try {
-      return { state: "possible", message: judge(entry) };
+      return { state: "possible", message: rehearseOn(entry) };
     } catch (error) {
       return { state: "failed", message: messageOf(error) };
     }
   }
 
   /** A store that cannot be written holds a job up: nothing is sent that is not written down. Throws when closing. */
-  async #written<T>(write: () => Promise<T>): Promise<T> {
+  async #stored<T>(write: () => Promise<T>): Promise<T> {
     const { signal } = this.#closing;
     for (;;) {
       try {
@@ -308,13 +307,13 @@ export class BulkActions implements BulkOperations {
       } catch (error) {
         if (signal.aborted) throw error;
         this.#context.log.warn({ err: error }, "a bulk action waits for the store");
-        await pause(storePause, signal);
+        await wait(storeRetryMs, signal);
       }
     }
   }
 }
 
-const noRoom = (running: string): RigbridgeError =>
+const noCapacity = (running: string): RigbridgeError =>
   new RigbridgeError(
     "too.many",
     `${running} are running; wait for one of them to end, or cancel one (GET /api/actions lists them)`,

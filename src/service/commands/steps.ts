@@ -40,17 +40,18 @@ export type Step = (reading: Reading) => RigWrite | string;
 
 /** What the steps say to a rig that reads so: words when nothing is to be done. Throws as they would. */
 export function rehearse(steps: readonly Step[], reading: Reading): string {
-  const said: string[] = [];
+  const messages: string[] = [];
   for (const step of steps) {
     const write = step(reading);
     // What comes after a change is decided on what the rig reads then.
     if (typeof write !== "string") break;
-    said.push(write);
+    messages.push(write);
   }
-  return joined(said);
+  return joinMessages(messages);
 }
 
-export const joined = (said: readonly string[]): string => said.filter((words) => words !== "").join("; ");
+export const joinMessages = (messages: readonly string[]): string =>
+  messages.filter((message) => message !== "").join("; ");
 
 /** Sets one control. Throws `control.absent`, or `input.invalid` at `path`. */
 export const setControl =
@@ -138,7 +139,7 @@ const choosable = (login: PoolLogin, reading: Reading): boolean =>
 
 function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
   const listed = poolFor(login, reading);
-  const doubt = (now: Reading) => deadness(login, now);
+  const doubt = (now: Reading) => deadPoolWarning(login, now);
   if (listed?.active && listed.priority === 0) return doubt(reading) ?? `The rig mines at ${login.url} already`;
   if (listed !== undefined && reading.poolActions.includes("switch")) {
     const { proof, ...switching } = onPool("switch", listed, reading);
@@ -154,7 +155,7 @@ function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
 }
 
 /** What a person has to know of a pool that the rig was told to mine at, and that does not answer it. */
-const deadness = (login: PoolLogin, reading: Reading): string | null =>
+const deadPoolWarning = (login: PoolLogin, reading: Reading): string | null =>
   poolFor(login, reading)?.status === "dead" ? `the rig lists ${login.url} as dead: it gets no work there` : null;
 
 /** s that a change of pools may take to show. A rig that says how long restarts for it. */

@@ -47,7 +47,7 @@ interface Job {
 
 /** What is kept of searches that have ended: so many of them, for so many ms. */
 const keptJobs = 20;
-const keptFor = 3_600_000;
+const keptMs = 3_600_000;
 
 /**
  * Searches for rigs, asked for or by the configuration's `scan`; one at a time. They are kept in memory, so a restart
@@ -61,7 +61,7 @@ export class Discoveries implements DiscoveryOperations {
   readonly #closing = new AbortController();
   #repeating: Promise<void> = Promise.resolve();
   /** Marks of the rigs that somebody was told of, or that were added, in this run of the program. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(context: DiscoveryContext) {
     this.#context = context;
@@ -143,8 +143,8 @@ export class Discoveries implements DiscoveryOperations {
   }
 
   /** Where to look, and at which own addresses to listen for rigs that announce themselves. */
-  #planOf(asked: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
-    const networks = asked ?? this.#context.settings?.networks;
+  #planOf(requested: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
+    const networks = requested ?? this.#context.settings?.networks;
     if (networks?.length === 0) throw invalid("networks", "names none; leave it out to search this machine's own");
     if (networks !== undefined) {
       return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
@@ -198,7 +198,7 @@ export class Discoveries implements DiscoveryOperations {
         await this.#running?.ended;
         const { job, ended } = this.#begin(undefined, false);
         await ended;
-        for (const rig of this.#newOf(job.found)) await this.#takeNote(rig, add).catch((error) => warn(rig, error));
+        for (const rig of this.#unreported(job.found)) await this.#report(rig, add).catch((error) => warn(rig, error));
       } catch (error) {
         log.warn({ err: error }, "The search for new rigs could not be made");
       }
@@ -208,23 +208,26 @@ export class Discoveries implements DiscoveryOperations {
   }
 
   /** The rigs that are no miners and that nobody was told of. */
-  #newOf(found: readonly FoundRig[]): FoundRig[] {
+  #unreported(found: readonly FoundRig[]): FoundRig[] {
     const known = marksOfAll(this.#context.rigs());
-    return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#told.has(mark)));
+    return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
   }
 
   /** Adds a rig that answers to everybody, where that is wanted, or tells of it. What fails is tried the next time. */
-  async #takeNote(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
+  async #report(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
     const { address, driver, identity, note, login } = rig;
     const found = `${describeRig(identity)} was found at ${address}`;
     if (add === "auto" && driver !== null && note === null) {
       await this.#context.add(address);
       this.#notify("Miner added", `${found} and added`);
     } else {
-      const wish = login === null ? "" : `, and ${remarkOn(rig)}`;
-      this.#notify("New rig", note === null ? `${found}; POST /api/miners adds it${wish}` : `${found}, but ${note}`);
+      const loginAdvice = login === null ? "" : `, and ${remarkOn(rig)}`;
+      this.#notify(
+        "New rig",
+        note === null ? `${found}; POST /api/miners adds it${loginAdvice}` : `${found}, but ${note}`,
+      );
     }
-    for (const mark of marksOf(rig)) this.#told.add(mark);
+    for (const mark of marksOf(rig)) this.#reported.add(mark);
   }
 
   #notify(title: string, message: string, isWarning = false): void {
@@ -234,7 +237,7 @@ export class Discoveries implements DiscoveryOperations {
   #forgetOld(): void {
     const ended = [...this.#jobs.values()].filter(({ state }) => state !== "running").reverse();
     for (const [age, { id, endedAt }] of ended.entries()) {
-      if (age >= keptJobs || this.#context.now() - (endedAt ?? 0) > keptFor) this.#jobs.delete(id);
+      if (age >= keptJobs || this.#context.now() - (endedAt ?? 0) > keptMs) this.#jobs.delete(id);
     }
   }
 }

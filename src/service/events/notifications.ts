@@ -44,12 +44,12 @@ export function notificationOperations(
   };
   const sees = (access: Access, { minerId }: StoredNotification): boolean =>
     access.all || (minerId !== null && seesMiner(minerId, access));
-  const seen = (access: Access): readonly StoredNotification[] =>
+  const visible = (access: Access): readonly StoredNotification[] =>
     access.all ? notifications.list() : notifications.list().filter((each) => sees(access, each));
 
   return {
     listNotifications: async (_input, caller) => {
-      const all = seen(accessBook.of(caller));
+      const all = visible(accessBook.of(caller));
       return {
         notificationList: all.map(shown),
         notificationCount: all.length,
@@ -58,9 +58,9 @@ export function notificationOperations(
     },
     allNotificationsAction: async ({ action }, caller) => {
       const access = accessBook.of(caller);
-      const [some, said] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
-      await some(access.all ? "all" : seen(access).map(({ id }) => id));
-      return done(`All notifications ${said}`);
+      const [change, verb] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
+      await change(access.all ? "all" : visible(access).map(({ id }) => id));
+      return done(`All notifications ${verb}`);
     },
     notificationAction: async ({ id, action }, caller) => {
       const notification = notifications.list().find((each) => each.id === id);

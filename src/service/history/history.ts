@@ -45,10 +45,10 @@ export const historyOperations = (
   shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
-  getHistory: async ({ id, ...asked }, caller) => {
+  getHistory: async ({ id, ...requested }, caller) => {
     checkMiner(id, caller);
     shares.take(caller, costs.look);
-    const { from, to, step, mistakes } = rangeOf(asked, now());
+    const { from, to, step, mistakes } = rangeOf(requested, now());
     const recorder = recorderOf(id);
     const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
     if (readings > mostReadings) mistakes.push(tooMany(readings));
@@ -72,13 +72,13 @@ interface Range {
 }
 
 /** What is asked for, and every mistake in it. */
-export function rangeOf(asked: Omit<Input<"getHistory">, "id">, now: number): Range {
-  const to = asked.to ?? now + 1;
-  const from = asked.from ?? Math.max(0, to - day * 1000);
-  const step = Math.round((asked.step ?? roundStep((to - from) / 1000)) * 1000);
+export function rangeOf(requested: Omit<Input<"getHistory">, "id">, now: number): Range {
+  const to = requested.to ?? now + 1;
+  const from = requested.from ?? Math.max(0, to - day * 1000);
+  const step = Math.round((requested.step ?? roundStep((to - from) / 1000)) * 1000);
   const mistakes: Mistake[] = [];
   if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
-  if (step === 0 && (asked.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0, or 0.001 at least" });
+  if (step === 0 && (requested.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0, or 0.001 at least" });
   if (step === 0) return { from, to, step, mistakes };
   const whole = { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
   const points = (whole.to - whole.from) / step;

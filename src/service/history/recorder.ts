@@ -4,7 +4,7 @@ import type { FleetRig } from "../../fleet/fleet-rig.ts";
 import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
 
 /** ms between two writes: what a power cut may cost of the history. */
-const writeEvery = 5_000;
+const writeIntervalMs = 5_000;
 /** Steps of packing in a row before others have their turn. */
 const stepsAtOnce = 4;
 
@@ -25,7 +25,7 @@ export class Recorder {
     this.#now = now;
     this.#log = log;
     for (const { minerId, energy } of store.memory.all()) if (energy !== null) this.#energy.set(minerId, energy);
-    this.#timer = setInterval(() => this.#turn(), writeEvery);
+    this.#timer = setInterval(() => this.#turn(), writeIntervalMs);
   }
 
   /** Takes what a rig has just been read to do. */

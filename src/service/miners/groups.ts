@@ -18,7 +18,7 @@ export function groupOperations(
   store: Store,
   accessBook: AccessBook,
   move: (minerId: number, groupId: number) => Promise<void>,
-  rearranged: () => void,
+  regrouped: () => void,
 ): GroupOperations {
   const { groups, miners } = store;
   const checkParent = (parentId: number, id: number | null): void => {
@@ -31,21 +31,21 @@ export function groupOperations(
   return {
     listGroups: async (_input, caller) => {
       const { seesGroup } = accessBook.of(caller);
-      const seen = present(groups).filter(({ id }) => seesGroup(id));
-      const ids = new Set(seen.map(({ id }) => id));
-      return seen.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));
+      const visible = present(groups).filter(({ id }) => seesGroup(id));
+      const ids = new Set(visible.map(({ id }) => id));
+      return visible.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));
     },
     addGroup: async ({ name, parentId }) => {
       checkParent(parentId, null);
       const added = await groups.add({ name, parentId });
-      rearranged();
+      regrouped();
       return shown(added);
     },
     changeGroup: async ({ id, ...change }) => {
       findOwn(groups, id, "group");
       if (change.parentId !== undefined) checkParent(change.parentId, id);
       const changed = await groups.change(id, given(change));
-      rearranged();
+      regrouped();
       return shown(changed);
     },
     deleteGroup: async ({ id }) => {
@@ -59,7 +59,7 @@ export function groupOperations(
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
       await forgetFor(store, "groups", id);
-      rearranged();
+      regrouped();
       return done(`Group ${group.name} removed`);
     },
   };
@@ -102,17 +102,17 @@ export type FindGroup = (group: string | number, path: string) => number;
  * first group that the user sees, as in the list of miners.
  */
 export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
-  const seen = new Map(
+  const visible = new Map(
     present(groups)
       .filter(({ id }) => access.seesGroup(id))
       .map((group) => [group.id, group]),
   );
-  const called = new Map<string, Set<number>>();
-  for (const { id, name } of seen.values())
-    for (const each of [name, wayTo(id, seen)]) called.set(each, (called.get(each) ?? new Set()).add(id));
+  const idsByName = new Map<string, Set<number>>();
+  for (const { id, name } of visible.values())
+    for (const each of [name, pathOf(id, visible)]) idsByName.set(each, (idsByName.get(each) ?? new Set()).add(id));
   return (group, path) => {
-    if (group === 0 || (typeof group === "number" && seen.has(group))) return group;
-    const [first, ...others] = called.get(String(group)) ?? [];
+    if (group === 0 || (typeof group === "number" && visible.has(group))) return group;
+    const [first, ...others] = idsByName.get(String(group)) ?? [];
     if (typeof group === "number" || first === undefined) throw invalid(path, `there is no group ${group}`);
     if (others.length > 0)
       throw invalid(
@@ -124,15 +124,15 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
 }
 
 /** As `flatSections` calls it. */
-function wayTo(id: number, seen: ReadonlyMap<number, Stored<StoredGroup>>): string {
-  let way = "";
-  for (let at = seen.get(id); at !== undefined && way.length <= longestWay; at = seen.get(at.parentId))
-    way = way === "" ? at.name : `${at.name}${separator}${way}`;
-  return way;
+function pathOf(id: number, visible: ReadonlyMap<number, Stored<StoredGroup>>): string {
+  let path = "";
+  for (let at = visible.get(id); at !== undefined && path.length <= longestPath; at = visible.get(at.parentId))
+    path = path === "" ? at.name : `${at.name}${separator}${path}`;
+  return path;
 }
 
 /** Characters of a group's name as a request may have it. */
-const longestWay = 400;
+const longestPath = 400;
 
 /** The groups as GET /api/miners shows them: nested, the miners in no group last. */
 export function sectionsOf(

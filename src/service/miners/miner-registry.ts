@@ -141,7 +141,7 @@ export class MinerRegistry {
 
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
-    this.#plugs.giveAll(present(this.#options.store.miners));
+    this.#plugs.assignAll(present(this.#options.store.miners));
     for (const { minerId, title } of this.#options.store.notifications.list())
       if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginNotified.set(minerId, title);
     for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
@@ -218,7 +218,7 @@ export class MinerRegistry {
     this.jsonCache.remove(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
-    if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
+    if (!facts.demo) this.#options.log.info({ ...logFields(facts) }, "a miner was removed");
     this.#loopStatus.delete(id);
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
@@ -282,17 +282,17 @@ export class MinerRegistry {
   /** Presents every miner again, some at a time: pools or coins have changed. */
   presentAll(): void {
     this.jsonCache.touch();
-    const asOne = this.#entries.size > this.#options.singleEvents;
+    const withReset = this.#entries.size > this.#options.singleEvents;
     this.#allPresented = this.#allPresented.then(async () => {
       let presented = 0;
       for (const id of [...this.#entries.keys()]) {
         const entry = this.#entries.get(id);
-        if (entry !== undefined && asOne) this.jsonCache.put(id, this.#presented(entry), true);
+        if (entry !== undefined && withReset) this.jsonCache.put(id, this.#presented(entry), true);
         else if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
         presented += 1;
         if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
       }
-      if (asOne) this.#options.events.reset();
+      if (withReset) this.#options.events.reset();
     });
   }
 
@@ -315,7 +315,7 @@ export class MinerRegistry {
   #put(miner: Stored<StoredMiner>): void {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
-    if (before === null) this.#options.log.info({ ...signsOf(entry.facts) }, "a miner was added");
+    if (before === null) this.#options.log.info({ ...logFields(entry.facts) }, "a miner was added");
     this.#show(entry, true, this.#presented(entry), before);
   }
 
@@ -325,14 +325,14 @@ export class MinerRegistry {
       supply: this.#plugs.supplyOf(miner),
     };
     const known = this.#entries.get(miner.id)?.rig;
-    const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
-    if (!stays) this.#drop(miner.id);
+    const isUnchanged = known !== undefined && isDeepStrictEqual(known.declared, declared);
+    if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);
     const moves = known !== undefined && !isSameAddress(known.declared.address, declared.address);
     // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
-    const rig = stays ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
+    const rig = isUnchanged ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
-    if (isNoRig(declared.address) && !stays)
+    if (isNoRig(declared.address) && !isUnchanged)
       this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
@@ -355,7 +355,7 @@ export class MinerRegistry {
   #drop(id: number): void {
     const known = this.#entries.get(id);
     if (known === undefined) return;
-    this.#plugs.leave(id);
+    this.#plugs.release(id);
     this.fleet.remove(id);
     this.#entries.delete(id);
     this.#failing.delete(id);
@@ -455,25 +455,25 @@ export class MinerRegistry {
     const { reading, missed } = rig.state;
     if (reading !== null && missed === 0) this.#options.power.observe(rig.id, reading);
     if (missed === 0 && this.#unreachable.delete(rig.id))
-      this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
-    if (reading !== null && missed === 0) this.#tellOfLogin(entry);
+      this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
+    if (reading !== null && missed === 0) this.#notifyLogin(entry);
     const now = this.#recognised(entry);
     this.#show(now, changed || now !== entry, this.#present(now));
-    this.#tellOfRecords(now, before.records);
+    this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null) this.#failing.delete(rig.id);
   }
 
   /** What a rig is first seen with is no event. */
-  #tellOfRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
+  #emitRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
     const { bestShare, foundBlocks } = state.records;
     if (state.records === before) return;
-    const tell = (event: MinerEvent["event"], was: number | null, value: number | null): void => {
-      if (was === null || value === null || value <= was) return;
-      this.#options.events.minerEvent({ id: facts.id, uid: state.uid, event, value, before: was });
+    const emit = (event: MinerEvent["event"], earlier: number | null, value: number | null): void => {
+      if (earlier === null || value === null || value <= earlier) return;
+      this.#options.events.minerEvent({ id: facts.id, uid: state.uid, event, value, before: earlier });
     };
-    tell("best_share", before.bestShare, bestShare);
-    tell("block_found", before.foundBlocks, foundBlocks);
+    emit("best_share", before.bestShare, bestShare);
+    emit("block_found", before.foundBlocks, foundBlocks);
   }
 
   #failed(rig: FleetRig, error: unknown): void {
@@ -498,19 +498,19 @@ export class MinerRegistry {
   #disconnected(rig: FleetRig): void {
     const facts = this.#entries.get(rig.id)?.facts;
     const reason = rig.state.trouble?.message;
-    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason }, "a miner cannot be reached");
+    if (facts !== undefined) this.#options.log.info({ ...logFields(facts), reason }, "a miner cannot be reached");
     this.#unreachable.add(rig.id);
     if (rig.declared.offlineExpected) return;
     const { trouble } = rig.state;
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     const entry = this.#entries.get(rig.id);
-    if (entry !== undefined && trouble?.code === "rig.login") this.#tellOfLogin(entry);
+    if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
     else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
   }
 
   /** Once, until its login is right; what a run before has told, and nobody has cleared, is not told again. */
-  #tellOfLogin({ facts, rig }: Entry): void {
+  #notifyLogin({ facts, rig }: Entry): void {
     const trouble = loginTrouble(rig.state);
     if (trouble === null) {
       this.#loginNotified.delete(rig.id);
@@ -520,13 +520,14 @@ export class MinerRegistry {
     if (this.#loginNotified.get(rig.id) === title) return;
     this.#loginNotified.set(rig.id, title);
     if (facts.demo) return;
-    this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
+    this.#options.log.info({ ...logFields(facts), reason: message }, "the login of a miner is missing or wrong");
     this.#notify(rig, title, message);
   }
 
   #refused(rig: FleetRig, message: string): void {
     const facts = this.#entries.get(rig.id)?.facts;
-    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason: message }, "a miner was not taken in");
+    if (facts !== undefined)
+      this.#options.log.info({ ...logFields(facts), reason: message }, "a miner was not taken in");
     this.#notify(rig, "Not taken in", message);
   }
 
@@ -538,7 +539,7 @@ export class MinerRegistry {
 }
 
 /** For the log. What others have written, as a rig's name, stands in fields, where it cannot pass for a line of it. */
-const signsOf = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
+const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (
   miner: Stored<StoredMiner>,

@@ -45,7 +45,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
   return {
     listMiners: async (input, caller) => {
       const access = accessBook.of(caller);
-      const { sections, sums } = shownOf(context, access, filterOf(input, context, access));
+      const { sections, sums } = listed(context, access, filterOf(input, context, access));
       return { ...listHead(context, sums), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
     },
     getMiner: async ({ id }, caller) => {
@@ -127,7 +127,7 @@ export function encodedMiners(context: MinerContext) {
       }
       shares.take(caller, 0);
       return shares.measured(caller, 0, () => {
-        const { sections, sums } = shownOf(context, access, filterOf(input, context, access));
+        const { sections, sums } = listed(context, access, filterOf(input, context, access));
         return registry.jsonCache.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: access });
       });
     },
@@ -158,7 +158,7 @@ function filterOf(
 }
 
 /** The miners that these eyes see, or those of them that are asked for, and their totals. */
-function shownOf({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
+function listed({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
   const shown = sectionsWith(sections, isShown);
@@ -211,8 +211,8 @@ function withAdvice(
   const given = username !== null || password !== null || token !== null;
   if (login === undefined || given || (makersLogins && makersLogin !== undefined)) return added;
   const { metaData } = added;
-  const words = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
-  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, words] } };
+  const advice = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
+  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, advice] } };
 }
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));

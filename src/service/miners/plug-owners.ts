@@ -23,9 +23,9 @@ export class PlugOwners {
   }
 
   /** Where two rows name one plug, as older versions let them: it is the file's, else that of who had it first. */
-  giveAll(miners: readonly Stored<StoredMiner>[]): void {
+  assignAll(miners: readonly Stored<StoredMiner>[]): void {
     for (const owner of ["file", "store"] as const)
-      for (const miner of miners) if (miner.owner === owner) this.#give(miner);
+      for (const miner of miners) if (miner.owner === owner) this.#assign(miner);
   }
 
   /** The plug as the miner may use it, whatever an older version has let somebody write down. */
@@ -56,11 +56,11 @@ export class PlugOwners {
   }
 
   /** The miner has a plug no more. */
-  leave(minerId: number): void {
+  release(minerId: number): void {
     for (const [outlet, owner] of this.#owners) if (owner === minerId) this.#owners.delete(outlet);
   }
 
-  #give({ id, supply }: Stored<StoredMiner>): void {
+  #assign({ id, supply }: Stored<StoredMiner>): void {
     const outlet = supply === null ? null : outletOf(supply).id;
     if (outlet !== null && !this.#owners.has(outlet)) this.#owners.set(outlet, id);
   }
@@ -106,12 +106,12 @@ export function checkOwner(
   for (const other of present(store.miners)) {
     if (other.supply === null || other.id === id) continue;
     const outlet = outletOf(other.supply);
-    const sees = registry.visible(other.id, access);
+    const visible = registry.visible(other.id, access);
     if (outlet.id === wanted.id) {
-      const whose = sees === undefined ? "another miner" : `miner ${other.id} (${sees.facts.name})`;
+      const whose = visible === undefined ? "another miner" : `miner ${other.id} (${visible.facts.name})`;
       throw new RigbridgeError("address.known", `${wanted.name} belongs to ${whose} already`);
     }
-    if (outlet.device === wanted.device && sees === undefined)
+    if (outlet.device === wanted.device && visible === undefined)
       throw new RigbridgeError(
         "user.forbidden",
         `${wanted.name} is on a device of a miner that this user does not see`,

@@ -40,9 +40,9 @@ export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): 
   const revenuePerDay = earned(worth.money);
   const revenueBtc = earned(worth.btc);
   const costPerDay = electricity === undefined ? 0 : power === null ? null : (power / 1000) * 24 * electricity;
-  const profitPerDay = less(revenuePerDay, costPerDay);
+  const profitPerDay = difference(revenuePerDay, costPerDay);
   const costBtc = costPerDay === 0 ? 0 : costPerDay === null || btc === undefined ? null : costPerDay / btc;
-  return { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: less(revenueBtc, costBtc) };
+  return { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: difference(revenueBtc, costBtc) };
 }
 
 export const unknownEarnings = ({ currency }: Prices): Earnings => ({
@@ -66,5 +66,5 @@ function worthOf(coin: Coin | undefined, { btc: rate, currency }: Prices): Recor
   return { money: usd, btc: rate === undefined ? null : usd / rate };
 }
 
-const less = (from: number | null, what: number | null): number | null =>
+const difference = (from: number | null, what: number | null): number | null =>
   from === null || what === null ? null : from - what;

@@ -14,7 +14,7 @@ export interface Follower extends LoopRig {
 }
 
 /** Share of a rig's highest power below which a change that wears it is not worth it. */
-const worthIt = 0.05;
+const minimumChange = 0.05;
 
 /**
  * What each rig is to be held to, in order: the highest of its settings that takes no more than what is left. Down at
@@ -34,7 +34,7 @@ export function share(rigs: readonly Follower[], watts: Share): Demand[] {
 }
 
 /** Ends following: what can be stopped is, the others take their least. */
-export const rest = (rigs: readonly Follower[]): Demand[] => share(rigs, { now: 0, steady: 0 });
+export const stopFollowing = (rigs: readonly Follower[]): Demand[] => share(rigs, { now: 0, steady: 0 });
 
 interface Allotment {
   readonly rig: Follower;
@@ -55,12 +55,12 @@ function allot(rigs: readonly Follower[], fixed: ReadonlySet<Follower>, { now, s
 
 function settingFor(rig: Follower, { now, steady }: Share): number {
   const present = settingOf(rig);
-  const margin = worthIt * rig.ladder.highest;
-  const most = within(rig, now);
+  const margin = minimumChange * rig.ladder.highest;
+  const most = recent(rig, now);
   // A little lower at once, so that the next cloud costs no further change.
   if (present > most)
-    return most > 0 && rig.wears(most) ? Math.max(leastOf(rig), Math.min(most, within(rig, present - margin))) : most;
-  const more = within(rig, steady);
+    return most > 0 && rig.wears(most) ? Math.max(leastOf(rig), Math.min(most, recent(rig, present - margin))) : most;
+  const more = recent(rig, steady);
   if (more <= present) return present;
   return rig.mining && rig.wears(more) && more - present < margin ? present : more;
 }
@@ -68,7 +68,7 @@ function settingFor(rig: Follower, { now, steady }: Share): number {
 /** W of its lowest setting. */
 const leastOf = ({ ladder }: Follower): number => ladder.choose(ladder.lowest).watts;
 
-const within = (rig: Follower, watts: number): number => {
+const recent = (rig: Follower, watts: number): number => {
   const most = highestWithin(rig.ladder, watts);
   return most === 0 && !rig.ladder.stops ? leastOf(rig) : most;
 };
@@ -95,8 +95,8 @@ const hour = 3_600_000;
 
 /** Whether a rig may be given more by a change that is counted: they are spread over the hour, and one is kept. */
 export function mayRise({ made, atMost }: Changes, now: number): boolean {
-  const within = made.filter((at) => at > now - hour);
-  const last = within.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const recent = made.filter((at) => at > now - hour);
+  const last = recent.at(-1) ?? Number.NEGATIVE_INFINITY;
   const kept = atMost > 1 ? 1 : 0;
-  return within.length < atMost - kept && now >= last + hour / Math.max(1, atMost - kept);
+  return recent.length < atMost - kept && now >= last + hour / Math.max(1, atMost - kept);
 }

@@ -1,13 +1,13 @@
 import type { FollowSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Entry } from "../miners/miner-registry.ts";
-import { type Follower, rest, type Share, share } from "./follow-law.ts";
+import { type Follower, type Share, share, stopFollowing } from "./follow-law.ts";
 import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { surplus } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
 /** ms after telling a rig something until a meter shows what became of it. */
-const settling = 30_000;
+const settlingMs = 30_000;
 
 interface Sample {
   /** Epoch ms. */
@@ -25,8 +25,8 @@ export class Follow {
   readonly #closing: AbortSignal;
   /** Since a rig was last told something. */
   #samples: readonly Sample[] = [];
-  #toldAt = Number.NEGATIVE_INFINITY;
-  #ended = false;
+  #setAt = Number.NEGATIVE_INFINITY;
+  #isStale = false;
 
   constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -39,7 +39,7 @@ export class Follow {
   /** Takes the surplus, W. Throws `not.possible` where it comes from elsewhere. */
   takeSurplus(watts: number): string {
     const { name } = this.settings;
-    if (!this.#surplus.isTold)
+    if (!this.#surplus.comesFromApi)
       throw new RigbridgeError("not.possible", `${name} takes its surplus from where the configuration says`);
     this.#surplus.take(watts);
     return `${name} has ${watts} W`;
@@ -47,21 +47,23 @@ export class Follow {
 
   /** One turn of the loop over the rigs that follow, in their order. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await this.#surplus.look();
+    await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    this.#tellOfAge(isOld);
-    const isNew = last !== null && last.at >= this.#toldAt + settling && last.at > (this.#samples.at(-1)?.at ?? 0);
+    this.#notifyAge(isOld);
+    const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
     if (!isOld && !isNew && this.#samples.length === 0) return;
     const { name, dwell, measures } = this.settings;
     if (isNew && measures !== "available") await this.#rigs.readAgain(entries);
-    const rigs = await this.#rigs.known(name, entries);
+    const rigs = await this.#rigs.followers(name, entries);
     if (isNew) this.#samples = [...this.#samples, { at: last.at, watts: this.#watts(last.value, rigs) }];
     this.#samples = within(this.#samples, this.#context.now() - dwell * 1000);
-    const demands = isOld ? rest(rigs) : share(rigs, shareOf(this.#samples, this.#context.now() - dwell * 1000));
-    await this.#rigs.tell(name, demands, rigs);
+    const demands = isOld
+      ? stopFollowing(rigs)
+      : share(rigs, shareOf(this.#samples, this.#context.now() - dwell * 1000));
+    await this.#rigs.apply(name, demands, rigs);
     if (demands.length === 0) return;
-    this.#toldAt = this.#context.now();
+    this.#setAt = this.#context.now();
     this.#samples = [];
   }
 
@@ -73,9 +75,9 @@ export class Follow {
     return exported + rigs.reduce((sum, { draw }) => sum + draw, 0) - reserve;
   }
 
-  #tellOfAge(isOld: boolean): void {
-    if (isOld === this.#ended) return;
-    this.#ended = isOld;
+  #notifyAge(isOld: boolean): void {
+    if (isOld === this.#isStale) return;
+    this.#isStale = isOld;
     const problem = this.#surplus.problem === null ? "" : `; ${this.#surplus.problem}`;
     const message = isOld
       ? `The surplus is older than 15 minutes, so nothing follows it${problem}`

@@ -14,7 +14,7 @@ export const demandOf = ({ target, room, hysteresis }: Room): number =>
   Math.min(1, Math.max(0, (target + hysteresis - room) / (2 * hysteresis)));
 
 /** Shares of a rig's highest power below which a change is not worth it, one at once and one that wears the rig. */
-const worthIt = { atOnce: 0.05, wearing: 0.2 };
+const minimumChange = { atOnce: 0.05, wearing: 0.2 };
 
 /**
  * What each rig is to be held to for a demand of 0 to 1; rigs that stay as they are, or may not be told now, are left
@@ -45,7 +45,7 @@ export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
 }
 
 /** Ends heating: what can be stopped is, the others take their least. */
-export const cool = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0);
+export const stopHeating = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0);
 
 const movable = ({ free }: LoopRig): boolean => free;
 
@@ -80,7 +80,7 @@ function isWorthIt(rig: LoopRig, watts: number, fair: number): boolean {
   const present = settingOf(rig);
   // Between two settings the one that it has will do.
   const moved = watts > present ? watts - present : present - fair;
-  return moved >= ladder.highest * (rig.wears(watts) ? worthIt.wearing : worthIt.atOnce);
+  return moved >= ladder.highest * (rig.wears(watts) ? minimumChange.wearing : minimumChange.atOnce);
 }
 
 const sum = (rigs: readonly LoopRig[], watts: (rig: LoopRig) => number): number =>

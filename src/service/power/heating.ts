@@ -3,7 +3,7 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Heating as ShownHeating } from "../../contract/resources.ts";
 import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-registry.ts";
-import { cool, demandOf, heat } from "./heating-law.ts";
+import { demandOf, heat, stopHeating } from "./heating-law.ts";
 import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { roomTemperature } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
@@ -31,7 +31,7 @@ export class Heating {
   readonly #closing: AbortSignal;
   #demand: number | null = null;
   /** Whether it was told that the room's temperature is too old. */
-  #ended = false;
+  #isStale = false;
 
   constructor(settings: HeatingSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -58,7 +58,7 @@ export class Heating {
   }
 
   /** Whether one of its rigs is left alone now. */
-  holdsOff(entry: Entry): boolean {
+  isHeld(entry: Entry): boolean {
     return this.#rigs.isHeld(entry, this.#row.setAt ?? undefined);
   }
 
@@ -73,7 +73,7 @@ export class Heating {
   takeRoom(celsius: number): string {
     const { name } = this.settings;
     if (celsius < -40 || celsius > 60) throw invalid("temperature", "must be -40 to 60 °C");
-    if (!this.#room.isTold)
+    if (!this.#room.comesFromApi)
       throw new RigbridgeError("not.possible", `${name} takes its temperature from where the configuration says`);
     this.#room.take(celsius);
     return `${name} has ${celsius} °C`;
@@ -81,16 +81,16 @@ export class Heating {
 
   /** One turn of the loop over the rigs that heat the room. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await Promise.all([this.#room.look(), this.#rigs.learn(entries)]);
+    await Promise.all([this.#room.poll(), this.#rigs.loadLastCommands(entries)]);
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    this.#tellOfAge(isOld);
+    this.#notifyAge(isOld);
     const { name, hysteresis } = this.settings;
-    const rigs = await this.#rigs.known(name, entries, setAt ?? undefined);
+    const rigs = await this.#rigs.followers(name, entries, setAt ?? undefined);
     const demand = isOld || last === null ? 0 : demandOf({ target, room: last.value, hysteresis });
     this.#demand = demand;
-    await this.#rigs.tell(name, isOld ? cool(rigs) : heat(rigs, demand), rigs);
+    await this.#rigs.apply(name, isOld ? stopHeating(rigs) : heat(rigs, demand), rigs);
   }
 
   get #row() {
@@ -99,9 +99,9 @@ export class Heating {
     return row;
   }
 
-  #tellOfAge(isOld: boolean): void {
-    if (isOld === this.#ended) return;
-    this.#ended = isOld;
+  #notifyAge(isOld: boolean): void {
+    if (isOld === this.#isStale) return;
+    this.#isStale = isOld;
     const problem = this.#room.problem === null ? "" : `; ${this.#room.problem}`;
     const message = isOld
       ? `The room temperature is older than 15 minutes, so nothing is heated${problem}`

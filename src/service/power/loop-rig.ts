@@ -37,36 +37,36 @@ export const settingOf = ({ ladder, mining, draw }: LoopRig): number => (mining 
 /** As `power_target` takes it: whole where that is the same setting, never less than it. */
 export function targetValue(ladder: PowerLadder, watts: number): number {
   const whole = Math.ceil(watts);
-  const same = whole === watts || (whole <= ladder.highest && ladder.choose(whole).watts === watts);
-  return same ? whole : Math.ceil(watts * 1000) / 1000;
+  const isSame = whole === watts || (whole <= ladder.highest && ladder.choose(whole).watts === watts);
+  return isSame ? whole : Math.ceil(watts * 1000) / 1000;
 }
 
 /** What the last command about its power says of a rig. */
-export interface LastWord {
+export interface PowerCommand {
   /** Epoch ms. */
   readonly at: number;
   readonly open: boolean;
   /** By a loop, not by a person or what a person has set up. */
-  readonly ours: boolean;
+  readonly byLoop: boolean;
   readonly stops: boolean;
 }
 
 /** ms for which a rig is left as somebody has set it. */
-const handsOff = 3_600_000;
+const overrideMs = 3_600_000;
 /** ms after which a rig that was told to mine and does not was stopped by somebody at the rig itself. */
-const startsWithin = 600_000;
+const startTimeoutMs = 600_000;
 
 /**
  * Why a rig is left alone, or null. Whom a person stops stays so until a person starts it; what else a person sets
  * stays for an hour. Whom somebody stops at the rig itself, or what stops by itself, stays so until it mines again.
  */
-export function heldBy(last: LastWord | null, mining: boolean, now: number): "person" | "rig" | null {
+export function heldBy(last: PowerCommand | null, mining: boolean, now: number): "person" | "rig" | null {
   if (last === null) return null;
-  if (!last.ours) {
-    if (last.stops) return mining && now > last.at + handsOff ? null : "person";
-    if (now < last.at + handsOff) return "person";
+  if (!last.byLoop) {
+    if (last.stops) return mining && now > last.at + overrideMs ? null : "person";
+    if (now < last.at + overrideMs) return "person";
   }
-  return !last.stops && !mining && now > last.at + startsWithin ? "rig" : null;
+  return !last.stops && !mining && now > last.at + startTimeoutMs ? "rig" : null;
 }
 
 const actorsOfLoops = "service for ";
@@ -75,14 +75,14 @@ const actorsOfLoops = "service for ";
 export const actorFor = (loop: string): string => `${actorsOfLoops}${loop}`;
 
 /** A command as a word about a rig's power; null for what is about something else, or was not done. */
-export function wordOf({ action, parameters, actor, state, updated }: StoredCommand): LastWord | null {
+export function powerCommandOf({ action, parameters, actor, state, updated }: StoredCommand): PowerCommand | null {
   if (state === "failed") return null;
   const stops = stopsBy(action, parameters);
   if (stops === null) return null;
-  return { at: updated, open: state === "queued" || state === "sent", ours: actor.startsWith(actorsOfLoops), stops };
+  return { at: updated, open: state === "queued" || state === "sent", byLoop: actor.startsWith(actorsOfLoops), stops };
 }
 
-const powerKeys: readonly unknown[] = ["mining", "power_target", "power_limit", "throttle", "mode"];
+const powerControls: readonly unknown[] = ["mining", "power_target", "power_limit", "throttle", "mode"];
 
 /** Whether it stops the rig; null when it is not about its power. */
 function stopsBy(action: string, { property, value }: StoredCommand["parameters"]): boolean | null {
@@ -94,7 +94,7 @@ function stopsBy(action: string, { property, value }: StoredCommand["parameters"
     case "set_mode":
       return false;
     case "set":
-      if (!powerKeys.includes(property)) return null;
+      if (!powerControls.includes(property)) return null;
       return ["mining", "power_target"].some((key) => key === property) && /^(false|off|0)$/i.test(String(value));
     default:
       return null;

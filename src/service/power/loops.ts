@@ -29,7 +29,7 @@ export interface LoopsOptions extends LoopContext {
 type Loop = Heating | Follow;
 
 /** ms between two turns. */
-const turnEvery = 5_000;
+const turnIntervalMs = 5_000;
 
 /** Everything that steers the power of rigs by itself. A rig belongs to one loop: the first that names it. */
 export class Loops implements ActionLoops {
@@ -41,7 +41,7 @@ export class Loops implements ActionLoops {
   #members: ReadonlyMap<Loop, readonly Entry[]> = new Map();
   #loopOf: ReadonlyMap<number, Loop> = new Map();
   /** What each miner shows of its loop, without times. */
-  readonly #shown = new Map<number, string>();
+  readonly #published = new Map<number, string>();
   #stop: () => void = () => undefined;
 
   constructor(options: LoopsOptions) {
@@ -58,8 +58,8 @@ export class Loops implements ActionLoops {
   start(): void {
     if (this.#all.length === 0) return;
     this.#assign();
-    for (const loop of this.#all) this.#show(loop);
-    this.#stop = this.#options.repeat(() => this.turn(), turnEvery);
+    for (const loop of this.#all) this.#publish(loop);
+    this.#stop = this.#options.repeat(() => this.turn(), turnIntervalMs);
   }
 
   /** One turn of every loop that is not still at its last. Never rejects. */
@@ -71,7 +71,7 @@ export class Loops implements ActionLoops {
   onCommand(command: StoredCommand): void {
     this.#rigs.onCommand(command);
     const loop = this.#loopOf.get(command.minerId);
-    if (loop !== undefined) this.#show(loop);
+    if (loop !== undefined) this.#publish(loop);
   }
 
   /**
@@ -81,12 +81,13 @@ export class Loops implements ActionLoops {
   async take(action: Action, minerId: number, access: Access): Promise<string> {
     const loop = this.addressed(action, minerId, access);
     const { temperature = 0, surplus = 0 } = action;
-    let said: string;
-    if (loop instanceof Follow) said = loop.takeSurplus(surplus);
+    let message: string;
+    if (loop instanceof Follow) message = loop.takeSurplus(surplus);
     else
-      said = action.action === "set_room_temperature" ? loop.takeRoom(temperature) : await loop.setTarget(temperature);
-    this.#show(loop);
-    return said;
+      message =
+        action.action === "set_room_temperature" ? loop.takeRoom(temperature) : await loop.setTarget(temperature);
+    this.#publish(loop);
+    return message;
   }
 
   /** The loop that an action is for. Throws as `take`. */
@@ -113,9 +114,9 @@ export class Loops implements ActionLoops {
   #turn(loop: Loop): Promise<void> {
     const members = this.#members.get(loop) ?? [];
     const turning = this.#rigs
-      .learn(members)
+      .loadLastCommands(members)
       .then(() => loop.turn(members))
-      .then(() => this.#show(loop))
+      .then(() => this.#publish(loop))
       .catch((error: unknown) => this.#options.log.error({ err: error }, `the loop ${loop.settings.name} failed`))
       .finally(() => this.#turning.delete(loop));
     this.#turning.set(loop, turning);
@@ -134,7 +135,7 @@ export class Loops implements ActionLoops {
     for (const id of this.#loopOf.keys()) {
       if (loopOf.has(id)) continue;
       this.#options.registry.setLoopStatus(id, null, true);
-      this.#shown.delete(id);
+      this.#published.delete(id);
     }
     this.#members = members;
     this.#loopOf = loopOf;
@@ -159,18 +160,18 @@ export class Loops implements ActionLoops {
   }
 
   /** Passes on what its miners show of it; passing time alone is no change. */
-  #show(loop: Loop): void {
+  #publish(loop: Loop): void {
     const members = this.#members.get(loop) ?? [];
     const heating = loop instanceof Heating ? loop.shown : null;
     for (const entry of members) {
       const { id } = entry.facts;
       const status = {
-        heating: heating && { ...heating, held: loop instanceof Heating && loop.holdsOff(entry) },
+        heating: heating && { ...heating, held: loop instanceof Heating && loop.isHeld(entry) },
         stoppedBy: this.#rigs.isStoppedByLoop(id) ? loop.settings.name : null,
       };
       const shown = withoutTime(status);
-      this.#options.registry.setLoopStatus(id, status, (this.#shown.get(id) ?? nothingShown) !== shown);
-      this.#shown.set(id, shown);
+      this.#options.registry.setLoopStatus(id, status, (this.#published.get(id) ?? nothingShown) !== shown);
+      this.#published.set(id, shown);
     }
   }
 }

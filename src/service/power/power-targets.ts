@@ -40,16 +40,16 @@ export interface PowerTargetOptions {
 
 const hour = 3_600_000;
 /** s of mining without a change after which what a rig draws is what its settings make it draw. */
-const settled = 600;
+const settledSeconds = 600;
 /** A rig that hashes less than this share of what it should is not at its power. */
-const working = 0.9;
+const fullShare = 0.9;
 /** W; what was seen is written down anew when it differs by more. */
 const tolerance = 10;
 /** A target is reached with no more settings than there are kinds of them. */
 const settingsAtMost = 3;
 
 /** What is set beside stop and start when a rig is started again. */
-const kept: readonly ControlKey[] = ["mode", "power_limit", "throttle"];
+const restoredControls: readonly ControlKey[] = ["mode", "power_limit", "throttle"];
 
 /**
  * The power of each rig as one number: what it can be held to, what it has to be told for that, and whether it may be
@@ -70,7 +70,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** null while nothing is known of how the rig's power could be held. */
   ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
-    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#known(minerId));
+    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#knowledge(minerId));
   }
 
   /** The control `power_target`, where the rig has something that it can stand for. */
@@ -82,8 +82,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** Takes in what a rig was just read to do. */
   observe(minerId: number, reading: Reading): void {
     const memory = this.#memory(minerId);
-    const seen = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learnt(memory, reading) };
-    if (!same(memory, seen)) this.#options.memoriesOf(minerId).save(minerId, seen);
+    const seen = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
+    if (!isSame(memory, seen)) this.#options.memoriesOf(minerId).save(minerId, seen);
   }
 
   /** Holds a rig to at most so many watts; to 0, or to less than it can mine with, by stopping it. */
@@ -117,7 +117,10 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** Starts a rig, and sets again what it worked at before it was stopped and does not show now. */
   start(minerId: number): Step[] {
-    return [this.#switch(minerId, true, switchMining(true)), ...kept.map((key) => this.#restore(minerId, key))];
+    return [
+      this.#switch(minerId, true, switchMining(true)),
+      ...restoredControls.map((key) => this.#restore(minerId, key)),
+    ];
   }
 
   /** Sets one control as a person says it; what it may be is found out when it is read. */
@@ -134,16 +137,21 @@ export class PowerTargets implements PowerControl, PowerSteps {
     const { minOn, minOff, changesPerHour } = this.#rulesOf(minerId);
     const { startedAt, stoppedAt, changes } = this.#memory(minerId);
     const mining = miningOf(reading);
-    const ladder = ladderOf({ controls: reading.controls, mining }, this.#known(minerId));
+    const ladder = ladderOf({ controls: reading.controls, mining }, this.#knowledge(minerId));
     const stops = ladder !== null && watts < Math.floor(ladder.lowest);
     const stopped = mining === false;
-    const wait = (since: number | null, seconds: number, what: string): Permission => {
+    const waitUntil = (since: number | null, seconds: number, what: string): Permission => {
       const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
-      return now() >= from ? { now: true } : { now: false, from, why: `${what}; wait ${words(from - now())} more` };
+      return now() >= from
+        ? { now: true }
+        : { now: false, from, why: `${what}; wait ${durationText(from - now())} more` };
     };
-    if (stops && !stopped) return wait(startedAt, minOn, `The rig has not mined for ${words(minOn * 1000)} yet`);
+    if (stops && !stopped)
+      return waitUntil(startedAt, minOn, `The rig has not mined for ${durationText(minOn * 1000)} yet`);
     if (stops) return { now: true };
-    const started = stopped ? wait(stoppedAt, minOff, `The rig has not stood for ${words(minOff * 1000)} yet`) : free;
+    const started = stopped
+      ? waitUntil(stoppedAt, minOff, `The rig has not stood for ${durationText(minOff * 1000)} yet`)
+      : free;
     if (!started.now) return started;
     const settings = ladder?.choose(watts).settings ?? [];
     if (!stopped && !settings.some(({ key }) => wears(reading.controls, key))) return free;
@@ -151,7 +159,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     const oldest = within.at(-changesPerHour);
     return oldest === undefined
       ? free
-      : wait(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
+      : waitUntil(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
   }
 
   /** Whether holding the rig to so many watts takes a change that lasts or restarts its mining; such are counted. */
@@ -168,7 +176,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** Until a rig was seen at work, what the owner says that it draws has to do. */
-  #known(minerId: number): PowerKnowledge {
+  #knowledge(minerId: number): PowerKnowledge {
     const { full, modes } = this.#memory(minerId);
     return { full: full ?? this.#options.nameplateOf(minerId), modes };
   }
@@ -182,7 +190,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   #ladderFor(minerId: number, reading: Reading): PowerLadder {
-    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#known(minerId));
+    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#knowledge(minerId));
     if (ladder === null)
       throw new RigbridgeError(
         "control.absent",
@@ -196,7 +204,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const write = step(reading);
       if (typeof write === "string") return write;
       const worked = on ? {} : { before: settingsOf(reading.controls) };
-      return this.#noted(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
+      return this.#remembering(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
     };
   }
 
@@ -205,7 +213,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const write = step(reading);
       if (typeof write === "string" || !isPower(key) || !wears(reading.controls, key)) return write;
       // What it draws under other settings is not known yet.
-      return this.#noted(minerId, write, () => ({ full: null, changes: this.#changed(minerId) }));
+      return this.#remembering(minerId, write, () => ({ full: null, changes: this.#changed(minerId) }));
     };
   }
 
@@ -225,7 +233,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** Written down before a byte leaves: also what only may have been done counts. */
-  #noted<T extends RigWrite>(minerId: number, rigWrite: T, note: () => Partial<PowerMemory>): T {
+  #remembering<T extends RigWrite>(minerId: number, rigWrite: T, note: () => Partial<PowerMemory>): T {
     const write: RigWrite["write"] = (rig, signal) => {
       this.#options.memoriesOf(minerId).save(minerId, { ...this.#memory(minerId), ...note() });
       return rigWrite.write(rig, signal);
@@ -264,7 +272,7 @@ const blank: PowerMemory = {
   changes: [],
 };
 
-const isPower = (key: string): boolean => kept.some((each) => each === key);
+const isPower = (key: string): boolean => restoredControls.some((each) => each === key);
 
 /** Throws `input.invalid`. */
 function wattsOf(text: string, path = "value"): number {
@@ -281,15 +289,16 @@ const wears = (controls: readonly Control[], key: string): boolean => {
 
 function settingsOf(controls: readonly Control[]): Record<string, ControlValue> {
   const settings: Record<string, ControlValue> = {};
-  for (const { key, value } of controls) if (kept.includes(key) && value !== null) settings[key] = value;
+  for (const { key, value } of controls) if (restoredControls.includes(key) && value !== null) settings[key] = value;
   return settings;
 }
 
 /** What the rig draws once it has settled, at its settings and not throttled. */
-function learnt({ full, modes }: PowerMemory, { readings, controls }: Reading): Partial<PowerMemory> {
+function learned({ full, modes }: PowerMemory, { readings, controls }: Reading): Partial<PowerMemory> {
   const { power, mining, hashrate, hashrateExpected, uptime } = readings;
-  const works = hashrate !== null && hashrate > 0 && hashrate >= working * (hashrateExpected ?? 0);
-  if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settled) return {};
+  const works = hashrate !== null && hashrate > 0 && hashrate >= fullShare * (hashrateExpected ?? 0);
+  if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settledSeconds)
+    return {};
   const reported = (key: ControlKey) => controls.find((each) => each.key === key)?.value ?? null;
   const throttle = reported("throttle");
   if (typeof throttle === "number" && throttle < 100) return {};
@@ -301,7 +310,7 @@ function learnt({ full, modes }: PowerMemory, { readings, controls }: Reading): 
   };
 }
 
-const same = (a: PowerMemory, b: PowerMemory): boolean =>
+const isSame = (a: PowerMemory, b: PowerMemory): boolean =>
   a.full === b.full &&
   a.modes === b.modes &&
   a.mining === b.mining &&
@@ -309,7 +318,7 @@ const same = (a: PowerMemory, b: PowerMemory): boolean =>
   a.stoppedAt === b.stoppedAt;
 
 /** A time for people, rounded up. */
-function words(ms: number): string {
+function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

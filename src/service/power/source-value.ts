@@ -5,9 +5,9 @@ import { numberIn, type Quantity } from "../../link/quantity.ts";
 import { readSource, sourceLimits } from "./source.ts";
 
 /** ms after which a value says nothing any more. */
-const oldAfter = 900_000;
+const maxAgeMs = 900_000;
 /** ms by which a look may come early, so that it is not put off by a whole turn. */
-const early = 2_500;
+const earlyMs = 2_500;
 
 export interface SourceContext {
   /** Epoch ms. */
@@ -28,7 +28,7 @@ export class SourceValue {
   readonly #quantity: Quantity;
   readonly #context: SourceContext;
   readonly #since: number;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #polledAt = Number.NEGATIVE_INFINITY;
   #last: { readonly value: number; readonly at: number } | null = null;
   #problem: string | null = null;
 
@@ -37,7 +37,7 @@ export class SourceValue {
     this.#quantity = quantity;
     this.#context = context;
     this.#since = context.now();
-    if (settings.topic !== undefined) this.#listen(settings.topic);
+    if (settings.topic !== undefined) this.#subscribe(settings.topic);
   }
 
   /** Null before the first; `at` in epoch ms. */
@@ -47,7 +47,7 @@ export class SourceValue {
 
   /** Nothing came for so long, since the last value or the start, that nothing is known. */
   get isOld(): boolean {
-    return this.#context.now() - (this.#last?.at ?? this.#since) > oldAfter;
+    return this.#context.now() - (this.#last?.at ?? this.#since) > maxAgeMs;
   }
 
   /** Why there is no newer one; null where nothing was said. */
@@ -56,7 +56,7 @@ export class SourceValue {
   }
 
   /** Whether it is told over the API. */
-  get isTold(): boolean {
+  get comesFromApi(): boolean {
     return this.#settings.api === true;
   }
 
@@ -66,11 +66,11 @@ export class SourceValue {
   }
 
   /** Asks the address when it is time to; never rejects. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { url, every } = this.#settings;
     const { now, closing } = this.#context;
-    if (url === undefined || now() < this.#lookedAt + every * 1000 - early) return;
-    this.#lookedAt = now();
+    if (url === undefined || now() < this.#polledAt + every * 1000 - earlyMs) return;
+    this.#polledAt = now();
     try {
       this.take(await readSource({ ...this.#settings, url }, this.#quantity, closing));
     } catch (error) {
@@ -78,17 +78,17 @@ export class SourceValue {
     }
   }
 
-  #listen(topic: string): void {
+  #subscribe(topic: string): void {
     const { messages, closing } = this.#context;
     if (messages === null) this.#problem = `${topic} ${needsMessages}`;
     else
       closing.addEventListener(
         "abort",
-        messages.listen(topic, (message) => this.#hear(topic, message)),
+        messages.listen(topic, (message) => this.#receive(topic, message)),
       );
   }
 
-  #hear(topic: string, { payload, at, retained }: ReceivedMessage): void {
+  #receive(topic: string, { payload, at, retained }: ReceivedMessage): void {
     if (retained && !this.#context.takesRetained) return;
     const isLong = payload.length > sourceLimits.bytes;
     const found = isLong ? "is too long to be looked at" : numberIn(payload, this.#settings.path, this.#quantity);

@@ -7,7 +7,7 @@ import { type AccessBook, needsAll } from "./access.ts";
 export type Calls = Pick<MiningService, CallName>;
 
 /** What changes the service as a whole: a pool's wallet, say, is where everybody's miners may be sent next. */
-const ofTheWhole: ReadonlySet<OperationName> = new Set([
+const wholeServiceOperations: ReadonlySet<OperationName> = new Set([
   "savePool",
   "deletePool",
   "savePoolGroup",
@@ -35,7 +35,7 @@ export const accessCheck =
   (accessBook: AccessBook) =>
   (name: OperationName, caller: Caller): void => {
     accessBook.check(name, caller);
-    if (ofTheWhole.has(name)) needsAll(accessBook.of(caller));
+    if (wholeServiceOperations.has(name)) needsAll(accessBook.of(caller));
   };
 
 /**
@@ -46,7 +46,7 @@ export function guarded(
   calls: Calls,
   accessBook: AccessBook,
   check: (name: OperationName, caller: Caller) => void,
-  named: (caller: Caller) => Caller,
+  withUserName: (caller: Caller) => Caller,
 ): Calls {
   const checked = operationNames.flatMap((name) => {
     if (name === "watchEvents") return [];
@@ -56,7 +56,7 @@ export function guarded(
         name,
         async (input: never, caller: Caller) => {
           check(name, caller);
-          const reply = await method(input, named(caller));
+          const reply = await method(input, withUserName(caller));
           return accessBook.of(caller).privilege === "view"
             ? withoutActions(withoutSecrets(operations[name].reply, reply))
             : reply;

@@ -2,8 +2,8 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 
 /** ms of work, as measured on a small machine, that a user may ask for at once, and in each second from then on. */
-const atOnce = 500;
-const perSecond = 250;
+const burstMs = 500;
+const refillMsPerSecond = 250;
 
 /** What the reads and jobs cost whose price depends on how much there is; ms each. */
 export const costs = {
@@ -39,7 +39,7 @@ export class ReadShares {
     if (holder === undefined) return;
     const left = this.#leftOf(holder);
     if (left <= 0) {
-      const seconds = Math.max(1, Math.ceil(-left / perSecond));
+      const seconds = Math.max(1, Math.ceil(-left / refillMsPerSecond));
       throw new RigbridgeError(
         "too.many",
         `This user has asked for too much at once; wait ${seconds} s, or ask for a shorter time or fewer miners`,
@@ -66,8 +66,8 @@ export class ReadShares {
 
   #leftOf(holder: number | "keyless"): number {
     const last = this.#left.get(holder);
-    if (last === undefined) return atOnce;
-    return Math.min(atOnce, last.ms + ((this.#now() - last.at) / 1000) * perSecond);
+    if (last === undefined) return burstMs;
+    return Math.min(burstMs, last.ms + ((this.#now() - last.at) / 1000) * refillMsPerSecond);
   }
 }
 

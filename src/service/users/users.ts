@@ -21,7 +21,7 @@ export interface UserContext {
 /** Users: who sees all sees all of them, others see themselves. */
 export function userOperations({ store, accessBook, serviceKey, changed }: UserContext): UserOperations {
   const { users } = store;
-  const seen = (caller: Caller): Stored<StoredUser>[] =>
+  const visible = (caller: Caller): Stored<StoredUser>[] =>
     present(users).filter(({ id }) => id === caller.userId || accessBook.of(caller).all);
   const shown = (user: Stored<StoredUser>): User => ({
     id: user.id,
@@ -33,11 +33,11 @@ export function userOperations({ store, accessBook, serviceKey, changed }: UserC
   });
   return {
     getUser: async ({ username }, caller) => {
-      const user = userNamed(seen(caller), username);
+      const user = userNamed(visible(caller), username);
       if (user === undefined) throw notFound("user", username);
       return { userId: user.id };
     },
-    listUsers: async (_input, caller) => seen(caller).map(shown),
+    listUsers: async (_input, caller) => visible(caller).map(shown),
     saveUser: async (body) => {
       const known = body.id === 0 ? undefined : findOwn(users, body.id, "user");
       const mistakes = mistakesIn(body, store, serviceKey);
@@ -71,7 +71,7 @@ export function keyHolders({ users }: Store): (digest: string) => KeyHolder | un
 }
 
 /** For the audit: a front end that looks through a user's eyes is no proof that it was the user. */
-export const namedCaller =
+export const withUserName =
   ({ users }: Store) =>
   (caller: Caller): Caller => {
     const user = caller.userId === undefined ? undefined : users.get(caller.userId);
