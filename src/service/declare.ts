@@ -52,7 +52,7 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
   );
 }
 
-/** Coins come before the pools that name them. What the file says no profit of keeps the one that was set. */
+/** Coins come before the pools that name them. A coin without a profit in the file keeps the profit that was set. */
 export async function declareCoins(config: Config, store: Store): Promise<void> {
   const known = new Map(store.coins.all().map((coin) => [coin.key, coin]));
   await store.coins.declare(
@@ -97,7 +97,7 @@ async function declareGroups(settings: readonly GroupSettings[], store: Store): 
 
 const keyOf = (path: readonly string[]): string => JSON.stringify(path);
 
-/** What answers at a changed address is asked what it is before it is sent a login. */
+/** A rig at a changed address is recognised before it is sent a login. */
 async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {
   const before = new Map(store.miners.all().map(({ id, address }) => [id, address]));
   for (const { id, address } of (

@@ -260,7 +260,7 @@ function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { regi
     shares,
     makersLogins: config.poll.makersLogins,
     demoLeft: () => {
-      log.info("the demo miners were removed: a real miner was added");
+      log.info("the demo miners have left: there is a real one now");
       demoLeft?.();
     },
     hasMessages: messages !== undefined,

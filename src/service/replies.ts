@@ -1,4 +1,4 @@
 import type { ActionReply } from "../contract/resources.ts";
 
-/** What was asked for has been done. */
+/** The reply to a successful action. */
 export const done = (message: string): ActionReply => ({ success: true, message });

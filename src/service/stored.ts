@@ -1,7 +1,7 @@
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
-/** Rows that are shown: what the configuration file no longer declares is kept, but is not there. */
+/** The visible rows: a row that the configuration file no longer declares is kept, but hidden. */
 export const present = <T>(collection: Collection<T>): Stored<T>[] =>
   collection.all().filter(({ disabled }) => !disabled);
 
@@ -20,13 +20,13 @@ export function findOwn<T>(collection: Collection<T>, id: number, what: string):
   return row;
 }
 
-/** A body's fields that were given. */
+/** The fields of a body that are not undefined. */
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** Throws `in.use` naming who still uses it. */
+/** Throws `in.use` with the names of its users. */
 export function refuseInUse(what: string, users: readonly string[]): void {
   if (users.length > 0) throw new RigbridgeError("in.use", `${what} is still used by ${users.slice(0, 5).join(", ")}`);
 }

@@ -298,7 +298,7 @@ async function readsWhile({ requests }: SimulatedRig, work: () => Promise<unknow
 }
 
 describe("a slow rig", () => {
-  test("is asked which one it is before it is switched, and confirmed by one read more", async () => {
+  test("is identified before it is switched, and confirmed by one more read", async () => {
     const { bench, id, rig } = await withSlow();
     expect(await readsWhile(rig, () => bench.act(id, { action: "stop" }))).toBe(2);
     expect(rig.model.mining).toBe(false);
@@ -306,7 +306,7 @@ describe("a slow rig", () => {
     expect(await states(bench, id)).toEqual(["stop done"]);
   });
 
-  test("is refused what is so already only on what it says now", async () => {
+  test("is refused a change that it already has only by its present reading", async () => {
     const { bench, id, rig } = await withSlow();
     await bench.act(id, { action: "stop" });
     rig.model.mining = true;
@@ -316,7 +316,7 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toHaveLength(2);
   });
 
-  test("that did not say who it is, is asked before it is told anything", async () => {
+  test("that was not identified yet is identified before it gets a command", async () => {
     const bench = await openBench({ rigs: [axeos] });
     const rig = bench.rig(0);
     let says = "its name";
@@ -337,14 +337,14 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toEqual([]);
   });
 
-  test("that is off by now has heard nothing: failed, not unknown", async () => {
+  test("that is off by now has received nothing: failed, not unknown", async () => {
     const { bench, id, rig } = await withSlow();
     rig.fault = "off";
     expect(await problem(bench.act(id, { action: "stop" }))).toMatchObject({ code: "rig.unreachable", status: 504 });
     expect(await states(bench, id)).toEqual(["stop failed"]);
   });
 
-  test("that is another by now is told nothing", async () => {
+  test("that is another rig by now gets no command", async () => {
     const { rig, switchOff, row, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 1_000 });
     rig.fault = { name: "delay", ms: 600 };
     await poll();
@@ -354,7 +354,7 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toEqual([]);
   });
 
-  test("is not waited for when it is just being read: that read is cut, and says nothing of it", async () => {
+  test("is not waited for when it is just being read: that read is aborted without effect", async () => {
     const timeouts = { requestMs: 30_000, answerMs: 10_000, changeMs: 20_000 };
     const { rig, miner, switchOff, poll, reads } = await steered(timeouts, 1_000, axeos, 10_000);
     // Long enough that it is cut before it answers, on a busy machine too.
@@ -375,7 +375,7 @@ describe("a slow rig", () => {
 });
 
 describe("a rig that takes its time", () => {
-  test("is answered with the command's id, and done when the rig says so", async () => {
+  test("is answered with the command's id, and done when the rig confirms it", async () => {
     const { rig, set, row } = await steered({ requestMs: 150, answerMs: 5_000, changeMs: 5_000 });
     breakAtWrite(rig, { name: "delay", ms: 600 });
     const reply = await set("frequency", "500");
@@ -386,14 +386,14 @@ describe("a rig that takes its time", () => {
     expect(rig.requests.writes).toHaveLength(1);
   });
 
-  test("and what waits behind it is said to be queued", async () => {
+  test("and the command behind it is shown as queued", async () => {
     const { rig, set } = await steered({ requestMs: 150, answerMs: 5_000, changeMs: 5_000 });
     breakAtWrite(rig, { name: "delay", ms: 600 });
     const replies = await Promise.all([set("frequency", "500"), set("frequency", "510")]);
     expect(replies.map(({ state }) => state)).toEqual(["sent", "queued"]);
   });
 
-  test("too long, is not asked again: what became of it is unknown", async () => {
+  test("too long, is not sent again: the result is unknown", async () => {
     const { rig, set, row } = await steered({ requestMs: 5_000, answerMs: 200, changeMs: 300 });
     breakAtWrite(rig, { name: "delay", ms: 3_000 });
     const error = await problem(set("reboot", "true"));
@@ -451,7 +451,7 @@ describe("a rig that dies while a command waits", () => {
 });
 
 describe("a command that waits for its turn with the rig", () => {
-  test("too long is not sent any more: command.expired", async () => {
+  test("too long is no longer sent: command.expired", async () => {
     const { rig, store, set, poll } = await steered({
       queueMs: 300,
       requestMs: 9_000,

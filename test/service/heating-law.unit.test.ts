@@ -68,14 +68,14 @@ describe("heating", () => {
     expect(heat(followers(rigs), 0)).toEqual([{ id: 1, watts: 0 }]);
   });
 
-  test("says nothing when nothing is to be changed", async () => {
+  test("demands nothing when nothing needs to change", async () => {
     const { rigs } = await warm([fine, plain]);
     expect(heat(followers(rigs), 1)).toEqual([]);
     const cold = followers(rigsOf(stoppedClock().now, [fine, plain]));
     expect(stopHeating(cold)).toEqual([]);
   });
 
-  test("leaves alone who may not be told, and counts what it gives", async () => {
+  test("leaves rigs alone that may not be changed, and counts their heat", async () => {
     const { rigs } = await warm([plain, fine]);
     const [first, second] = followers(rigs);
     if (first === undefined || second === undefined) throw new Error("two rigs");
@@ -120,7 +120,7 @@ describe("heating", () => {
     );
   });
 
-  test("switches nobody oftener than allowed, whatever the room does", async () => {
+  test("switches no rig more often than allowed, whatever the room does", async () => {
     const turns = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 900 })), {
       maxLength: 60,
     });

@@ -66,7 +66,7 @@ describe("a command is a word about a rig's power", () => {
     expect(powerCommandOf(command(action, parameters))).toBeNull();
   });
 
-  test("but not when it was not done, and it is nobody's own when a loop says it", () => {
+  test("but not when it failed, and it is not manual when a loop sends it", () => {
     expect(powerCommandOf(command("stop", {}, { state: "failed" }))).toBeNull();
     expect(powerCommandOf(command("stop", {}, { state: "sent" }))?.open).toBe(true);
     expect(powerCommandOf(command("stop", {}, { actor: "service for Den" }))?.byLoop).toBe(true);
@@ -74,7 +74,7 @@ describe("a command is a word about a rig's power", () => {
   });
 });
 
-test("a power is said so that the rig's ladder takes the same setting for it", () => {
+test("a target value makes the rig's ladder choose the same setting", () => {
   const makings: Making[] = [
     { full: 3217, throttle: { min: 30 } },
     { full: 17, throttle: { min: 10 } },

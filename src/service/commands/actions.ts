@@ -24,7 +24,7 @@ type Parameter = CommandSpec["parameters"][string];
 export interface ActionLoops {
   /** Resolves with the result. Throws as `addressed`, and `input.invalid`. */
   take(action: Action, minerId: number, access: Access): Promise<string>;
-  /** Throws `not.possible` if the miner has no such loop, `user.forbidden` if the loop has miners hidden from this access. */
+  /** Throws `not.possible` if the miner has no such loop, `user.forbidden` if it has miners hidden from this access. */
   addressed(action: Action, minerId: number, access: Access): unknown;
 }
 

@@ -10,14 +10,14 @@ import type { Action } from "./actions.ts";
 
 type Body = Input<"startBulkAction">;
 
-/** What is wrong: what can be named, and how many more. */
+/** The mistakes that are listed, and how many there are beyond them. */
 interface Mistakes {
   readonly named: readonly Mistake[];
   readonly more: number;
 }
 const noMistakes: Mistakes = { named: [], more: 0 };
 
-/** What is asked for, and of which miners, each once. Throws `input.invalid` with all that is wrong. */
+/** The action, and its miners, each once. Throws `input.invalid` with all mistakes. */
 export function bulkRequest(
   body: Body,
   registry: MinerRegistry,
@@ -35,13 +35,13 @@ interface StoredAction {
   readonly parameters: Body["parameters"];
 }
 
-/** An action as the store keeps it: what it takes beside its parameters stands among them. */
+/** An action as the store keeps it: `orReboot` is one of its parameters there. */
 export const actionToStore = ({ action, parameters, orReboot }: Body): StoredAction => ({
   action,
   parameters: orReboot ? { ...parameters, orReboot } : parameters,
 });
 
-/** The action that the store has kept. Throws `input.invalid` when this version does not take it. */
+/** An action from the store. Throws `input.invalid` if this version does not take it. */
 export function storedAction({ action: name, parameters: { orReboot, ...parameters } }: StoredAction): Action {
   const { action, mistakes } = bulkAction({ action: name, parameters });
   if (action === null) throw invalidAll(mistakes);
@@ -65,13 +65,13 @@ function targetsOf(
     const sections = new Map(Array.from(walkGroups(registry.sections()), ({ group }) => [group.id, group]));
     const minerIds = minersInSections([...ids].flatMap((id) => sections.get(id) ?? []));
     const empty = absent.named.length === 0 && minerIds.length === 0;
-    return { minerIds, mistaken: empty ? oneMistake("groups", "there is no miner in them") : absent };
+    return { minerIds, mistaken: empty ? oneMistake("groups", "these groups have no miners") : absent };
   }
   const minerIds = Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
-  return { minerIds, mistaken: minerIds.length === 0 ? oneMistake("all", "there is no miner") : noMistakes };
+  return { minerIds, mistaken: minerIds.length === 0 ? oneMistake("all", "there are no miners") : noMistakes };
 }
 
-/** The groups that are named, each once. Those of one name are told apart by their ids only. */
+/** The ids of the groups, each once. Groups with the same name can only be given by id. */
 function groupIds(groups: readonly (number | string)[], store: Store, access: Access) {
   const ids = new Set<number>();
   const named: Mistake[] = [];
@@ -101,13 +101,13 @@ function idOrMistake(find: () => number): number | Mistake {
 
 const oneMistake = (path: string, message: string): Mistakes => ({ named: [{ path, message }], more: 0 });
 
-/** The configuration file does not declare it any more: it fails by itself, and holds up nothing. */
+/** Whether the configuration file no longer declares the miner: it fails alone, and the others go on. */
 export function isDisabled(id: number, { miners }: Store, access: Access): boolean {
   const miner = miners.get(id);
   return miner?.disabled === true && access.seesGroup(miner.groupId);
 }
 
-/** Put into words as far as they are named: there may be 100,000. */
+/** Writes messages only for the mistakes that are listed: there may be 100,000. */
 function missing(path: string, what: string, ids: readonly number[], exists: (id: number) => boolean): Mistakes {
   const absent = ids.flatMap((id, index) => (exists(id) ? [] : [index]));
   const named = absent

@@ -34,34 +34,34 @@ interface Job {
   readonly action: Action;
   readonly stepsOf: (minerId: number) => Step[];
   readonly caller: Caller;
-  /** Aborted when nothing more is to be started. */
+  /** Aborted when no more commands are to start. */
   readonly stop: AbortController;
-  /** Restarts that rigs have taken and not shown yet: they keep no other miner waiting. */
+  /** Restarts that are not confirmed yet: the other miners do not wait for them. */
   readonly open: Promise<void>[];
 }
 
-/** Jobs at once: in all, of one user, and kept for who is no user, as the owner with the service's own key. */
+/** Jobs at once: in all, of one user, and reserved for callers that are not users, such as the owner. */
 const mostJobs = 20;
 const mostJobsOfUser = 5;
 const jobsReserved = 4;
-/** Miners judged at once by a dry run. */
+/** Miners that a dry run checks before other work gets its turn. */
 const rehearsedAtOnce = 1_000;
-/** ms until a store that could not be written is tried again. */
+/** ms until a failed write to the store is repeated. */
 const storeRetryMs = 5_000;
 
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /**
- * Actions for many miners, as jobs that survive a restart: a miner's result says that it is sent before its command is
- * begun, so nothing is sent twice, and what is still queued goes on.
+ * Actions for many miners, as jobs that survive a restart: a miner's result is stored as sent before its command is
+ * started, so nothing is sent twice, and what is still queued continues.
  */
 export class BulkActions implements BulkOperations {
   readonly #context: BulkContext;
   readonly #closing = new AbortController();
   readonly #jobs = new Map<number, Job>();
   readonly #running = new Set<Promise<void>>();
-  /** Who asked for the jobs that are being written down. */
+  /** Callers of jobs that are being stored. */
   readonly #starting = new Set<Caller>();
 
   constructor(context: BulkContext) {
@@ -114,12 +114,13 @@ export class BulkActions implements BulkOperations {
 
   readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
     const { state } = await this.#visible(id, caller);
-    if (state !== "running") throw new RigbridgeError("not.possible", `Bulk action ${id} has ended: it is ${state}`);
+    if (state !== "running")
+      throw new RigbridgeError("not.possible", `Bulk action ${id} cannot be cancelled: it is ${state}`);
     const count = await this.#cancel(id, "Cancelled before it was sent");
-    return done(`Bulk action ${id} is cancelled; ${count} miners had not been told yet`);
+    return done(`Bulk action ${id} is cancelled; nothing was sent to ${count} of its miners`);
   };
 
-  /** Goes on with what the last run left; call once all miners are there. */
+  /** Continues the jobs of the last run; call it once all miners are loaded. */
   async resume(): Promise<void> {
     const { store, accessBook, stepsOf } = this.#context;
     for (const job of await store.bulkActions.running()) {
@@ -136,14 +137,14 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  /** Starts nothing more, and resolves when it is written down what came of all that was under way: steering ends that. */
+  /** Starts nothing more, and resolves when all results are stored. The executor ends what is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const { stop } of this.#jobs.values()) stop.abort();
     await Promise.all(this.#running);
   }
 
-  /** Nobody's jobs keep the owner's from starting. Throws `too.many`. */
+  /** Users cannot take all the capacity. Throws `too.many`. */
   #checkCapacity({ userId }: Caller): void {
     const running = [...[...this.#jobs.values()].map(({ caller }) => caller), ...this.#starting];
     const ofUsers = running.filter((each) => each.userId !== undefined);
@@ -162,7 +163,7 @@ export class BulkActions implements BulkOperations {
     return job;
   }
 
-  /** What is under way ends; resolves with how many miners are left out. */
+  /** Stops a job; resolves with the number of miners to which nothing was sent. */
   async #cancel(id: number, message: string): Promise<number> {
     const count = await this.#context.store.bulkActions.cancel(id, message);
     this.#jobs.get(id)?.stop.abort();
@@ -213,7 +214,7 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  /** Users come and go while a job runs: words are why who asked may not do it any more. */
+  /** The caller's access now, or why the caller is no longer allowed to do this: users change while a job runs. */
   #access(caller: Caller): Access | string {
     const { accessBook } = this.#context;
     try {
@@ -224,7 +225,7 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  /** Resolves with null when the rig has taken a restart, of whose end the job hears later. */
+  /** Resolves with null when the rig has accepted a restart, whose result comes later. */
   async #send(job: Job, minerId: number, access: Access): Promise<BulkResult | null> {
     const { id, action: request, stepsOf, caller } = job;
     const { registry, executor, store } = this.#context;
@@ -240,7 +241,7 @@ export class BulkActions implements BulkOperations {
       job.open.push(this.#awaitEnd(job, minerId, command));
       return null;
     }
-    // Cut before a byte left: the next run tells it.
+    // Aborted before a byte was sent: the next run sends it.
     if (this.#closing.signal.aborted && !command.sent && command.state === "failed")
       return { minerId, state: "queued", message: "" };
     return { minerId, state: command.state, message };
@@ -266,10 +267,10 @@ export class BulkActions implements BulkOperations {
   #absence(minerId: number, access: Access): string {
     return isDisabled(minerId, this.#context.store, access)
       ? "This miner is disabled"
-      : `There is no miner ${minerId} any more`;
+      : `Miner ${minerId} no longer exists`;
   }
 
-  /** What the action would meet, by each miner's last reading. */
+  /** What the action would do, by each miner's last reading. */
   async #rehearseAll(
     minerIds: readonly number[],
     { action, stepsOf }: Pick<Job, "action" | "stepsOf">,
@@ -298,7 +299,7 @@ export class BulkActions implements BulkOperations {
     }
   }
 
-  /** A store that cannot be written holds a job up: nothing is sent that is not written down. Throws when closing. */
+  /** Repeats a write until it succeeds: nothing is sent that is not stored. Throws when closing. */
   async #stored<T>(write: () => Promise<T>): Promise<T> {
     const { signal } = this.#closing;
     for (;;) {
@@ -316,11 +317,11 @@ export class BulkActions implements BulkOperations {
 const noCapacity = (running: string): RigbridgeError =>
   new RigbridgeError(
     "too.many",
-    `${running} are running; wait for one of them to end, or cancel one (GET /api/actions lists them)`,
+    `${running} are running already; wait for one to end, or cancel one (GET /api/actions lists them)`,
   );
 
 const messageOf = (error: unknown): string =>
-  error instanceof RigbridgeError ? error.message : "A fault of the service; its log says more";
+  error instanceof RigbridgeError ? error.message : "Internal error; see the service's log";
 
 function shown(job: StoredBulkAction, results: BulkResult[]): BulkAction {
   const count = (...states: readonly BulkResult["state"][]) =>

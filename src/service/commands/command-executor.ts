@@ -12,23 +12,23 @@ import type { Store, StoredCommand } from "../../store/index.ts";
 import { CommandProgress, expired } from "./command-progress.ts";
 import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
 
-/** How long is waited, in ms. */
+/** ms. */
 export interface CommandTimeouts {
-  /** For its turn with the rig; what was not sent by then is not sent. */
+  /** For a command's turn with the rig; after that it is no longer sent. */
   readonly queueMs: number;
-  /** By a request for the rig; what takes longer is answered with the command's id. */
+  /** For the rig, by a request; after that the reply has the command's id. */
   readonly requestMs: number;
-  /** For a rig's answer to one write. */
+  /** For the rig's answer to one write. */
   readonly answerMs: number;
-  /** At most, for the rig to report a change. */
+  /** For the rig to report the change. */
   readonly changeMs: number;
 }
 
 const defaultTimeouts: CommandTimeouts = { queueMs: 60_000, requestMs: 20_000, answerMs: 60_000, changeMs: 600_000 };
-/** ms between the reads that look for the change; the last one repeats. */
+/** ms before each read that checks for the change; the last one repeats. */
 const confirmDelaysMs = [100, 300, 700, 1_500, 3_000];
 
-/** What is being done to a rig, for the audit. */
+/** What a command does to which miner, as the audit shows it. */
 export interface CommandSpec {
   readonly minerId: number;
   readonly minerName: string;
@@ -37,33 +37,33 @@ export interface CommandSpec {
   readonly parameters: Record<string, string | number | boolean>;
 }
 
-/** A command that is written down, on its way. */
+/** A stored command that is being sent. */
 export interface BegunCommand {
   readonly id: number;
-  /** As of now. */
+  /** The current state. */
   readonly state: CommandState;
-  /** Whether a byte of it may have left, as of now. */
+  /** Whether a byte of it may have been sent. */
   readonly sent: boolean;
-  /** When the rig has taken it, with its words; rejects with what the rig or the way to it said. */
+  /** Resolves with the rig's answer when the rig has accepted it; rejects with the error of rig or connection. */
   readonly taken: Promise<string>;
-  /** The same when it is known what came of it, which takes longer for a restart. */
+  /** The same once the result is known, which takes longer for a restart. */
   readonly ended: Promise<string>;
 }
 
-/** What has come of a command when the rig's turn with it is over. */
+/** The result of a command's turn with the rig. */
 interface Outcome {
   /** The rig's. */
   readonly answer: string;
-  /** It was told to restart, which later reads show. */
+  /** A restart that later reads must confirm. */
   readonly restart: OpenRestart | null;
 }
 
 interface OpenRestart {
   readonly proof: Extract<Proof, { by: "restart" }>;
   readonly seconds: number;
-  /** When it was told, by `performance.now`. */
+  /** By `performance.now`. */
   readonly sentAt: number;
-  /** Why there are no words of the rig; null when it has taken it. */
+  /** The error of the write; null if the rig has answered. */
   readonly unanswered: unknown;
 }
 
@@ -76,7 +76,7 @@ export class CommandExecutor {
   readonly #timeouts: CommandTimeouts;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  /** Commands that have not had their turn to its end. */
+  /** Commands whose turn is not over. */
   readonly #open = new Map<number, CommandProgress>();
 
   constructor(fleet: Fleet, store: Store, log: Logger, timeouts: CommandTimeouts = defaultTimeouts) {
@@ -98,13 +98,13 @@ export class CommandExecutor {
     return row;
   }
 
-  /** Writes down what is done already, and no rig was told. */
+  /** Stores a command that is done already and writes nothing to the rig. */
   async record(spec: CommandSpec, caller: Caller, message: string): Promise<void> {
     const { id } = await this.enqueue(spec, caller);
     this.#moved(await this.#store.commands.move(id, "done", message));
   }
 
-  /** Sends a command that was written down, in its turn. */
+  /** Sends a stored command in its turn. */
   send(rig: FleetRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
     const progress = new CommandProgress(id, async (state, message) =>
       this.#moved(await this.#store.commands.move(id, state, message)),
@@ -139,12 +139,12 @@ export class CommandExecutor {
     };
   }
 
-  /** Ends a command that was not sent; false when it is too late for that. */
+  /** Ends a command that was not sent; false if it is too late for that. */
   async withdraw(id: number, why: RigbridgeError): Promise<boolean> {
     return (await this.#open.get(id)?.withdraw(why)) === true;
   }
 
-  /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
+  /** Resolves with `sent` or `queued` if the rig needs longer; rejects with the error of the rig or the connection. */
   async run(rig: FleetRig, spec: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
     const command = this.send(rig, await this.enqueue(spec, caller), steps);
     const done = new AbortController();
@@ -159,7 +159,7 @@ export class CommandExecutor {
     }
   }
 
-  /** Cuts what is under way, and resolves when it is written down what came of it. */
+  /** Aborts the commands under way, and resolves when their results are stored. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);
@@ -183,12 +183,12 @@ export class CommandExecutor {
     }
   }
 
-  /** Waits for a restart to show, beside whatever else the rig is told. Rejects when it does not. */
+  /** Waits for reads to confirm a restart, while other commands may run. Rejects if they do not. */
   async #confirm(rig: FleetRig, progress: CommandProgress, { answer, restart }: Outcome): Promise<string> {
     if (restart === null) return answer;
     if (await this.#hasRestarted(rig, restart)) {
       rig.restarted();
-      const message = restart.unanswered === null ? answer : "The rig gave no answer, but has restarted";
+      const message = restart.unanswered === null ? answer : "The rig did not answer, but has restarted";
       await progress.move("done", message);
       return message;
     }
@@ -227,11 +227,11 @@ export class CommandExecutor {
   }
 }
 
-const notConfirmedYet = "The rig takes its time; GET /api/commands says what came of it";
+const notConfirmedYet = "The rig has not confirmed yet. Check GET /api/commands for the result";
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Troubles of a rig that does not answer, or breaks off. */
+/** Troubles of a rig that does not answer or closes the connection. */
 const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "rig.garbled"]);
 
 const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
@@ -239,25 +239,25 @@ const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: A
     "rig.unconfirmed",
     closing.aborted
       ? `The service stopped before the rig had restarted; it answered "${answer}"`
-      : `The rig has not shown within ${seconds} s that it has restarted; it answered "${answer}"`,
+      : `The rig was not seen to restart within ${seconds} s; it answered "${answer}"`,
   );
 
 const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
   sleep(confirmDelaysMs[Math.min(attempt, confirmDelaysMs.length - 1)], null, { signal }).catch(() => null);
 
-/** The reading of a rig that can be steered. Throws why it cannot be reached, or is not the one it should be. */
+/** The reading of a rig that takes commands. Throws why it cannot be reached, or that it is another rig. */
 export function requireReading({ reading, trouble }: RigState): Reading {
   if (trouble !== null) throw errorOf(trouble);
   if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
   return reading;
 }
 
-/** The rig said no, or the command was found wrong: nothing is open about what it did. */
+/** The rig or a check has refused the command, so that it certainly had no effect. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** One command's time with a rig. Before each write, and before one is repeated, the rig says which one it is. */
+/** One command's turn with a rig. The rig is identified before each write, and before a write is repeated. */
 class Session {
   readonly #fleet: Fleet;
   readonly #rig: FleetRig;
@@ -278,7 +278,7 @@ class Session {
     this.#closing = closing;
   }
 
-  /** Takes each step when the one before is done; a restart, which comes last, may still have to show. */
+  /** Takes the steps in order; a restart, which comes last, may still have to be confirmed. */
   async take(steps: readonly Step[]): Promise<Outcome> {
     const messages: string[] = [];
     let restart: OpenRestart | null = null;
@@ -292,13 +292,13 @@ class Session {
       const outcome = await this.#write(write, step);
       messages.push(outcome.answer);
       restart = outcome.restart;
-      // A step may take minutes, for the rig restarts: whoever answers then is asked anew.
+      // A step may take minutes, since the rig restarts: another rig may answer at the address then.
       if (index < steps.length - 1) reading = await this.#identified();
     }
     return { answer: joinMessages(messages), restart };
   }
 
-  /** Reads the rig now. Throws when it does not answer, or does not say that it is the one that it should be. */
+  /** Reads the rig now. Throws if it does not answer, or if another rig does. */
   async #identified(): Promise<Reading> {
     this.#rig.doubt();
     await this.#fleet.read(this.#rig);
@@ -316,7 +316,7 @@ class Session {
     }
   }
 
-  /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
+  /** Sends once. The rig's next reads confirm the change; without an answer they decide whether it was made. */
   async #send({ write, seconds, restarts, proof }: RigWrite): Promise<Outcome> {
     await this.#progress.markSent();
     const sentAt = performance.now();
@@ -328,12 +328,12 @@ class Session {
       if (isRefusal(error)) throw error;
       if (proof.by === "restart") return { answer: "", restart: { proof, seconds, sentAt, unanswered: error } };
       if (proof.by === "read" && (await this.#confirms(proof, seconds)))
-        return { answer: "The rig gave no answer, but reports the change", restart: null };
+        return { answer: "The rig did not answer, but reports the change", restart: null };
       throw error;
     }
     if (restarts) this.#rig.restarts(seconds);
     if (proof.by === "restart") return { answer, restart: { proof, seconds, sentAt, unanswered: null } };
-    if (proof.by === "word") return { answer, restart: null };
+    if (proof.by === "answer") return { answer, restart: null };
     const isDone = await this.#confirms(proof, seconds);
     const { reading } = this.#rig.state;
     const doubt = (reading && proof.doubt?.(reading)) ?? "";
@@ -345,14 +345,14 @@ class Session {
     throw new RigbridgeError("rig.unconfirmed", joinMessages([unconfirmed, doubt]));
   }
 
-  /** Reads until the rig shows it, and nothing is doubtful any more; at last it is enough that it shows it. */
+  /** Reads until the rig reports the change and nothing is in doubt; at the end the change alone is enough. */
   async #confirms({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
     const until = performance.now() + Math.min(this.#timeouts.changeMs, (seconds + 10) * 1000);
     let isConfirmed = false;
     for (let attempt = 0; performance.now() < until; attempt += 1) {
       await pauseBefore(attempt, this.#closing);
       if (this.#closing.aborted) return isConfirmed;
-      // Some restart for it, and are read often now.
+      // Some rigs restart for it; misses are expected then.
       await this.#fleet.read(this.#rig, { silence: true });
       const { trouble, reading } = this.#rig.state;
       isConfirmed = trouble === null && reading !== null && isDone(reading);

@@ -10,7 +10,7 @@ import type { CommandExecutor } from "./command-executor.ts";
 
 const cancelled = new RigbridgeError("not.possible", "Cancelled before it was sent");
 
-/** What was sent to rigs. A user is shown what was sent to the miners that they see. */
+/** Commands sent to rigs. Users see those of their miners. */
 export const commandOperations = (
   registry: MinerRegistry,
   store: Store,
@@ -18,7 +18,7 @@ export const commandOperations = (
   shares: ReadShares,
   executor: CommandExecutor,
 ): Pick<MiningService, "listCommands" | "cancelCommand"> => {
-  /** Whose commands are shown; undefined = all, also of miners that are no more. */
+  /** The miners whose commands are listed; undefined = all, also those of removed miners. */
   const minersFor = (access: Access, minerId: number | undefined): readonly number[] | undefined => {
     if (minerId === undefined)
       return access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
@@ -41,7 +41,7 @@ export const commandOperations = (
         throw notFound("command", id);
       if (await executor.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
       const { state } = (await store.commands.get(id)) ?? command;
-      throw new RigbridgeError("not.possible", `Command ${id} cannot be cancelled any more: it is ${state}`);
+      throw new RigbridgeError("not.possible", `Command ${id} can no longer be cancelled: it is ${state}`);
     },
   };
 };

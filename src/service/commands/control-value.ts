@@ -2,7 +2,7 @@ import { invalid } from "../../contract/problems.ts";
 import type { Control, ControlValue } from "../../contract/readings.ts";
 import { checkTrigger, onWords } from "../../contract/triggers.ts";
 
-/** Reads what was asked for as the control takes it. Throws `input.invalid` naming what it takes. */
+/** Parses a value for the control. Throws `input.invalid` with the values that it takes. */
 export function controlValue(control: Control, text: string, path = "value"): ControlValue {
   switch (control.kind) {
     case "trigger":
@@ -42,7 +42,7 @@ function rangeValue(control: Control, text: string, path: string): number {
 const optionLabels = ({ options }: Control): string[] =>
   (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
 
-/** Whether the rig now reports what it was told; where it reports nothing its word has to do. */
+/** Whether the rig now reports the value that was set; true also for a control that reports none. */
 export function reports(control: Control | undefined, value: ControlValue): boolean {
   if (control === undefined) return false;
   const { value: reported, step } = control;

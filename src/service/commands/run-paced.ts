@@ -1,17 +1,17 @@
 import { Turns } from "../../fleet/turns.ts";
 
 export interface PacedOptions {
-  /** Pieces of work at once. */
+  /** Items worked on at once. */
   readonly parallel: number;
   /** ms between two starts. */
   readonly delayMs: number;
-  /** Nothing is started once it is aborted; what has begun is not cut. */
+  /** Once it is aborted nothing more starts; what has started continues. */
   readonly signal: AbortSignal;
-  /** Waits so many ms, or until the signal is aborted; never rejects. */
+  /** Resolves after so many ms or when the signal is aborted; never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Works through the items in order; a slow one keeps only its own place. The work never rejects. */
+/** Works on the items in order; a slow item delays only its own worker. `work` never rejects. */
 export async function runPaced<T extends NonNullable<unknown>>(
   items: readonly T[],
   { parallel, delayMs, signal, wait }: PacedOptions,

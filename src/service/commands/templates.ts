@@ -6,7 +6,7 @@ import { findOwn, present } from "../stored.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
-/** Managed templates by name; applying them comes with the agent. */
+/** Managed templates by name; they cannot be applied yet. */
 export function templateOperations({ templates }: Store, metaData: () => MetaData): TemplateOperations {
   return {
     listManagedTemplates: async () => ({

@@ -21,7 +21,7 @@ export interface DiscoveryContext {
   /** The configuration's `scan`. */
   readonly settings: Config["scan"];
   readonly accessBook: AccessBook;
-  /** Every miner that there is. */
+  /** The rigs of all miners. */
   rigs(): Iterable<FleetRig>;
   /** Takes in a miner, as POST /api/miners does. */
   add(address: string): Promise<unknown>;
@@ -45,13 +45,13 @@ interface Job {
   endedAt: number | null;
 }
 
-/** What is kept of searches that have ended: so many of them, for so many ms. */
+/** Searches kept after they have ended, and for how many ms. */
 const keptJobs = 20;
 const keptMs = 3_600_000;
 
 /**
- * Searches for rigs, asked for or by the configuration's `scan`; one at a time. They are kept in memory, so a restart
- * forgets them, and a search that it cut off is not taken up again.
+ * Searches for rigs, requested by callers or by the configuration's `scan`; one at a time. They are kept in memory: a
+ * restart drops them and does not resume them.
  */
 export class Discoveries implements DiscoveryOperations {
   readonly #context: DiscoveryContext;
@@ -60,14 +60,14 @@ export class Discoveries implements DiscoveryOperations {
   #running: { readonly id: number; readonly ended: Promise<void> } | null = null;
   readonly #closing = new AbortController();
   #repeating: Promise<void> = Promise.resolve();
-  /** Marks of the rigs that somebody was told of, or that were added, in this run of the program. */
+  /** Marks of the rigs that were reported or added in this run of the program. */
   readonly #reported = new Set<string>();
 
   constructor(context: DiscoveryContext) {
     this.#context = context;
   }
 
-  /** Begins what the configuration asks for: a search now and then one every so often. */
+  /** Starts the regular searches of the configuration, the first one now. */
   start(): void {
     const { settings } = this.#context;
     if (settings?.every !== undefined) this.#repeating = this.#repeat(settings.every * 1000, settings.add);
@@ -98,7 +98,7 @@ export class Discoveries implements DiscoveryOperations {
   cancelDiscovery: MiningService["cancelDiscovery"] = async ({ id }, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     const { state, cancelling } = this.#job(id);
-    if (state !== "running") return done(`Search ${id} had ended already`);
+    if (state !== "running") return done(`Search ${id} has ended already`);
     cancelling.abort();
     await this.#running?.ended;
     return done(`Search ${id} cancelled`);
@@ -122,7 +122,7 @@ export class Discoveries implements DiscoveryOperations {
   #begin(networks: readonly string[] | undefined, yes: boolean): { job: Job; ended: Promise<void> } {
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is closing");
     if (this.#running !== null) {
-      const message = `Search ${this.#running.id} is under way; wait for its end, or cancel it`;
+      const message = `Search ${this.#running.id} is running; wait until it ends, or cancel it`;
       throw new RigbridgeError("not.possible", message);
     }
     const { plan, listenOn } = this.#planOf(networks, yes);
@@ -142,16 +142,16 @@ export class Discoveries implements DiscoveryOperations {
     return { job, ended };
   }
 
-  /** Where to look, and at which own addresses to listen for rigs that announce themselves. */
+  /** The addresses to search, and the machine's own addresses at which to listen for announcements. */
   #planOf(requested: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
     const networks = requested ?? this.#context.settings?.networks;
-    if (networks?.length === 0) throw invalid("networks", "names none; leave it out to search this machine's own");
+    if (networks?.length === 0) throw invalid("networks", "is empty; leave it out to search this machine's networks");
     if (networks !== undefined) {
       return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
     }
     const own = ownNetworks(this.#context.interfaces());
     if (own.networks.length === 0) {
-      throw new RigbridgeError("not.possible", "This machine is in no private network; say which networks to search");
+      throw new RigbridgeError("not.possible", "This machine is not in a private network; give the networks to search");
     }
     for (const note of own.notes) this.#context.log.info(note);
     return { plan: planSearch(own.networks, { ports: usualPorts, yes }), listenOn: own.addresses };
@@ -174,7 +174,7 @@ export class Discoveries implements DiscoveryOperations {
     } catch (error) {
       job.state = "cancelled";
       this.#context.log.error({ err: error }, `Search ${job.id} ended early`);
-      const why = error instanceof RigbridgeError ? error.message : "a fault of the service; its log says more";
+      const why = error instanceof RigbridgeError ? error.message : "internal error; see the service's log";
       this.#notify("Search ended early", `Search ${job.id}: ${why}`, true);
     }
     job.endedAt = this.#context.now();
@@ -207,13 +207,13 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 
-  /** The rigs that are no miners and that nobody was told of. */
+  /** The rigs that are neither miners nor reported yet. */
   #unreported(found: readonly FoundRig[]): FoundRig[] {
     const known = marksOfAll(this.#context.rigs());
     return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
   }
 
-  /** Adds a rig that answers to everybody, where that is wanted, or tells of it. What fails is tried the next time. */
+  /** Adds a rig that needs no login, if so configured, or reports it. What fails is repeated by the next search. */
   async #report(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
     const { address, driver, identity, note, login } = rig;
     const found = `${describeRig(identity)} was found at ${address}`;
@@ -242,7 +242,7 @@ export class Discoveries implements DiscoveryOperations {
   }
 }
 
-/** What a rig is known again by: its MAC, its serial, and where it answers. */
+/** What identifies a rig: its MAC, its serial number, and its address. */
 const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
   marks(parseAddress(address), driver, identity.mac, identity.serial);
 

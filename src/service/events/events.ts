@@ -64,7 +64,7 @@ export class Events {
 
   /**
    * A miner has changed, and its object never changes again. `before`: the group that it was in, null for a new miner.
-   * `json`: its JSON, if that was made already.
+   * `json`: its JSON, if the caller has that.
    */
   miner(miner: Miner, before: number | null, json: Uint8Array | null = null): void {
     const { id: minerId, uid, groupId } = miner;

@@ -6,7 +6,7 @@ import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Recorder } from "./recorder.ts";
 
 const day = 86_400;
-/** Seconds between two points that people find round. */
+/** Round steps, s. */
 const roundSteps = [
   1,
   2,
@@ -35,10 +35,10 @@ const roundSteps = [
 ];
 const usualPoints = 500;
 const mostPoints = 10_000;
-/** Readings that one answer is made of: looking at them takes some 20 ms. */
+/** Readings that one reply may read, which takes some 20 ms. */
 const mostReadings = 200_000;
 
-/** A miner's readings over time, as they were or as means of steps. `checkMiner` throws if the caller does not see it. */
+/** A miner's readings over time, as they were or as means of steps. `checkMiner` throws for a hidden miner. */
 export const historyOperations = (
   checkMiner: (minerId: number, caller: Caller) => void,
   recorderOf: (minerId: number) => Recorder,
@@ -63,7 +63,7 @@ export const historyOperations = (
 });
 
 interface Range {
-  /** Epoch ms; a step that has begun is read whole. */
+  /** Epoch ms, of whole steps. */
   readonly from: number;
   readonly to: number;
   /** ms, 0 = as the readings were. */
@@ -71,19 +71,19 @@ interface Range {
   readonly mistakes: Mistake[];
 }
 
-/** What is asked for, and every mistake in it. */
+/** The range of a request, and every mistake in the request. */
 export function rangeOf(requested: Omit<Input<"getHistory">, "id">, now: number): Range {
   const to = requested.to ?? now + 1;
   const from = requested.from ?? Math.max(0, to - day * 1000);
   const step = Math.round((requested.step ?? roundStep((to - from) / 1000)) * 1000);
   const mistakes: Mistake[] = [];
   if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
-  if (step === 0 && (requested.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0, or 0.001 at least" });
+  if (step === 0 && (requested.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0 or at least 0.001" });
   if (step === 0) return { from, to, step, mistakes };
   const whole = { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
   const points = (whole.to - whole.from) / step;
   if (points > mostPoints)
-    mistakes.push({ path: "step", message: `makes ${points} points of this time; at most ${mostPoints} are given` });
+    mistakes.push({ path: "step", message: `gives ${points} points; at most ${mostPoints} are returned` });
   return { ...whole, step, mistakes };
 }
 
@@ -96,15 +96,15 @@ function roundStep(seconds: number): number {
 
 const tooMany = (readings: number): Mistake => ({
   path: "from",
-  message: `makes a time of about ${readings} readings; at most ${mostReadings} are looked at`,
+  message: `starts a range of about ${readings} readings; at most ${mostReadings} are read`,
 });
 
 const tooManyPoints = (readings: number): Mistake => ({
   path: "step",
-  message: `makes about ${readings} points of this time, each reading one; at most ${mostPoints} are given`,
+  message: `gives about ${readings} points, one for each reading; at most ${mostPoints} are returned`,
 });
 
-/** Samples, given in any order, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
+/** Makes points of samples in any order: one for each step (ms) that has samples; a step of 0 keeps each sample. */
 export class Points {
   readonly #step: number;
   readonly #points = new Map<number, Sums>();
@@ -143,12 +143,12 @@ export class Points {
   }
 }
 
-/** What becomes a point. */
+/** The sums of one point. */
 class Sums {
   readonly hashrate = new Sum();
   readonly power = new Sum();
   readonly temperature = new Sum();
-  /** The counter as it first stood, so that differences stay true, and when that was. */
+  /** The first value of the counter, so that differences stay true, and its time. */
   energy: number | null = null;
   firstAt = Number.POSITIVE_INFINITY;
 }
@@ -157,7 +157,7 @@ class Sum {
   #total = 0;
   #count = 0;
 
-  /** NaN for what is not known. */
+  /** NaN if unknown. */
   add(figure: number): void {
     if (Number.isNaN(figure)) return;
     this.#total += figure;

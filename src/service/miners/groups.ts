@@ -13,7 +13,7 @@ type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGr
 
 const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
 
-/** Groups of miners. `rearranged` is called when miners may stand elsewhere. */
+/** Groups of miners. `regrouped` is called when miners may be in other groups. */
 export function groupOperations(
   store: Store,
   accessBook: AccessBook,
@@ -24,7 +24,7 @@ export function groupOperations(
   const checkParent = (parentId: number, id: number | null): void => {
     if (parentId === 0) return;
     for (let above = parentId; above !== 0; above = groups.get(above)?.parentId ?? 0) {
-      if (above === id) throw invalid("parentId", "a group cannot stand inside itself");
+      if (above === id) throw invalid("parentId", "a group cannot be inside itself");
       if (groups.get(above)?.disabled !== false) throw invalid("parentId", `there is no group ${above}`);
     }
   };
@@ -53,7 +53,10 @@ export function groupOperations(
       const members = present(miners).filter(({ groupId }) => groupId === id);
       const inside = present(groups).filter(({ parentId }) => parentId === id);
       if ([...members, ...inside].some(({ owner }) => owner === "file")) {
-        throw new RigbridgeError("owned.by-file", `Group ${group.name} holds what the configuration file puts there`);
+        throw new RigbridgeError(
+          "owned.by-file",
+          `The configuration file puts miners or groups into ${group.name}; change them there`,
+        );
       }
       for (const miner of members) await move(miner.id, group.parentId);
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
@@ -94,12 +97,12 @@ export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: nu
 export const minersInSections = (sections: readonly GroupSection[]): number[] =>
   [...walkGroups(sections)].flatMap(({ group }) => group.minerIds);
 
-/** Finds the id of a group by its id, its name, or the way to it. Throws `input.invalid` at `path`. */
+/** Finds the id of a group by its id, name or path. Throws `input.invalid` at `path`. */
 export type FindGroup = (group: string | number, path: string) => number;
 
 /**
- * Of the groups that these eyes see, and 0 for the miners in no group. A user's group is called by the way to it from the
- * first group that the user sees, as in the list of miners.
+ * Among the groups that this access sees, and 0 for the miners in no group. Paths start at the first group that is
+ * visible, as in the list of miners.
  */
 export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
   const visible = new Map(
@@ -117,13 +120,13 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
     if (others.length > 0)
       throw invalid(
         path,
-        `there are ${others.length + 1} groups named ${group}; give the id, or a way to it like Hall${separator}Row 1`,
+        `there are ${others.length + 1} groups named ${group}; give the id, or a path such as Hall${separator}Row 1`,
       );
     return first;
   };
 }
 
-/** As `flatSections` calls it. */
+/** As `flatSections` names it. */
 function pathOf(id: number, visible: ReadonlyMap<number, Stored<StoredGroup>>): string {
   let path = "";
   for (let at = visible.get(id); at !== undefined && path.length <= longestPath; at = visible.get(at.parentId))

@@ -43,8 +43,8 @@ const emptyMiner: StoredManagedMiner = {
 };
 
 /**
- * Hosts and the mining software on them: kept here; running it comes with the agent. They stand in no group, so they
- * are there for who sees all and nobody else.
+ * Hosts and the mining software on them, which is stored but not run. They are in no group, so only callers with access
+ * to everything see them.
  */
 export function hostOperations(store: Store, coins: Coins, accessBook: AccessBook): HostOperations {
   const { hosts, managedMiners, pools, poolGroups } = store;
@@ -100,7 +100,7 @@ export function hostOperations(store: Store, coins: Coins, accessBook: AccessBoo
         if (name !== undefined && !isNone(name)) mistakes.push(...coins.algorithmMistakes(path, name));
       }
       if (mistakes.length > 0) {
-        throw new RigbridgeError("input.invalid", "The managed miner refers to what is not there", {
+        throw new RigbridgeError("input.invalid", "The managed miner has invalid references", {
           errors: mistakes,
         });
       }
@@ -115,7 +115,7 @@ export function hostOperations(store: Store, coins: Coins, accessBook: AccessBoo
   };
 }
 
-/** How clients say that there is no algorithm. */
+/** What clients send for no algorithm. */
 const isNone = (name: string): boolean => name === "" || name === "Unspecified";
 
 const stripped = ({ id, owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): StoredManagedMiner => miner;

@@ -1,15 +1,13 @@
 import { jsonWithoutActions } from "../../contract/may-act.ts";
-import type { Miner, MinerStatus } from "../../contract/resources.ts";
+import type { MinerStatus } from "../../contract/resources.ts";
 import type { Encoded } from "../../contract/service.ts";
 import { type Access, mayAct } from "../users/access.ts";
 import { fieldsOfJson } from "./json-fields.ts";
 import type { MinerFigures, PresentedMiner } from "./present-miner.ts";
 
 interface CachedMiner {
-  /** Until its bytes are made. */
-  miner: Miner | null;
   /** `,{...}`: a list joins these as they are. For callers who may act. */
-  bytes: Buffer | null;
+  readonly bytes: Buffer;
   /** The same for callers who may only view, made for the first of them. */
   viewOnly?: Buffer;
   readonly version: number;
@@ -39,7 +37,7 @@ interface Arrangement {
 
 /**
  * Every miner's JSON, made once per change and kept as bytes: a list of 10,000 is then a walk over buffers and not
- * 100 ms of stringify. Where nobody has read bytes yet, as in a process whose front ends take objects, none are made.
+ * 100 ms of stringify. They are made at once also because a miner without JSON must fail alone, and not in a list.
  */
 export class MinerJsonCache {
   readonly #cached = new Map<number, CachedMiner>();
@@ -54,7 +52,6 @@ export class MinerJsonCache {
   #arranged = 0;
   /** The version of the last change that concerns every reply. */
   #touched = 0;
-  #bytesAreRead = false;
 
   constructor(sectionsFor: SectionsFor) {
     this.#sectionsFor = sectionsFor;
@@ -74,25 +71,17 @@ export class MinerJsonCache {
     }
   }
 
-  /**
-   * `changed` is false when nothing but time has passed. Returns whether there is more to see than that, and the miner's
-   * JSON if it was made.
-   */
-  put(id: number, { miner, figures }: PresentedMiner, changed: boolean): { isNew: boolean; json: Buffer | null } {
+  /** `changed` is false when nothing but time has passed. Returns the miner's JSON if more than that has changed. */
+  put(id: number, { miner, figures }: PresentedMiner, changed: boolean): Buffer | null {
     this.#pending.delete(id);
     const before = this.#cached.get(id);
     const { energy } = miner.readings;
     const isNew = changed || before === undefined || before.energy !== energy;
     if (isNew) this.#version += 1;
-    const cached: CachedMiner = {
-      miner,
-      bytes: null,
-      version: isNew ? this.#version : before.version,
-      energy,
-      figures,
-    };
-    this.#cached.set(id, cached);
-    return { isNew, json: this.#bytesAreRead ? bytesOf(cached).subarray(1) : null };
+    const version = isNew ? this.#version : before.version;
+    const bytes = Buffer.from(`,${JSON.stringify(miner)}`);
+    this.#cached.set(id, { bytes, version, energy, figures });
+    return isNew ? bytes.subarray(1) : null;
   }
 
   /** Presents it when it is first read: all at once would delay the start of a large farm. */
@@ -133,7 +122,6 @@ export class MinerJsonCache {
   one(id: number, rest: (figures: MinerFigures) => string, access: Access): Encoded | undefined {
     const cached = this.#find(id);
     if (cached === undefined) return undefined;
-    this.#bytesAreRead = true;
     const chunks = [bytesFor(cached, access).subarray(1, -1), Buffer.from(`,${rest(cached.figures)}}`)];
     return { etag: this.#etag(cached.version, mayAct(access) ? "" : "-look"), length: lengthOf(chunks), chunks };
   }
@@ -167,7 +155,6 @@ export class MinerJsonCache {
 
   /** The list with the bytes of its miners, as `cut` makes them, and the newest version that it shows. */
   #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (cached: CachedMiner) => Buffer) {
-    this.#bytesAreRead = true;
     const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
     let first = true;
     let newest = this.#touched;
@@ -205,17 +192,10 @@ interface PartOptions {
   readonly access: Access;
 }
 
-/** Keeps the bytes instead of the object. */
-function bytesOf(cached: CachedMiner): Buffer {
-  cached.bytes ??= Buffer.from(`,${JSON.stringify(cached.miner)}`);
-  cached.miner = null;
-  return cached.bytes;
-}
-
 /** A miner's bytes in one of their two forms. */
 function bytesFor(cached: CachedMiner, access: Access): Buffer {
-  if (mayAct(access)) return bytesOf(cached);
-  cached.viewOnly ??= jsonWithoutActions(bytesOf(cached));
+  if (mayAct(access)) return cached.bytes;
+  cached.viewOnly ??= jsonWithoutActions(cached.bytes);
   return cached.viewOnly;
 }
 

@@ -33,7 +33,7 @@ import {
   presentMiner,
 } from "./present-miner.ts";
 
-/** A virtual rig for trying out; it never enters the store. */
+/** A virtual rig to try things out, which is never stored. */
 export interface DemoMiner {
   readonly address: string;
   readonly name: string;
@@ -57,8 +57,8 @@ export interface ReadingRecorder {
 
 /** Takes what happens to miners. */
 export interface MinerEvents {
-  /** A miner has changed. `before`: the group that it was in, null for a new miner. `json`: its JSON if that was made. */
-  miner(miner: Miner, before: number | null, json: Uint8Array | null): void;
+  /** A miner has changed. `before`: the group that it was in, null for a new miner. */
+  miner(miner: Miner, before: number | null, json: Uint8Array): void;
   minerRemoved(miner: Pick<Miner, "id" | "uid" | "groupId">): void;
   minerEvent(event: MinerEvent): void;
   /** So many miners have changed that subscribers read the list again. */
@@ -75,14 +75,14 @@ export interface PowerControl {
 
 export interface MinerRegistryOptions {
   readonly store: Store;
-  /** Holds what is remembered of demo miners, and ends with the process. */
+  /** Holds the data of demo miners until the process ends. */
   readonly demoStore: Store;
   readonly poll: Config["poll"];
-  /** Whether the list nests groups in groups. */
+  /** Whether the list nests groups. */
   readonly groups: Config["display"]["groups"];
   readonly ownTopics: OwnTopics;
   readonly now: () => number;
-  /** As the fleet takes it. */
+  /** For the fleet. */
   readonly monotonicNow: (() => number) | undefined;
   readonly presentation: Presentation;
   readonly recorderOf: (minerId: number) => ReadingRecorder;
@@ -95,15 +95,15 @@ export interface MinerRegistryOptions {
   readonly log: Logger;
 }
 
-/** Demo miners count from here, far from any that the store gives an id to. */
+/** The ids of demo miners start here, far from those of the store. */
 const firstDemoId = 1_900_000_001;
-/** Miners presented anew at once when something that all show has changed. */
+/** Miners presented in one turn when a change concerns all of them. */
 const presentedAtOnce = 500;
 const noLoop: LoopStatus = { heating: null, stoppedBy: null };
 
 export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
 
-/** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
+/** All miners: their declarations, their rigs in the fleet, and their JSON for the API. */
 export class MinerRegistry {
   readonly fleet: Fleet;
   readonly jsonCache = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
@@ -197,7 +197,7 @@ export class MinerRegistry {
 
   /** Throws `address.known` when another miner has this address. */
   checkAddress(address: string, id: number | null): void {
-    // One that is just being added is in the store, but not here yet.
+    // A miner that is just being added is in the store, but not here yet.
     const known =
       this.#byAddress.get(address) ?? present(this.#options.store.miners).find((each) => each.address === address)?.id;
     if (known !== undefined && known !== id) {
@@ -206,14 +206,14 @@ export class MinerRegistry {
     }
   }
 
-  /** Takes in a miner that was added or changed; `arrange` then shows it in its place. */
+  /** Takes a miner that was added or changed; call `arrange` after it. */
   put(miner: Stored<StoredMiner>): void {
     this.#put(miner);
   }
 
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
-    // All at once: between two steps a list would meet a miner that is gone.
+    // Without awaiting: a list must not meet a miner that is half removed.
     this.#drop(id);
     this.jsonCache.remove(id);
     this.arrange();
@@ -234,17 +234,17 @@ export class MinerRegistry {
     return this.#entries.size > 0;
   }
 
-  /** Demo miners leave as if each was removed. */
+  /** Removes all demo miners. */
   async removeDemos(): Promise<void> {
     for (const id of [...this.#entries.keys()]) if (isDemo(id) && this.#entries.has(id)) await this.remove(id);
   }
 
-  /** Groups, or who is in them, have changed. */
+  /** Call it when groups or their miners have changed. */
   arrange(): void {
     this.jsonCache.arrange(this.sections());
   }
 
-  /** All groups with who is in them, nested. */
+  /** All groups with their miners, nested. */
   sections(): GroupSection[] {
     const members = [...this.#entries.values()].map(({ facts }) => facts);
     return sectionsOf(present(this.#options.store.groups), members);
@@ -266,7 +266,7 @@ export class MinerRegistry {
     return this.#options.groups === "flat" ? flatSections(visible) : visible;
   }
 
-  /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
+  /** Throws only `not.found`: a miner that cannot be presented must not affect others. */
   present(id: number): PresentedMiner {
     return this.#presented(this.entry(id));
   }
@@ -296,7 +296,7 @@ export class MinerRegistry {
     });
   }
 
-  /** The pool of a fresh list that has this Active ID. */
+  /** The pool with this Active ID in a rig's list. */
   poolById(minerId: number, poolId: number, pools: readonly PoolReading[]): PoolReading | undefined {
     return pools[this.#poolIds(minerId, pools).indexOf(poolId)];
   }
@@ -329,7 +329,7 @@ export class MinerRegistry {
     if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);
     const moves = known !== undefined && !isSameAddress(known.declared.address, declared.address);
-    // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
+    // A change that does not concern the connection, such as a name, disturbs neither readings nor commands.
     const rig = isUnchanged ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
     if (isNoRig(declared.address) && !isUnchanged)
@@ -339,7 +339,7 @@ export class MinerRegistry {
     return entry;
   }
 
-  /** Another address is asked what it is before it is sent anything: what was recognised was at the old one. */
+  /** Drops the driver of a miner that moves: the rig at the new address is recognised before anything is sent. */
   #remembered(id: number, moves: boolean): Remembered {
     const { memory } = this.#storeOf(id);
     const remembered = memory.get(id) ?? unknownRig;
@@ -372,7 +372,7 @@ export class MinerRegistry {
       named: miner.name !== null,
       demo: isDemo(miner.id),
       name: miner.name ?? nameOf(rig.state.identity, description),
-      // A group that the configuration file no longer declares is not there.
+      // A group that the configuration file no longer declares does not count.
       groupId: group?.disabled === false ? miner.groupId : 0,
       location: miner.location,
       tags: miner.tags,
@@ -384,11 +384,11 @@ export class MinerRegistry {
     return isDemo(id) ? this.#options.demoStore : this.#options.store;
   }
 
-  /** `before`: the group that it stood in, null when it is new. */
+  /** `before`: the group that it was in, null for a new miner. */
   #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
     const { id } = facts;
-    const { isNew, json } = this.jsonCache.put(id, shown, changed);
-    if (isNew) this.#options.events.miner(shown.miner, before, json);
+    const json = this.jsonCache.put(id, shown, changed);
+    if (json !== null) this.#options.events.miner(shown.miner, before, json);
   }
 
   /** Throws what Rigbridge fails on. */
@@ -427,14 +427,14 @@ export class MinerRegistry {
     });
   }
 
-  /** Once, until a read of it can be shown again. */
+  /** Logs once until the miner can be presented again. */
   #logFailure(id: number, error: unknown): void {
     if (this.#failing.has(id)) return;
     this.#failing.add(id);
     this.#options.log.error({ err: error, miner: id }, `miner ${id} cannot be shown`);
   }
 
-  /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
+  /** A uid moves here from a miner that the configuration file no longer declares. */
   async #remember(id: number, remembered: Parameters<Store["memory"]["remember"]>[1]): Promise<void> {
     const { memory } = this.#storeOf(id);
     try {
@@ -448,7 +448,7 @@ export class MinerRegistry {
     }
   }
 
-  /** Throws what this program fails over: the fleet then drops what was read, before anybody else meets it. */
+  /** Throws what Rigbridge fails on: the fleet then drops the reading before anything else uses it. */
   #read(rig: FleetRig, changed: boolean, before: RigState): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
@@ -464,7 +464,7 @@ export class MinerRegistry {
     if (reading !== null) this.#failing.delete(rig.id);
   }
 
-  /** What a rig is first seen with is no event. */
+  /** The first records of a rig are not events. */
   #emitRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
     const { bestShare, foundBlocks } = state.records;
     if (state.records === before) return;
@@ -484,7 +484,7 @@ export class MinerRegistry {
     this.#show(entry, isNew, this.#presented(entry));
   }
 
-  /** A miner without a name of its own is called as it calls itself; its usual port is known when its driver is. */
+  /** Updates what depends on recognition: the name of a miner without a declared one, and the port of its driver. */
   #recognised(entry: Entry): Entry {
     const { facts, rig } = entry;
     const description = descriptionOf(rig);
@@ -509,7 +509,7 @@ export class MinerRegistry {
     else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
   }
 
-  /** Once, until its login is right; what a run before has told, and nobody has cleared, is not told again. */
+  /** Notifies once until the login is right; not again if the notification of an earlier run is still listed. */
   #notifyLogin({ facts, rig }: Entry): void {
     const trouble = loginTrouble(rig.state);
     if (trouble === null) {
@@ -538,7 +538,7 @@ export class MinerRegistry {
   }
 }
 
-/** For the log. What others have written, as a rig's name, stands in fields, where it cannot pass for a line of it. */
+/** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
 const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (

@@ -29,13 +29,13 @@ export interface MinerContext extends PlugContext {
   readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly totals: (access: Access) => Totals;
   readonly shares: ReadShares;
-  /** Whether the logins that makers give all their rigs are tried. */
+  /** Whether the makers' default logins are tried. */
   readonly makersLogins: boolean;
-  /** The first real miner has come, and the demo miners have left. */
+  /** Called when the demo miners have been removed for the first real miner. */
   readonly demoLeft: () => void;
 }
 
-/** Miners: what there are, and which are added, changed and removed. */
+/** Lists, adds, changes and removes miners. */
 export function minerOperations(context: MinerContext): MinerOperations {
   const { registry, store, book, accessBook, metaData } = context;
   const detail = (id: number) => {
@@ -76,7 +76,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         context.demoLeft();
       }
       const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
-      const info = `${miner.name} is being recognised: what it is and reports follows`;
+      const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
@@ -113,7 +113,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
   };
 }
 
-/** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
+/** GET /api/miners and GET /api/miners/{id} from cached bytes. */
 export function encodedMiners(context: MinerContext) {
   const { registry, accessBook, metaData, totals, shares } = context;
   const tail = (counts: NoticeCounts): string => `"metaData":${JSON.stringify(metaData(counts))}`;
@@ -141,7 +141,7 @@ export function encodedMiners(context: MinerContext) {
 
 type Filter = (id: number) => boolean;
 
-/** Which miners are asked for; null for all. Throws `input.invalid` for a group that is not there for these eyes. */
+/** The requested miners; null for all. Throws `input.invalid` for a group that this access does not see. */
 function filterOf(
   { status, group, tag }: Input<"listMiners">,
   { registry, store }: MinerContext,
@@ -157,7 +157,7 @@ function filterOf(
   };
 }
 
-/** The miners that these eyes see, or those of them that are asked for, and their totals. */
+/** The requested miners of those that this access sees, and their totals. */
 function listed({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
@@ -201,7 +201,7 @@ const blank: Omit<StoredMiner, "address"> = {
   power: {},
 };
 
-/** What is known of its login before it has answered: whether its driver wants one. */
+/** Warns about a missing login before the rig has answered, if its driver needs one. */
 function withAdvice(
   added: MinerDetail,
   { driver, username, password, token }: StoredMiner,
@@ -217,13 +217,13 @@ function withAdvice(
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 
-/** What opens the rig at the old address is not for whatever answers at the new one. */
+/** The login for the old address must not be sent to a new one. */
 function movedTo(address: string, before: string): Partial<StoredMiner> {
   const moves = !isSameAddress(parseAddress(address), storedAddress(before));
   return { address: canonical(address), ...(moves ? { username: null, password: null, token: null } : {}) };
 }
 
-/** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
+/** The fields of a row that are in the body. Throws `input.invalid`, `not.yet`. */
 function rowOf(
   body: Omit<Input<"changeMiner">, "id" | "address">,
   context: MinerContext,
@@ -249,19 +249,22 @@ function rowOf(
   };
 }
 
-/** A miner in no group would be out of sight of who put it there. */
+/** A user with access to some groups must not put a miner where the user cannot see it. */
 function refuseGroup(groupId: number, access: Access): void {
   if (!access.seesGroup(groupId))
-    throw new RigbridgeError("user.forbidden", "This user's miners stand in the groups that the user sees; name one");
+    throw new RigbridgeError(
+      "user.forbidden",
+      "This user can only add miners to groups that the user sees; name such a group",
+    );
 }
 
-/** Throws `address.known`, naming the miner that has it only to who sees all. */
+/** Throws `address.known`; only callers with access to everything learn which miner has the address. */
 function checkAddress(registry: MinerRegistry, address: string, id: number | null, access: Access): void {
   try {
     registry.checkAddress(address, id);
   } catch (error) {
     if (access.all || !(error instanceof RigbridgeError)) throw error;
-    throw new RigbridgeError(error.code, `${address} is another miner already`);
+    throw new RigbridgeError(error.code, `Another miner has the address ${address}`);
   }
 }
 

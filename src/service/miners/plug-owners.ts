@@ -10,7 +10,7 @@ import { present } from "../stored.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerFacts } from "./present-miner.ts";
 
-/** Which miner each plug belongs to: a plug cuts the power of one. */
+/** The miner of each plug: a plug switches the power of one miner. */
 export class PlugOwners {
   readonly #ownTopics: OwnTopics;
   readonly #log: Logger;
@@ -22,13 +22,13 @@ export class PlugOwners {
     this.#log = log;
   }
 
-  /** Where two rows name one plug, as older versions let them: it is the file's, else that of who had it first. */
+  /** If two rows name one plug, as older versions allowed, the row of the file gets it, else the first one. */
   assignAll(miners: readonly Stored<StoredMiner>[]): void {
     for (const owner of ["file", "store"] as const)
       for (const miner of miners) if (miner.owner === owner) this.#assign(miner);
   }
 
-  /** The plug as the miner may use it, whatever an older version has let somebody write down. */
+  /** The plug as far as the miner may use it; rows of older versions may be invalid. */
   supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): PlugSettings | null {
     if (supply === null) return null;
     const outlet = outletOf(supply);
@@ -55,7 +55,7 @@ export class PlugOwners {
     if (supply !== null) this.#owners.set(outletOf(supply).id, minerId);
   }
 
-  /** The miner has a plug no more. */
+  /** The miner no longer has a plug. */
   release(minerId: number): void {
     for (const [outlet, owner] of this.#owners) if (owner === minerId) this.#owners.delete(outlet);
   }
@@ -69,13 +69,13 @@ export class PlugOwners {
 export interface PlugContext {
   readonly store: Store;
   readonly registry: { visible(id: number, access: Access): { readonly facts: MinerFacts } | undefined };
-  /** Whether there is a place where plugs speak by messages. */
+  /** Whether there is a broker for plugs that publish messages. */
   readonly hasMessages: boolean;
-  /** What the configuration says of topics. */
+  /** The topics that Rigbridge itself uses. */
   readonly ownTopics: OwnTopics;
 }
 
-/** Whether somebody may declare this plug over the API. Throws `input.invalid`. */
+/** Checks a plug that is declared over the API. Throws `input.invalid`. */
 export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: PlugContext): void {
   if (supply.type === "mqtt") {
     if (!hasMessages) throw invalid("supply.type", needsMessages);
@@ -87,13 +87,13 @@ export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: Plug
   try {
     parseAddress(supply.address);
   } catch (error) {
-    throw invalid("supply.address", error instanceof Error ? error.message : "is no address");
+    throw invalid("supply.address", error instanceof Error ? error.message : "is not an address");
   }
 }
 
 /**
  * Whether it may be the plug of this miner, or of one that is added (null). Two miners may have two outputs of one
- * device, but only where who declares that sees both: who is limited to some groups has no say over a device that
+ * device, but only if the caller sees both: a user with access to some groups must not control a device that
  * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
  */
 export function checkOwner(
@@ -114,7 +114,7 @@ export function checkOwner(
     if (outlet.device === wanted.device && visible === undefined)
       throw new RigbridgeError(
         "user.forbidden",
-        `${wanted.name} is on a device of a miner that this user does not see`,
+        `${wanted.name} is an output of a device that powers a miner hidden from this user`,
       );
   }
 }

@@ -28,9 +28,9 @@ import { hostAndPortOf, hostOf } from "../money/pool-url.ts";
 export interface MinerFacts {
   readonly id: number;
   readonly name: string;
-  /** Whether a person gave the name. */
+  /** Whether the name is declared. */
   readonly named: boolean;
-  /** Whether it is virtual, for trying out. */
+  /** Whether its rig is virtual. */
   readonly demo: boolean;
   readonly groupId: number;
   readonly location: Location;
@@ -67,7 +67,7 @@ export interface MinerExtras extends LoopStatus {
   readonly powerTarget: readonly Control[];
 }
 
-/** What the totals are made of. */
+/** A miner's part of the totals. */
 export interface MinerFigures {
   readonly demo: boolean;
   readonly status: MinerStatus;
@@ -77,7 +77,7 @@ export interface MinerFigures {
   readonly unit: HashUnit;
   readonly algorithm: string;
   readonly coin: string;
-  /** Unknown is 0. */
+  /** 0 if unknown. */
   readonly revenue: number;
   /** Whether electricity has a price but the power of the rig is unknown. */
   readonly costUnknown: boolean;
@@ -93,7 +93,7 @@ export interface PresentedMiner {
   readonly figures: MinerFigures;
 }
 
-/** A miner as the API shows it: display strings for people, `readings` for programs. Integers where the document says so. */
+/** A miner as the API shows it: display strings for people, `readings` for programs, integers as documented. */
 export function presentMiner(
   facts: MinerFacts,
   rig: Pick<FleetRig, "state" | "declared">,
@@ -197,7 +197,7 @@ export function presentMiner(
     hasAsic: lists.asic.length > 0,
     hasCpu: lists.cpu.length > 0,
     ...can,
-    // No firmware that is read here says that it has one.
+    // No known firmware reports one.
     hasFirmwareLicense: false,
     location: facts.location,
     tags: [...facts.tags],

@@ -6,13 +6,13 @@ import type { Access } from "../users/access.ts";
 import type { Entry, MinerRegistry } from "./miner-registry.ts";
 import type { MinerFigures } from "./present-miner.ts";
 
-/** The farm's figures. A miner that cannot be reached counts in `total` and in nothing else. */
+/** The farm's figures. A miner that cannot be reached counts only in `total`. */
 export interface Totals extends NoticeCounts {
   readonly running: number;
   readonly gpus: number;
   readonly pgas: number;
   readonly asics: number;
-  /** Of the miners that count hashes. */
+  /** Of the miners whose algorithm is measured in H/s. */
   readonly hashrate: number;
   readonly revenue: number;
   readonly coins: readonly Share[];

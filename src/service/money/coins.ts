@@ -8,7 +8,7 @@ import type { HashUnit } from "../../units/format.ts";
 import { done } from "../replies.ts";
 import { present } from "../stored.ts";
 
-/** A coin as it is now: known from the start or defined by the user, with its profitability if that was ever set. */
+/** A coin, predefined or defined by a user, with its profitability if that was ever set. */
 export interface Coin {
   readonly shortName: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #currency: string;
-  /** By short name in capitals; made anew when a coin has changed, because every read of a rig looks here. */
+  /** By short name in capitals; rebuilt when a coin changes, because every read of a rig uses it. */
   #coins: ReadonlyMap<string, Coin>;
   /** Short names in capitals. */
   readonly #profitsOfFile: ReadonlySet<string>;
@@ -67,13 +67,13 @@ export class Coins implements CoinOperations {
     return this.#algorithms.get(bareName(name));
   }
 
-  /** Two names of one algorithm; names that are not known are compared as they are. */
+  /** Whether two names are of one algorithm; unknown names are compared as they are. */
   isSameAlgorithm(one: string, other: string): boolean {
     const id = (name: string): string => this.algorithm(name)?.id ?? bareName(name);
     return id(one) === id(other);
   }
 
-  /** Why this is no algorithm, for a field of this name; nothing where it is one. */
+  /** The mistake of a field that should name an algorithm; none if it does. */
   algorithmMistakes(path: string, name: string): Mistake[] {
     return this.algorithm(name) === undefined ? [{ path, message: `"${name}" is not among GET /api/algorithms` }] : [];
   }
@@ -187,7 +187,7 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
     const both = Object.entries(market).flatMap(([path, value]) =>
       value === undefined ? [] : [{ path, message: "cannot be given together with profit" }],
     );
-    return profit > mostWorth ? [...both, { path: "profit", message: "is more than any coin earns" }] : both;
+    return profit > mostWorth ? [...both, { path: "profit", message: "is implausibly high" }] : both;
   }
   const given = Object.values(market).some((value) => value !== undefined);
   if (!given) return [{ path: "profit", message: "is required, or difficulty, reward and one of btc and usd" }];
@@ -197,26 +197,26 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
   if ((btc === undefined) === (usd === undefined))
     mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
   if (facts?.hashesPerDifficulty === null)
-    mistakes.push({ path: "difficulty", message: `says nothing about revenue with ${facts.name}; give profit` });
+    mistakes.push({ path: "difficulty", message: `does not determine the revenue with ${facts.name}; give profit` });
   if (mistakes.length > 0) return mistakes;
   const found = worthOf(worth, facts?.hashesPerDifficulty ?? null);
   return (found.profit ?? found.profitUsd ?? 0) <= mostWorth
     ? []
-    : [{ path: "difficulty", message: "gives, with this reward, more than any coin earns" }];
+    : [{ path: "difficulty", message: "gives an implausibly high profit with this reward" }];
 }
 
-/** The only rate that is known is that of a BTC in the display currency, so that a price in USD is none in another. */
+/** The only known rate is that of a BTC in the display currency, so a price in USD has no value in another currency. */
 const dollarMistakes = (currency: string): Mistake[] =>
   currency === "USD"
     ? []
     : [
         {
           path: "usd",
-          message: `cannot be turned into ${currency}, the display currency; give the price in BTC as btc`,
+          message: `cannot be converted into ${currency}, the display currency; give the price in BTC as btc`,
         },
       ];
 
-/** BTC or USD per MH/s and day: with more the sums would leave what a number can hold. */
+/** BTC or USD per MH/s and day: with more, sums could overflow a number. */
 const mostWorth = 1e15;
 
 /** Coins that a MH/s earns in a day (hashes of a day × reward / hashes per block) times the coin's price. */

@@ -19,7 +19,7 @@ export interface Prices {
 /** Days in a month, as every recorded sample of the reference product has it. */
 export const daysPerMonth = 30.3;
 
-/** What is known of a rig that counts towards its money. */
+/** The figures of a rig from which its earnings follow. */
 export interface Earning {
   /** H/s */
   readonly hashrate: number | null;
@@ -29,8 +29,8 @@ export interface Earning {
 }
 
 /**
- * Revenue is unknown without a coin whose worth is known in the currency. Electricity costs nothing without a price;
- * with one, the cost of a rig that does not say its power is unknown. The profit is unknown where either is.
+ * Without a coin whose price is known in the currency the revenue is unknown. Electricity without a price costs nothing;
+ * with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is.
  */
 export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): Earnings {
   const { btc, electricity, currency } = prices;

@@ -23,7 +23,7 @@ type PoolOperations = Pick<
   | "listAddPools"
 >;
 
-/** The pool definitions and pool groups, and what follows from them for a rig's pools. */
+/** The pool definitions and pool groups, and what they say of a rig's pools. */
 export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
@@ -40,15 +40,15 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     this.#index();
   }
 
-  /** Of a pool that stands here with this address and worker; for rigs, which do not show theirs. */
+  /** The password of the definition with this address and worker; rigs do not report theirs. */
   readonly passwordOf: PoolPassword = (url, worker) =>
     present(this.#store.pools)
       .map(loginOf)
       .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
 
   /**
-   * What the definitions say of a pool on a rig that mines this algorithm (null: it does not say). The coin is unknown
-   * where its algorithm is not the rig's: the pool then takes other work than the definition says.
+   * Name and coin of a pool on a rig that mines this algorithm (null: unknown). The coin is unknown if its algorithm is
+   * not the rig's: the pool then takes other work than the definition says.
    */
   definitionOf({ url, worker }: RigPool, algorithm: string | null): { readonly name: string; readonly coin?: Coin } {
     const found = this.#matching(url, worker).map(({ description, coinShortName }) => {
@@ -59,7 +59,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return found.find(({ coin }) => coin !== undefined) ?? found[0] ?? { name: "" };
   }
 
-  /** The definitions that name the pool most exactly; a host alone names one only when no other is there. */
+  /** The definitions that match the pool best; by host alone only if the host has a single definition. */
   #matching(url: string, worker: string): readonly Stored<StoredPool>[] {
     const hostAndPort = hostAndPortOf(url);
     const exact = this.#byLogin.get(loginKey(hostAndPort, worker)) ?? this.#byPort.get(hostAndPort);
@@ -69,7 +69,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   /**
-   * How a rig logs in to a pool, or to the pools of a group in order. Throws `not.found`, also for what these eyes may
+   * The login for a pool, or for the pools of a group in order. Throws `not.found`, also for a pool that this access does
    * not see, and `not.possible`.
    */
   logins(id: number, type: "single" | "group", access: Access): PoolLogin[] {
@@ -175,7 +175,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return done(`Pool group ${group.name} removed`);
   };
 
-  /** Names are looked up where the body gives them: what was stored before stays as it is. */
+  /** Checks only names in the body: what was stored before stays as it is. */
   #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
     return [
       ...(url === "" ? [{ path: "url", message: "is required" }] : []),
@@ -233,7 +233,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
 
-/** A pool as a rig names it. */
+/** A pool as a rig lists it. */
 interface RigPool {
   readonly url: string;
   readonly worker: string;
@@ -241,7 +241,7 @@ interface RigPool {
 
 const loginKey = (hostAndPort: string, worker: string): string => `${hostAndPort}\n${worker}`;
 
-/** A group is seen by who sees all of its pools; an empty one by who sees all there is. */
+/** A group is visible with access to all its pools, an empty group with access to everything. */
 const seesPoolGroup = (access: Access, { pools }: StoredPoolGroup): boolean =>
   pools.length === 0 ? access.all : pools.every((poolId) => access.seesPool(poolId));
 

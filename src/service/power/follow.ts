@@ -6,7 +6,7 @@ import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { surplus } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
-/** ms after telling a rig something until a meter shows what became of it. */
+/** ms after setting a rig until a meter shows the effect. */
 const settlingMs = 30_000;
 
 interface Sample {
@@ -23,7 +23,7 @@ export class Follow {
   readonly #context: LoopContext;
   readonly #surplus: SourceValue;
   readonly #closing: AbortSignal;
-  /** Since a rig was last told something. */
+  /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
   #setAt = Number.NEGATIVE_INFINITY;
   #isStale = false;
@@ -36,11 +36,14 @@ export class Follow {
     this.#closing = closing;
   }
 
-  /** Takes the surplus, W. Throws `not.possible` where it comes from elsewhere. */
+  /** Takes the surplus, W. Throws `not.possible` if its source is not the API. */
   takeSurplus(watts: number): string {
     const { name } = this.settings;
     if (!this.#surplus.comesFromApi)
-      throw new RigbridgeError("not.possible", `${name} takes its surplus from where the configuration says`);
+      throw new RigbridgeError(
+        "not.possible",
+        `${name} takes its surplus from the source in the configuration, not over the API`,
+      );
     this.#surplus.take(watts);
     return `${name} has ${watts} W`;
   }
@@ -67,7 +70,7 @@ export class Follow {
     this.#samples = [];
   }
 
-  /** What the rigs may draw together. A meter at the grid sees what is left beside what they draw already. */
+  /** W for the rigs together. A grid meter measures what is left beside their present draw. */
   #watts(value: number, rigs: readonly Follower[]): number {
     const { measures, reserve } = this.settings;
     if (measures === "available") return value - reserve;
@@ -80,20 +83,20 @@ export class Follow {
     this.#isStale = isOld;
     const problem = this.#surplus.problem === null ? "" : `; ${this.#surplus.problem}`;
     const message = isOld
-      ? `The surplus is older than 15 minutes, so nothing follows it${problem}`
-      : "The surplus is known again, so it is followed";
+      ? `The surplus is older than 15 minutes, so rigs no longer follow it${problem}`
+      : "The surplus is known again, so rigs follow it again";
     const { name } = this.settings;
     this.#context.notify({ minerId: null, minerName: "", title: name, source: "System", message, isWarning: isOld });
   }
 }
 
-/** Samples from a time on, with the one that held then. */
+/** Samples from a time on, with the one that was valid then. */
 export function within(samples: readonly Sample[], from: number): readonly Sample[] {
   const first = samples.findLastIndex(({ at }) => at <= from);
   return samples.slice(Math.max(0, first));
 }
 
-/** What there is now, and what there has been all the time since; nothing steady while that is not known. */
+/** What is available now, and what was available all the time since then; nothing steady while that is unknown. */
 export function shareOf(samples: readonly Sample[], since: number): Share {
   const now = samples.at(-1)?.watts ?? 0;
   const isLong = (samples[0]?.at ?? Number.POSITIVE_INFINITY) <= since;

@@ -8,7 +8,7 @@ import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { roomTemperature } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
-/** Brings the store in line with the file: a target that somebody has set holds until the file's own changes. */
+/** Brings the store in line with the file: a target that a user has set holds until the target in the file changes. */
 export async function declareHeatings(settings: readonly HeatingSettings[], { heatings }: Store): Promise<void> {
   const known = new Map(heatings.all().map((row) => [row.key, row]));
   await heatings.declare(
@@ -30,7 +30,7 @@ export class Heating {
   readonly #room: SourceValue;
   readonly #closing: AbortSignal;
   #demand: number | null = null;
-  /** Whether it was told that the room's temperature is too old. */
+  /** Whether it was notified that the room temperature is too old. */
   #isStale = false;
 
   constructor(settings: HeatingSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
@@ -57,24 +57,27 @@ export class Heating {
     };
   }
 
-  /** Whether one of its rigs is left alone now. */
+  /** Whether this rig is left alone now. */
   isHeld(entry: Entry): boolean {
     return this.#rigs.isHeld(entry, this.#row.setAt ?? undefined);
   }
 
-  /** Sets what the room should have, °C, and takes back rigs that a person has set. Resolves when it is written down. */
+  /** Sets the target, °C, and ends manual overrides of its rigs. Resolves when it is stored. */
   async setTarget(celsius: number): Promise<string> {
     if (celsius < 5 || celsius > 35) throw invalid("temperature", "must be 5 to 35 °C");
     await this.#context.store.heatings.change(this.#row.id, { target: celsius, setAt: this.#context.now() });
-    return `${this.settings.name} is to have ${celsius} °C`;
+    return `${this.settings.name} is set to ${celsius} °C`;
   }
 
-  /** Takes the room's temperature, °C. Throws `not.possible` where it comes from elsewhere. */
+  /** Takes the room temperature, °C. Throws `not.possible` if its source is not the API. */
   takeRoom(celsius: number): string {
     const { name } = this.settings;
     if (celsius < -40 || celsius > 60) throw invalid("temperature", "must be -40 to 60 °C");
     if (!this.#room.comesFromApi)
-      throw new RigbridgeError("not.possible", `${name} takes its temperature from where the configuration says`);
+      throw new RigbridgeError(
+        "not.possible",
+        `${name} takes its temperature from the source in the configuration, not over the API`,
+      );
     this.#room.take(celsius);
     return `${name} has ${celsius} °C`;
   }
@@ -104,8 +107,8 @@ export class Heating {
     this.#isStale = isOld;
     const problem = this.#room.problem === null ? "" : `; ${this.#room.problem}`;
     const message = isOld
-      ? `The room temperature is older than 15 minutes, so nothing is heated${problem}`
-      : "The room temperature is known again, so heating goes on";
+      ? `The room temperature is older than 15 minutes, so heating has stopped${problem}`
+      : "The room temperature is known again, so heating continues";
     const { name } = this.settings;
     this.#context.notify({ minerId: null, minerName: "", title: name, source: "System", message, isWarning: isOld });
   }

@@ -18,37 +18,37 @@ export interface LoopContext {
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];
   readonly notify: (notification: NewNotification) => void;
-  /** What topics are heard at; null where there is nothing. */
+  /** The broker of topics; null without one. */
   readonly messages: Messages | null;
   readonly log: Logger;
 }
 
-/** ms after which what a rig draws is not what a meter has just seen. */
+/** ms after which a rig's power is too old to compare with a meter's value. */
 const maxReadingAgeMs = 15_000;
-/** Rigs read or told at once. */
+/** Rigs read or set at once. */
 const atOnce = 64;
-/** ms until a rig that refused is tried again: the first time, and at most. */
+/** ms until the command to a rig that refused is repeated: the first time, and at most. */
 const backOff = { first: 60_000, longest: 1_800_000 };
 
-/** Troubles that pass by themselves, or of which others tell. */
+/** Errors that pass without action, or that are notified elsewhere. */
 const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreachable", "rig.timeout", "store.full"];
 
-/** The rigs of the loops: what is known of each, who spoke to it last, and telling it a power. */
+/** The rigs of all loops: their state, the last command about their power, and setting their power. */
 export class LoopRigs {
   readonly #context: LoopContext;
   readonly #closing = new AbortController();
   readonly #lastCommands = new Map<number, PowerCommand | null>();
-  /** The command about its power that a rig has not answered yet. */
+  /** The command about its power that is still open, by rig. */
   readonly #openCommands = new Map<number, number>();
   readonly #failures = new Map<number, { readonly count: number; readonly until: number }>();
-  /** Of whom it was told that something is wrong, until it is right again. */
+  /** Problems that were notified, until they are over. */
   readonly #notified = new Set<string>();
 
   constructor(context: LoopContext) {
     this.#context = context;
   }
 
-  /** Takes in every command, whoever gives it, as it moves. */
+  /** Takes every command of every actor when its state changes. */
   onCommand(command: StoredCommand): void {
     const last = powerCommandOf(command);
     const { minerId, id } = command;
@@ -58,38 +58,37 @@ export class LoopRigs {
   }
 
   /**
-   * What is known now of those rigs whose power can be held. `handedBack`: epoch ms up to which what a person has set
-   * counts no more.
+   * Those of these rigs whose power can be set. `returnedAt`: epoch ms up to which manual settings no longer count.
    */
   async followers(loop: string, entries: readonly Entry[], returnedAt = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
     await this.loadLastCommands(entries);
     return entries.flatMap((entry) => this.#follower(loop, entry, returnedAt));
   }
 
-  /** Reads who spoke to these rigs last, where that is not known yet. */
+  /** Loads the last commands about the power of these rigs from the store, unless they are known. */
   async loadLastCommands(entries: readonly Entry[]): Promise<void> {
     for (const { facts } of entries) await this.#loadLastCommand(facts.id);
   }
 
-  /** Whether a rig is left alone now, as far as is known of it; `handedBack` as in `known`. */
+  /** Whether a rig is left alone now; `returnedAt` as in `followers`. */
   isHeld(entry: Entry, returnedAt?: number): boolean {
     return this.#heldBy(entry, returnedAt) !== null;
   }
 
-  /** Whether a loop has spoken to a rig last, and stopped it. */
+  /** Whether the last command about the power of a rig came from a loop and stopped the rig. */
   isStoppedByLoop(minerId: number): boolean {
     const last = this.#lastCommands.get(minerId) ?? null;
     return last?.byLoop === true && last.stops;
   }
 
-  /** Reads those again that were not read just now. */
+  /** Reads the rigs again whose readings are too old. */
   async readAgain(entries: readonly Entry[]): Promise<void> {
     const { registry, now } = this.#context;
     const old = entries.filter(({ rig: { state } }) => state.missed === 0 && now() - (state.at ?? 0) > maxReadingAgeMs);
     await this.#each(old, ({ rig }) => registry.fleet.poll(rig));
   }
 
-  /** Tells each of these rigs, and resolves when they have answered or take their time. */
+  /** Sets the power of these rigs; resolves when they have answered or need longer. */
   async apply(loop: string, demands: readonly Demand[], rigs: readonly Follower[]): Promise<void> {
     if (demands.length === 0) return;
     const entries = new Map([...this.#context.registry.all()].map((entry) => [entry.facts.id, entry]));
@@ -112,7 +111,7 @@ export class LoopRigs {
   async #loadLastCommand(minerId: number): Promise<void> {
     if (this.#lastCommands.has(minerId)) return;
     const commands = await this.#context.store.commands.list({ minerIds: [minerId] });
-    // One that was heard of meanwhile is newer.
+    // A command that came meanwhile is newer.
     if (!this.#lastCommands.has(minerId))
       this.#lastCommands.set(minerId, commands.map(powerCommandOf).find((last) => last !== null) ?? null);
   }
@@ -134,7 +133,7 @@ export class LoopRigs {
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
     const held = this.#heldBy(entry, returnedAt);
-    const stopped = `${facts.name} was told to mine and does not; it is left alone until it mines again`;
+    const stopped = `${facts.name} was started and does not mine; it is left alone until it mines again`;
     this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, facts);
     const waits = now() < (this.#failures.get(id)?.until ?? 0);
     const counted = power.changes(id);
@@ -152,7 +151,7 @@ export class LoopRigs {
     ];
   }
 
-  /** Tells of something wrong with a rig once, until it is right again: null. */
+  /** Notifies of a problem once; null ends it. */
   #notifyOnce(message: string | null, kind: string, loop: string, { id, name: minerName }: Entry["facts"]): void {
     const key = `${id} ${kind}`;
     if (message !== null && !this.#notified.has(key)) {
@@ -178,7 +177,7 @@ export class LoopRigs {
     }
   }
 
-  /** Leaves the rig alone for a while; what is worth telling of it, or null. */
+  /** Delays the next command to the rig; returns the message for a notification, or null. */
   #backOff(id: number, error: unknown): string | null {
     const { now, log } = this.#context;
     const count = (this.#failures.get(id)?.count ?? 0) + 1;
@@ -186,6 +185,6 @@ export class LoopRigs {
     this.#failures.set(id, { count, until: now() + wait });
     if (error instanceof RigbridgeError) return notNotified.includes(error.code) ? null : error.message;
     log.error({ err: error, miner: id }, "a loop could not tell a rig");
-    return "a fault of the service; its log says more";
+    return "internal error; see the service's log";
   }
 }

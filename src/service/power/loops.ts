@@ -12,7 +12,7 @@ import { Heating } from "./heating.ts";
 import { type LoopContext, LoopRigs } from "./loop-rigs.ts";
 import type { PowerRules } from "./power-targets.ts";
 
-/** Calls work every so many ms, and ends with what it gives back; as `setInterval`. */
+/** Calls `work` every so many ms until the returned function is called. */
 export type Repeat = (work: () => Promise<void>, ms: number) => () => void;
 
 export const byTimer: Repeat = (work, ms) => {
@@ -31,7 +31,7 @@ type Loop = Heating | Follow;
 /** ms between two turns. */
 const turnIntervalMs = 5_000;
 
-/** Everything that steers the power of rigs by itself. A rig belongs to one loop: the first that names it. */
+/** All loops that control the power of rigs automatically. A rig belongs to one loop: the first that names it. */
 export class Loops implements ActionLoops {
   readonly #options: LoopsOptions;
   readonly #rigs: LoopRigs;
@@ -54,7 +54,7 @@ export class Loops implements ActionLoops {
     ];
   }
 
-  /** Begins to turn; call once all miners are there. */
+  /** Starts the loops; call it once all miners are loaded. */
   start(): void {
     if (this.#all.length === 0) return;
     this.#assign();
@@ -62,7 +62,7 @@ export class Loops implements ActionLoops {
     this.#stop = this.#options.repeat(() => this.turn(), turnIntervalMs);
   }
 
-  /** One turn of every loop that is not still at its last. Never rejects. */
+  /** One turn of every loop whose last turn is over. Never rejects. */
   async turn(): Promise<void> {
     this.#assign();
     await Promise.all(this.#all.map((loop) => this.#turning.get(loop) ?? this.#turn(loop)));
@@ -75,8 +75,8 @@ export class Loops implements ActionLoops {
   }
 
   /**
-   * Takes what is said to the loop of a miner; resolves with what came of it. Throws `not.possible` when the miner has
-   * no such loop, `user.forbidden` when it steers miners that these eyes do not see, and `input.invalid`.
+   * Gives an action to the loop of a miner; resolves with the result. Throws `not.possible` if the miner has no such
+   * loop, `user.forbidden` if the loop has miners hidden from this access, and `input.invalid`.
    */
   async take(action: Action, minerId: number, access: Access): Promise<string> {
     const loop = this.addressed(action, minerId, access);
@@ -90,20 +90,23 @@ export class Loops implements ActionLoops {
     return message;
   }
 
-  /** The loop that an action is for. Throws as `take`. */
+  /** The loop for an action. Throws as `take`. */
   addressed({ action }: Action, minerId: number, access: Access): Loop {
     this.#assign();
     const loop = this.#loopOf.get(minerId);
     const isSolar = action === "set_surplus";
     if (loop === undefined || loop instanceof Follow !== isSolar)
-      throw new RigbridgeError("not.possible", isSolar ? "This miner follows no surplus" : "This miner heats no room");
+      throw new RigbridgeError(
+        "not.possible",
+        isSolar ? "This miner does not follow a surplus" : "This miner does not heat a room",
+      );
     const members = this.#members.get(loop) ?? [];
     if (members.some(({ facts }) => !access.seesGroup(facts.groupId)))
-      throw new RigbridgeError("user.forbidden", `${loop.settings.name} steers miners that this user does not see`);
+      throw new RigbridgeError("user.forbidden", `${loop.settings.name} controls miners that this user does not see`);
     return loop;
   }
 
-  /** Ends all turns; what is under way with a rig ends with the steering. */
+  /** Ends all turns; the executor ends commands under way. */
   async close(): Promise<void> {
     this.#stop();
     this.#closing.abort();
@@ -123,7 +126,7 @@ export class Loops implements ActionLoops {
     return turning;
   }
 
-  /** Miners come and go, and groups with them. */
+  /** Assigns miners to loops again: miners and groups change. */
   #assign(): void {
     const members = new Map<Loop, readonly Entry[]>();
     const loopOf = new Map<number, Loop>();
@@ -159,7 +162,7 @@ export class Loops implements ActionLoops {
     return entries.filter(({ facts }) => ids.has(facts.groupId));
   }
 
-  /** Passes on what its miners show of it; passing time alone is no change. */
+  /** Sets what its miners show of it; passing time alone is not a change. */
   #publish(loop: Loop): void {
     const members = this.#members.get(loop) ?? [];
     const heating = loop instanceof Heating ? loop.shown : null;
@@ -188,7 +191,7 @@ const rulesIn = ({ minOn, minOff }: Loop["settings"]): Partial<PowerRules> => ({
 const isCalled = ({ facts, rig }: Entry, name: string): boolean =>
   facts.name === name || rig.state.uid === name || rig.declared.uid === name;
 
-/** Those that are named first, as they are named; the others behind them. */
+/** Named miners first, in the order of the names, then the others. */
 function inOrder(entries: readonly Entry[], order: readonly string[] = []): Entry[] {
   const place = (entry: Entry): number => {
     const index = order.findIndex((name) => isCalled(entry, name));

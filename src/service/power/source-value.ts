@@ -4,19 +4,19 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
 import { readSource, sourceLimits } from "./source.ts";
 
-/** ms after which a value says nothing any more. */
+/** ms after which a value is too old. */
 const maxAgeMs = 900_000;
-/** ms by which a look may come early, so that it is not put off by a whole turn. */
+/** ms by which a poll may come early, so that it is not delayed by a whole turn. */
 const earlyMs = 2_500;
 
 export interface SourceContext {
   /** Epoch ms. */
   readonly now: () => number;
-  /** What topics are heard at; null where there is nothing. */
+  /** The broker of topics; null without one. */
   readonly messages: Messages | null;
   /**
-   * Whether a retained message counts as if it were said now. Nobody knows how old it is: a room changes slowly and
-   * its sensor may speak seldom, a meter speaks every few seconds.
+   * Whether a retained message counts as a new value. Its age is unknown: a room changes slowly and its sensor may
+   * publish rarely, a meter publishes every few seconds.
    */
   readonly takesRetained: boolean;
   readonly closing: AbortSignal;
@@ -45,17 +45,17 @@ export class SourceValue {
     return this.#last;
   }
 
-  /** Nothing came for so long, since the last value or the start, that nothing is known. */
+  /** Whether the last value, or the start if there is none, is too long ago. */
   get isOld(): boolean {
     return this.#context.now() - (this.#last?.at ?? this.#since) > maxAgeMs;
   }
 
-  /** Why there is no newer one; null where nothing was said. */
+  /** Why there is no newer value; null if there is no known problem. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Whether it is told over the API. */
+  /** Whether its values come over the API. */
   get comesFromApi(): boolean {
     return this.#settings.api === true;
   }
@@ -65,7 +65,7 @@ export class SourceValue {
     this.#problem = null;
   }
 
-  /** Asks the address when it is time to; never rejects. */
+  /** Reads the address when that is due; never rejects. */
   async poll(): Promise<void> {
     const { url, every } = this.#settings;
     const { now, closing } = this.#context;
@@ -74,7 +74,7 @@ export class SourceValue {
     try {
       this.take(await readSource({ ...this.#settings, url }, this.#quantity, closing));
     } catch (error) {
-      this.#problem = error instanceof RigbridgeError ? error.message : "it could not be asked";
+      this.#problem = error instanceof RigbridgeError ? error.message : "it could not be read";
     }
   }
 
@@ -91,7 +91,7 @@ export class SourceValue {
   #receive(topic: string, { payload, at, retained }: ReceivedMessage): void {
     if (retained && !this.#context.takesRetained) return;
     const isLong = payload.length > sourceLimits.bytes;
-    const found = isLong ? "is too long to be looked at" : numberIn(payload, this.#settings.path, this.#quantity);
+    const found = isLong ? "is too long" : numberIn(payload, this.#settings.path, this.#quantity);
     if (typeof found === "number") this.take(found, at);
     else this.#problem = `${topic} ${found}`;
   }

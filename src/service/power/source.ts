@@ -43,7 +43,7 @@ async function textAt(
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
     const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
-    // Without the cause: what Node says of a request may quote it.
+    // Without the cause: Node's message may quote the request.
     throw new RigbridgeError(
       "service.unreachable",
       isTimeout ? `${at} does not answer in time` : `${at} cannot be reached`,

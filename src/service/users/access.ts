@@ -6,7 +6,7 @@ import type { Store, Stored, StoredUser } from "../../store/index.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import { present } from "../stored.ts";
 
-/** What somebody may see and do. A filter, not a proof: who has the service's own key may look through anyone's eyes. */
+/** What a caller may see and do. Not proof of identity: the owner of the service's key may use any user's access. */
 export interface Access {
   readonly privilege: Privilege;
   /** Sees all miners and all pools, and what belongs to the service as a whole. */
@@ -16,7 +16,7 @@ export interface Access {
   seesPool(poolId: number): boolean;
 }
 
-/** Whether these eyes are those of somebody who may tell miners what to do. */
+/** Whether this access allows commands to miners. */
 export const mayAct = ({ privilege }: Access): boolean => privilege !== "view";
 
 const everything: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
@@ -24,11 +24,11 @@ const everything: Access = { privilege: "administrator", all: true, seesGroup: (
 const atLeast = (privilege: Privilege, needed: Privilege): boolean =>
   privileges.indexOf(privilege) >= privileges.indexOf(needed);
 
-/** Who may see and do what. A user who sees a group sees those inside it too. */
+/** The access of each caller. A user who sees a group also sees the groups inside it. */
 export class AccessBook {
   readonly #store: Store;
   readonly #known = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
-  /** The same sights with fewer rights: what is kept for an access is kept for each of these too. */
+  /** Each access with lower privileges: one object each, since caches are kept per access. */
   readonly #limited = new WeakMap<Access, Map<Privilege, Access>>();
   #groups: unknown;
 
@@ -36,7 +36,7 @@ export class AccessBook {
     this.#store = store;
   }
 
-  /** Throws `not.found` for a user that there is not: an unknown user is never everybody. */
+  /** Throws `not.found` for an unknown user, who never gets the access of the owner. */
   of({ userId, privilege }: Caller): Access {
     const access = userId === undefined ? everything : this.#ofUser(userId);
     return privilege === undefined || atLeast(privilege, access.privilege) ? access : this.#limit(access, privilege);
@@ -63,13 +63,16 @@ export class AccessBook {
     return access;
   }
 
-  /** Throws `not.found` for an unknown user, `user.forbidden` for what this one may not do. */
+  /** Throws `not.found` for an unknown user, `user.forbidden` if the user's privilege is too low. */
   check(name: OperationName, caller: Caller): void {
     const { privilege } = this.of(caller);
     const operation: Operation = operations[name];
     const needed = privilegeFor(operation);
     if (!atLeast(privilege, needed))
-      throw new RigbridgeError("user.forbidden", `This user may ${may[privilege]}; this takes the privilege ${needed}`);
+      throw new RigbridgeError(
+        "user.forbidden",
+        `This user may ${may[privilege]}; this operation needs the privilege ${needed}`,
+      );
   }
 
   #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {
@@ -85,12 +88,13 @@ export class AccessBook {
 }
 
 const may: Readonly<Record<Privilege, string>> = {
-  view: "only look",
-  control: "look and tell miners what to do",
+  view: "only view",
+  control: "view and control miners",
   administrator: "do everything",
 };
 
-/** For what belongs to the service as a whole. Throws `user.forbidden`. */
+/** For operations on the service as a whole. Throws `user.forbidden`. */
 export function needsAll(access: Access): void {
-  if (!access.all) throw new RigbridgeError("user.forbidden", "This takes a user who sees all groups and pools");
+  if (!access.all)
+    throw new RigbridgeError("user.forbidden", "This operation needs a user with access to all groups and pools");
 }

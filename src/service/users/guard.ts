@@ -6,7 +6,7 @@ import { type AccessBook, needsAll } from "./access.ts";
 
 export type Calls = Pick<MiningService, CallName>;
 
-/** What changes the service as a whole: a pool's wallet, say, is where everybody's miners may be sent next. */
+/** Operations on the service as a whole: miners of every user may be switched to a pool's wallet, for example. */
 const wholeServiceOperations: ReadonlySet<OperationName> = new Set([
   "savePool",
   "deletePool",
@@ -30,7 +30,7 @@ const wholeServiceOperations: ReadonlySet<OperationName> = new Set([
   "cancelDiscovery",
 ]);
 
-/** Whether a caller may ask for an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
+/** Checks whether a caller may use an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
 export const accessCheck =
   (accessBook: AccessBook) =>
   (name: OperationName, caller: Caller): void => {
@@ -39,8 +39,8 @@ export const accessCheck =
   };
 
 /**
- * Nobody gets to an operation that is not for them, and whoever may only look is shown no secret and nothing that could
- * be done; `named` says for the audit through whose eyes a caller looks.
+ * Checks the access to every operation, and hides secrets and actions from callers that may only view. `withUserName`
+ * gives the caller the name that the audit shows.
  */
 export function guarded(
   calls: Calls,

@@ -14,11 +14,11 @@ export interface UserContext {
   readonly accessBook: AccessBook;
   /** The service's own key, which no user may have. */
   readonly serviceKey: string | undefined;
-  /** Called when a user may see or do something else than before. */
+  /** Called when the access of a user has changed. */
   readonly changed: () => void;
 }
 
-/** Users: who sees all sees all of them, others see themselves. */
+/** Users: callers with access to everything see all of them, other users see themselves. */
 export function userOperations({ store, accessBook, serviceKey, changed }: UserContext): UserOperations {
   const { users } = store;
   const visible = (caller: Caller): Stored<StoredUser>[] =>
@@ -70,7 +70,7 @@ export function keyHolders({ users }: Store): (digest: string) => KeyHolder | un
   };
 }
 
-/** For the audit: a front end that looks through a user's eyes is no proof that it was the user. */
+/** Adds the user's name for the audit: a front end that acts with a user's access is not proof that it was the user. */
 export const withUserName =
   ({ users }: Store) =>
   (caller: Caller): Caller => {
@@ -81,8 +81,8 @@ export const withUserName =
   };
 
 /**
- * Takes a group or pool that is removed out of every user's list. A list that is empty then sees nothing; null, which
- * sees all, it never becomes.
+ * Removes a deleted group or pool from every user's list. A list that is empty then gives access to nothing; it never
+ * becomes null, which gives access to all.
  */
 export async function forgetFor({ users }: Store, list: "groups" | "pools", id: number): Promise<void> {
   for (const user of users.all()) {
@@ -91,7 +91,7 @@ export async function forgetFor({ users }: Store, list: "groups" | "pools", id: 
   }
 }
 
-/** Where the configuration file and the API have made a user each, what the file says holds. */
+/** Of two users with one name or key, the user of the configuration file comes before that of the API. */
 const fileFirst = (users: readonly Stored<StoredUser>[]): Stored<StoredUser>[] =>
   users.toSorted((a, b) => Number(b.owner === "file") - Number(a.owner === "file"));
 
@@ -105,7 +105,7 @@ function holdersOf(users: readonly Stored<StoredUser>[]): Map<string, KeyHolder>
   return holders;
 }
 
-/** What a user is who is added with a name alone. */
+/** A user added with only a name. */
 const newUser: StoredUser = { name: "", keyHash: null, privilege: "view", groups: null, pools: null };
 
 function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): Partial<StoredUser> {
@@ -118,7 +118,7 @@ function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): P
   });
 }
 
-/** Everything that the schemas could not see. Keys of users who are no longer declared count: they may come back. */
+/** The mistakes that schemas cannot find. Keys of users who are no longer declared count: they may come back. */
 function mistakesIn({ id, ...body }: Input<"saveUser">, store: Store, serviceKey: string | undefined): Mistake[] {
   const { name, key, groups, pools } = body;
   const others = store.users.all().filter((user) => user.id !== id);
