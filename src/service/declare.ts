@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
+import { blankMiner } from "./miners/miner-registry.ts";
 import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
+import { given } from "./stored.ts";
 
 /**
  * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared
@@ -134,23 +136,9 @@ function minerRows(
               (miner.name !== undefined && each.name === miner.name)),
         );
       if (row !== undefined) found.add(row);
-      const value: StoredMiner = {
-        address,
-        name: miner.name ?? null,
-        uid: miner.uid ?? null,
-        driver: miner.driver ?? null,
-        groupId: miner.group === undefined ? 0 : (groupIds.get(miner.group)?.id ?? 0),
-        username: miner.username ?? null,
-        password: miner.password ?? null,
-        token: miner.token ?? null,
-        interval: miner.interval ?? null,
-        location: miner.location ?? { site: null, container: null, rack: null, slot: null },
-        tags: miner.tags ?? [],
-        offlineExpected: miner.offlineExpected ?? false,
-        powerNameplate: miner.powerNameplate ?? null,
-        supply: miner.supply ?? null,
-        power: miner.power ?? {},
-      };
+      const { group, ...fields } = miner;
+      const groupId = group === undefined ? 0 : (groupIds.get(group)?.id ?? 0);
+      const value: StoredMiner = { ...blankMiner, ...given(fields), address, groupId };
       return [row?.key ?? freeKey(address, keys), value];
     }),
   );

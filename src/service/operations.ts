@@ -1,43 +1,22 @@
-import type { Config } from "../config/schema.ts";
 import type { Caller } from "../contract/service.ts";
-import type { Store } from "../store/index.ts";
-import { actionOperations, type RunOnLoop, type rigAction } from "./commands/actions.ts";
-import type { BulkActions } from "./commands/bulk.ts";
-import type { CommandExecutor } from "./commands/command-executor.ts";
+import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import { templateOperations } from "./commands/templates.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
-import type { Events } from "./events/events.ts";
 import { notificationOperations } from "./events/notifications.ts";
 import { historyOperations } from "./history/history.ts";
-import type { Recorder } from "./history/recorder.ts";
 import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
-import type { MinerRegistry } from "./miners/miner-registry.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
 import { noNotices, presentSummary } from "./miners/summary.ts";
-import type { Coins } from "./money/coins.ts";
-import type { Prices } from "./money/earnings.ts";
+import type { Base, Commands, Miners } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
 
-/** What the operations work on. */
-export interface ServiceParts extends MinerContext {
-  readonly config: Config;
-  readonly store: Store;
-  readonly now: () => number;
-  readonly prices: Prices;
-  readonly coins: Coins;
-  readonly records: { recorderOf(minerId: number): Recorder };
-  readonly events: Events;
-  readonly registry: MinerRegistry;
-  readonly executor: CommandExecutor;
-  readonly runOnRig: ReturnType<typeof rigAction>;
-  readonly runOnLoop: RunOnLoop;
-  readonly bulk: BulkActions;
-  readonly ofMiners: MinerOperations;
-  readonly discoveries: Discoveries;
-}
+type ServiceParts = Base &
+  Miners &
+  Commands &
+  MinerContext & { readonly ofMiners: MinerOperations; readonly discoveries: Discoveries };
 
 /** Every operation but the stream of events, for callers whose access was checked. */
 export function serviceOperations(parts: ServiceParts): Calls {

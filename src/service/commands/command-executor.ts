@@ -362,20 +362,10 @@ class Session {
   }
 }
 
-const errorOf = ({ code, message }: { code: string; message: string }): RigbridgeError => {
-  switch (code) {
-    case "rig.other":
-    case "rig.refused":
-    case "rig.login":
-    case "rig.read-only":
-    case "rig.busy":
-    case "rig.garbled":
-    case "rig.timeout":
-    case "rig.unknown-protocol":
-    case "in.use":
-    case "internal":
-      return new RigbridgeError(code, message);
-    default:
-      return new RigbridgeError("rig.unreachable", message);
-  }
-};
+const errorOf = ({ code, message }: { code: string; message: string }): RigbridgeError =>
+  new RigbridgeError(rigCodes.find((each) => each === code) ?? "rig.unreachable", message);
+
+const rigCodes = [
+  ...(["rig.other", "rig.refused", "rig.login", "rig.read-only", "rig.busy", "rig.garbled", "rig.timeout"] as const),
+  ...(["rig.unknown-protocol", "in.use", "internal"] as const),
+];

@@ -14,21 +14,11 @@ type NotificationOperations = Pick<
 
 export const shownNotification =
   (format: Format) =>
-  (notification: StoredNotification): Notification => {
-    const { id, minerId, minerName, title, time, source, message, isAcknowledged, isWarning } = notification;
-    return {
-      id,
-      minerId,
-      minerName,
-      title,
-      timeUtc: new Date(time).toISOString(),
-      time: format.localTime(time),
-      source,
-      message,
-      isAcknowledged,
-      isWarning,
-    };
-  };
+  ({ time, ...notification }: StoredNotification): Notification => ({
+    ...notification,
+    timeUtc: new Date(time).toISOString(),
+    time: format.localTime(time),
+  });
 
 /** Users see the notifications of their miners; those without a miner are for callers with access to all miners. */
 export function notificationOperations(

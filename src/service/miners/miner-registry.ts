@@ -573,24 +573,25 @@ function descriptionOf({ declared: { address, driver }, state }: FleetRig): stri
 
 const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
 
-const demoRow = (demo: DemoMiner, index: number): Stored<StoredMiner> => ({
-  id: firstDemoId + index,
-  owner: "file",
-  key: null,
-  disabled: false,
-  address: formatAddress(parseAddress(demo.address)),
-  name: demo.name,
+/** A miner of which only the address is declared. */
+export const blankMiner: Omit<StoredMiner, "address"> = {
+  name: null,
   uid: null,
   driver: null,
   groupId: 0,
-  username: demo.username ?? null,
-  password: demo.password ?? null,
-  token: demo.token ?? null,
+  username: null,
+  password: null,
+  token: null,
   interval: null,
   location: { site: null, container: null, rack: null, slot: null },
-  tags: ["demo"],
+  tags: [],
   offlineExpected: false,
   powerNameplate: null,
   supply: null,
   power: {},
+};
+
+const demoRow = ({ address, ...demo }: DemoMiner, index: number): Stored<StoredMiner> => ({
+  ...{ ...blankMiner, ...demo, id: firstDemoId + index, tags: ["demo"] },
+  ...{ owner: "file", key: null, disabled: false, address: formatAddress(parseAddress(address)) },
 });

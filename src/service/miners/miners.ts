@@ -7,12 +7,12 @@ import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { done } from "../replies.ts";
-import { findOwn, present } from "../stored.ts";
+import { findOwn, given, present } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
-import { isDemo, type MinerRegistry } from "./miner-registry.ts";
+import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
@@ -63,7 +63,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     addMiner: async ({ address, ...body }, caller) => {
       const access = accessBook.of(caller);
-      const row = { ...blank, ...rowOf(body, context, access), address: canonical(address) };
+      const row = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
       refuseGroup(row.groupId, access);
       checkAddress(registry, row.address, null, access);
       if (row.supply !== null) checkOwner(row.supply, null, context, access);
@@ -184,23 +184,6 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
     ...(groups.length > 0 ? { groupList: groupsOf(registry, groups) } : {}),
   }));
 
-const blank: Omit<StoredMiner, "address"> = {
-  name: null,
-  uid: null,
-  driver: null,
-  groupId: 0,
-  username: null,
-  password: null,
-  token: null,
-  interval: null,
-  location: { site: null, container: null, rack: null, slot: null },
-  tags: [],
-  offlineExpected: false,
-  powerNameplate: null,
-  supply: null,
-  power: {},
-};
-
 /** Warns about a missing login before the rig has answered, if its driver needs one. */
 function withAdvice(
   added: MinerDetail,
@@ -229,24 +212,14 @@ function rowOf(
   context: MinerContext,
   access: Access,
 ): Partial<StoredMiner> {
-  const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
+  const { group, ...fields } = body;
+  const { supply, driver } = fields;
   if (supply) checkPlug(supply, context);
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
-  return {
-    ...(group === undefined ? {} : { groupId: groupFinder(context.store.groups, access)(group, "group") }),
-    ...(driver === undefined ? {} : { driver }),
-    ...(name === undefined ? {} : { name }),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(token === undefined ? {} : { token }),
-    ...(interval === undefined ? {} : { interval }),
-    ...(location === undefined ? {} : { location }),
-    ...(tags === undefined ? {} : { tags: [...tags] }),
-    ...(offlineExpected === undefined ? {} : { offlineExpected }),
-    ...(supply === undefined ? {} : { supply }),
-  };
+  const groupId = group === undefined ? undefined : groupFinder(context.store.groups, access)(group, "group");
+  return given({ ...fields, groupId });
 }
 
 /** A user with access to some groups must not put a miner where the user cannot see it. */

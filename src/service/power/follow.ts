@@ -2,12 +2,17 @@ import type { FollowSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import { type Follower, type Share, share, stopFollowing } from "./follow-law.ts";
-import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
+import { type LoopContext, type LoopRigs, ofNoMiner } from "./loop-rigs.ts";
 import { surplus } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
 /** ms after setting a rig until a meter shows the effect. */
 const settlingMs = 30_000;
+
+const ageMessages = {
+  old: "The surplus is older than 15 minutes, so rigs no longer follow it",
+  again: "The surplus is known again, so rigs follow it again",
+};
 
 interface Sample {
   /** Epoch ms. */
@@ -26,7 +31,6 @@ export class Follow {
   /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
   #setAt = Number.NEGATIVE_INFINITY;
-  #isStale = false;
 
   constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -53,7 +57,8 @@ export class Follow {
     await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    this.#notifyAge(isOld);
+    const notice = this.#surplus.ageNotice(ageMessages);
+    if (notice !== null) this.#context.notify({ ...ofNoMiner, title: this.settings.name, ...notice });
     const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
     if (!isOld && !isNew && this.#samples.length === 0) return;
     const { name, dwell, measures } = this.settings;
@@ -76,17 +81,6 @@ export class Follow {
     if (measures === "available") return value - reserve;
     const exported = measures === "import" ? -value : value;
     return exported + rigs.reduce((sum, { draw }) => sum + draw, 0) - reserve;
-  }
-
-  #notifyAge(isOld: boolean): void {
-    if (isOld === this.#isStale) return;
-    this.#isStale = isOld;
-    const problem = this.#surplus.problem === null ? "" : `; ${this.#surplus.problem}`;
-    const message = isOld
-      ? `The surplus is older than 15 minutes, so rigs no longer follow it${problem}`
-      : "The surplus is known again, so rigs follow it again";
-    const { name } = this.settings;
-    this.#context.notify({ minerId: null, minerName: "", title: name, source: "System", message, isWarning: isOld });
   }
 }
 

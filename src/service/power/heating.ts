@@ -4,7 +4,7 @@ import type { Heating as ShownHeating } from "../../contract/resources.ts";
 import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import { demandOf, heat, stopHeating } from "./heating-law.ts";
-import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
+import { type LoopContext, type LoopRigs, ofNoMiner } from "./loop-rigs.ts";
 import { roomTemperature } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
@@ -22,6 +22,11 @@ export async function declareHeatings(settings: readonly HeatingSettings[], { he
   );
 }
 
+const ageMessages = {
+  old: "The room temperature is older than 15 minutes, so heating has stopped",
+  again: "The room temperature is known again, so heating continues",
+};
+
 /** A room, and the rigs that heat it. */
 export class Heating {
   readonly settings: HeatingSettings;
@@ -30,8 +35,6 @@ export class Heating {
   readonly #room: SourceValue;
   readonly #closing: AbortSignal;
   #demand: number | null = null;
-  /** Whether it was notified that the room temperature is too old. */
-  #isStale = false;
 
   constructor(settings: HeatingSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -88,7 +91,8 @@ export class Heating {
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    this.#notifyAge(isOld);
+    const notice = this.#room.ageNotice(ageMessages);
+    if (notice !== null) this.#context.notify({ ...ofNoMiner, title: this.settings.name, ...notice });
     const { name, hysteresis } = this.settings;
     const rigs = await this.#rigs.followers(name, entries, setAt ?? undefined);
     const demand = isOld || last === null ? 0 : demandOf({ target, room: last.value, hysteresis });
@@ -100,16 +104,5 @@ export class Heating {
     const row = this.#context.store.heatings.all().find(({ key }) => key === this.settings.name);
     if (row === undefined) throw new RigbridgeError("internal", `Heating ${this.settings.name} was not declared`);
     return row;
-  }
-
-  #notifyAge(isOld: boolean): void {
-    if (isOld === this.#isStale) return;
-    this.#isStale = isOld;
-    const problem = this.#room.problem === null ? "" : `; ${this.#room.problem}`;
-    const message = isOld
-      ? `The room temperature is older than 15 minutes, so heating has stopped${problem}`
-      : "The room temperature is known again, so heating continues";
-    const { name } = this.settings;
-    this.#context.notify({ minerId: null, minerName: "", title: name, source: "System", message, isWarning: isOld });
   }
 }

@@ -23,6 +23,9 @@ export interface LoopContext {
   readonly log: Logger;
 }
 
+/** For notifications of a loop. */
+export const ofNoMiner = { minerId: null, minerName: "", source: "System" } as const;
+
 /** ms after which a rig's power is too old to compare with a meter's value. */
 const maxReadingAgeMs = 15_000;
 /** Rigs read or set at once. */

@@ -31,6 +31,8 @@ export class SourceValue {
   #polledAt = Number.NEGATIVE_INFINITY;
   #last: { readonly value: number; readonly at: number } | null = null;
   #problem: string | null = null;
+  /** Whether the last notification was that it is too old. */
+  #isReportedOld = false;
 
   constructor(settings: SourceSettings, quantity: Quantity, context: SourceContext) {
     this.#settings = settings;
@@ -50,14 +52,18 @@ export class SourceValue {
     return this.#context.now() - (this.#last?.at ?? this.#since) > maxAgeMs;
   }
 
-  /** Why there is no newer value; null if there is no known problem. */
-  get problem(): string | null {
-    return this.#problem;
-  }
-
   /** Whether its values come over the API. */
   get comesFromApi(): boolean {
     return this.#settings.api === true;
+  }
+
+  /** The notification that is due when the value has become too old, or is known again; null if none is. */
+  ageNotice({ old, again }: { old: string; again: string }): { message: string; isWarning: boolean } | null {
+    const isWarning = this.isOld;
+    if (isWarning === this.#isReportedOld) return null;
+    this.#isReportedOld = isWarning;
+    const problem = this.#problem === null ? "" : `; ${this.#problem}`;
+    return { message: isWarning ? `${old}${problem}` : again, isWarning };
   }
 
   take(value: number, at = this.#context.now()): void {
