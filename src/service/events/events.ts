@@ -23,12 +23,6 @@ export const eventLimits: EventLimits = {
   summaryIntervalMs: 1_000,
 };
 
-export interface EventsOptions {
-  /** Epoch ms. */
-  readonly now: () => number;
-  readonly limits?: EventLimits;
-}
-
 /** Ids of a run start from the clock, far from those of the run before; 15 digits. */
 const idsPerMs = 100;
 
@@ -52,7 +46,8 @@ export class Events {
   #stale = false;
   #closed = false;
 
-  constructor({ now, limits = eventLimits }: EventsOptions) {
+  /** `now`: epoch ms. */
+  constructor({ now, limits = eventLimits }: { readonly now: () => number; readonly limits?: EventLimits }) {
     this.#limits = limits;
     this.#ring = new EventRing(limits.kept, Math.floor(now() * idsPerMs));
   }

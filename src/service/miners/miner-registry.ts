@@ -208,7 +208,10 @@ export class MinerRegistry {
 
   /** Takes a miner that was added or changed; call `arrange` after it. */
   put(miner: Stored<StoredMiner>): void {
-    this.#put(miner);
+    const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
+    const entry = this.#take(miner);
+    if (before === null) this.#options.log.info({ ...logFields(entry.facts) }, "a miner was added");
+    this.#show(entry, true, this.#presented(entry), before);
   }
 
   async remove(id: number): Promise<void> {
@@ -310,13 +313,6 @@ export class MinerRegistry {
 
   close(): void {
     this.fleet.close();
-  }
-
-  #put(miner: Stored<StoredMiner>): void {
-    const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
-    const entry = this.#take(miner);
-    if (before === null) this.#options.log.info({ ...logFields(entry.facts) }, "a miner was added");
-    this.#show(entry, true, this.#presented(entry), before);
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
@@ -496,17 +492,16 @@ export class MinerRegistry {
   }
 
   #disconnected(rig: FleetRig): void {
-    const facts = this.#entries.get(rig.id)?.facts;
-    const reason = rig.state.trouble?.message;
-    if (facts !== undefined) this.#options.log.info({ ...logFields(facts), reason }, "a miner cannot be reached");
+    const entry = this.#entries.get(rig.id);
+    const { trouble } = rig.state;
+    const reason = trouble?.message;
+    if (entry !== undefined) this.#options.log.info({ ...logFields(entry.facts), reason }, "a miner cannot be reached");
     this.#unreachable.add(rig.id);
     if (rig.declared.offlineExpected) return;
-    const { trouble } = rig.state;
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
-    const entry = this.#entries.get(rig.id);
     if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
-    else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+    else this.#notify(rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
   }
 
   /** Notifies once until the login is right; not again if the notification of an earlier run is still listed. */

@@ -3,7 +3,7 @@ import type { Format, HashUnit } from "../../units/format.ts";
 import { version } from "../../version.ts";
 import { daysPerMonth, type Prices } from "../money/earnings.ts";
 import type { Access } from "../users/access.ts";
-import type { Entry, MinerRegistry } from "./miner-registry.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
 import type { MinerFigures } from "./present-miner.ts";
 
 /** The farm's figures. A miner that cannot be reached counts only in `total`. */
@@ -82,15 +82,11 @@ export function cachedTotals(registry: MinerRegistry): (access: Access) => Total
     const kept = cache.get(access);
     const isOld = kept === undefined || performance.now() - kept.madeAt > registry.fleet.size / 100;
     if (kept !== undefined && (kept.version === registry.jsonCache.version || !isOld)) return kept.totals;
-    const ids = access.all ? undefined : idsOf(registry.entriesFor(access));
+    const ids = access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
     const totals = totalsOf(registry.jsonCache.figures(ids));
     cache.set(access, { totals, version: registry.jsonCache.version, madeAt: performance.now() });
     return totals;
   };
-}
-
-function* idsOf(entries: Iterable<Entry>): Iterable<number> {
-  for (const { facts } of entries) yield facts.id;
 }
 
 export function totalsOf(figures: Iterable<MinerFigures>): Totals {

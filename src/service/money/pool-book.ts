@@ -212,22 +212,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return present(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
   }
 
-  #shown(pool: Stored<StoredPool>): Pool {
-    const { id, description, coinClass, coinShortName, coinAlgorithm } = pool;
-    const { url, workerName, walletAddress, plainWorkerPassword } = pool;
-    const coinDisplayName = this.#coins.coin(coinShortName)?.displayName ?? coinShortName;
-    return {
-      id,
-      description,
-      coinClass,
-      coinShortName,
-      coinDisplayName,
-      coinAlgorithm,
-      url,
-      workerName,
-      walletAddress,
-      plainWorkerPassword,
-    };
+  #shown({ owner, key, disabled, ...pool }: Stored<StoredPool>): Pool {
+    return { ...pool, coinDisplayName: this.#coins.coin(pool.coinShortName)?.displayName ?? pool.coinShortName };
   }
 }
 
