@@ -56,12 +56,12 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
 
 /** Coins come before the pools that name them. A coin without a profit in the file keeps the profit that was set. */
 export async function declareCoins(config: Config, store: Store): Promise<void> {
-  const known = new Map(store.coins.all().map((coin) => [coin.key, coin]));
+  const stored = new Map(store.coins.all().map((coin) => [coin.key, coin]));
   await store.coins.declare(
     new Map(
       config.coins.map(({ shortName, name, algorithm, profit }) => {
         const key = shortName.toUpperCase();
-        const { profit: set = null, profitUsd = null, updated = null } = known.get(key) ?? {};
+        const { profit: set = null, profitUsd = null, updated = null } = stored.get(key) ?? {};
         const worth = profit === undefined ? { profit: set, profitUsd, updated } : { profit, ...ofFile };
         return [key, { shortName, name, algorithm, coinClass: "UserDefined", ...worth }];
       }),
@@ -79,7 +79,7 @@ const idsOf = (names: readonly string[], rows: Rows<unknown>): number[] =>
 const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
   new Map([...groups.values()].map((group) => [group.name, group]));
 
-/** Keys are the names from the top down; ids of parents are known only when those are stored, so it is done by level. */
+/** Keys are the paths of names. A parent has an id only once it is stored, so parents are set in a second pass. */
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
   const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
     path: [...above, group].map(({ name }) => name),
@@ -114,13 +114,13 @@ async function declareMiners(settings: readonly MinerSettings[], store: Store, g
 /** A miner keeps its row by its address, else (when that has changed) by its uid or name in the file. */
 function minerRows(
   settings: readonly MinerSettings[],
-  known: readonly Stored<StoredMiner>[],
+  stored: readonly Stored<StoredMiner>[],
   groups: Rows<StoredGroup>,
 ): Map<string, StoredMiner> {
   const groupIds = byName(groups);
   const declared = settings.map((miner) => ({ miner, address: formatAddress(parseAddress(miner.address)) }));
   const addresses = new Set(declared.map(({ address }) => address));
-  const fromFile = known.filter(({ owner }) => owner === "file");
+  const fromFile = stored.filter(({ owner }) => owner === "file");
   const byAddress = new Map(fromFile.map((row) => [row.address, row]));
   const moved = fromFile.filter(({ address }) => !addresses.has(address));
   const keys = new Set(fromFile.map(({ key }) => key));

@@ -8,10 +8,10 @@ import { formatFor } from "../units/format.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { BulkActions } from "./commands/bulk.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
-import { shownCommand } from "./commands/commands.ts";
+import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
-import { shownNotification } from "./events/notifications.ts";
+import { presentNotification } from "./events/notifications.ts";
 import { Recorder } from "./history/recorder.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
@@ -64,7 +64,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const accessBook = new AccessBook(store);
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
-  const shown = shownNotification(format);
+  const presented = presentNotification(format);
   return {
     config,
     store,
@@ -80,7 +80,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     events,
     notify: (notification: NewNotification): void => {
       store.notifications.add(notification).then(
-        (added) => events.notification(shown(added), added.minerId),
+        (added) => events.notification(presented(added), added.minerId),
         (error: unknown) => log.error({ err: error }, "a notification was lost"),
       );
     },
@@ -149,7 +149,7 @@ export function openCommands({ repeat = byTimer, messages }: ServiceOptions, bas
   executor.watch((command) => {
     loops.onCommand(command);
     logEnd(log, command);
-    events.command(shownCommand(command));
+    events.command(presentCommand(command));
   });
   return { executor, runOnRig, runOnLoop, loops, bulk };
 }

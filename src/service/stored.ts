@@ -2,7 +2,7 @@ import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
 /** The visible rows: a row that the configuration file no longer declares is kept, but hidden. */
-export const present = <T>(collection: Collection<T>): Stored<T>[] =>
+export const enabled = <T>(collection: Collection<T>): Stored<T>[] =>
   collection.all().filter(({ disabled }) => !disabled);
 
 /** Throws `not.found`. */

@@ -103,13 +103,13 @@ export class BulkActions implements BulkOperations {
     shares.take(caller, 0);
     const jobs = accessBook.of(caller).all ? await bulkActions.list() : await bulkActions.list(caller.userId ?? 0);
     shares.charge(caller, jobs.length * costs.result);
-    return jobs.map(shownJob);
+    return jobs.map(presentJob);
   };
 
   readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) => {
     const job = await this.#visible(id, caller);
     this.#context.shares.take(caller, job.total * costs.result);
-    return shown(job, await this.#context.store.bulkActions.results(id));
+    return presentAction(job, await this.#context.store.bulkActions.results(id));
   };
 
   readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
@@ -323,11 +323,11 @@ const noCapacity = (running: string): RigbridgeError =>
 const messageOf = (error: unknown): string =>
   error instanceof RigbridgeError ? error.message : "Internal error; see the service's log";
 
-function shown(job: StoredBulkAction, results: BulkResult[]): BulkAction {
+function presentAction(job: StoredBulkAction, results: BulkResult[]): BulkAction {
   const count = (...states: readonly BulkResult["state"][]) =>
     results.filter((result) => states.includes(result.state)).length;
   return {
-    ...shownJob(job),
+    ...presentJob(job),
     done: count("done", "possible"),
     failed: count("failed"),
     unknown: count("unknown"),
@@ -335,7 +335,7 @@ function shown(job: StoredBulkAction, results: BulkResult[]): BulkAction {
   };
 }
 
-const shownJob = ({ id, action, state, dryRun, actor, time, total }: StoredBulkAction): BulkJob => ({
+const presentJob = ({ id, action, state, dryRun, actor, time, total }: StoredBulkAction): BulkJob => ({
   id,
   action,
   state,

@@ -32,7 +32,7 @@ export const commandOperations = (
       shares.take(caller, (minerIds?.length ?? 0) * costs.miner);
       const rows = await store.commands.list({ minerIds, actor, since });
       shares.charge(caller, rows.length * costs.command);
-      return { commandList: rows.map(shownCommand) };
+      return { commandList: rows.map(presentCommand) };
     },
     cancelCommand: async ({ id }, caller) => {
       const command = await store.commands.get(id);
@@ -46,7 +46,7 @@ export const commandOperations = (
   };
 };
 
-export const shownCommand = ({ time, updated, ...row }: StoredCommand): Command => ({
+export const presentCommand = ({ time, updated, ...row }: StoredCommand): Command => ({
   ...row,
   time: new Date(time).toISOString(),
   updated: new Date(updated).toISOString(),

@@ -2,7 +2,7 @@ import type { MetaData } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store } from "../../store/index.ts";
 import { done } from "../replies.ts";
-import { findOwn, present } from "../stored.ts";
+import { enabled, findOwn } from "../stored.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
@@ -10,7 +10,7 @@ type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveMana
 export function templateOperations({ templates }: Store, metaData: () => MetaData): TemplateOperations {
   return {
     listManagedTemplates: async () => ({
-      managedTemplateList: present(templates).map(({ id, name }) => ({ id, name })),
+      managedTemplateList: enabled(templates).map(({ id, name }) => ({ id, name })),
       metaData: metaData(),
     }),
     saveManagedTemplate: async ({ id, name }) => {

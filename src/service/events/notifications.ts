@@ -12,7 +12,7 @@ type NotificationOperations = Pick<
   "listNotifications" | "allNotificationsAction" | "notificationAction"
 >;
 
-export const shownNotification =
+export const presentNotification =
   (format: Format) =>
   ({ time, ...notification }: StoredNotification): Notification => ({
     ...notification,
@@ -27,21 +27,21 @@ export function notificationOperations(
   accessBook: AccessBook,
   format: Format,
 ): NotificationOperations {
-  const shown = shownNotification(format);
+  const presented = presentNotification(format);
   const act = {
     ack: notifications.acknowledge.bind(notifications),
     clear: notifications.clear.bind(notifications),
   };
-  const sees = (access: Access, { minerId }: StoredNotification): boolean =>
+  const isVisible = (access: Access, { minerId }: StoredNotification): boolean =>
     access.all || (minerId !== null && seesMiner(minerId, access));
   const visible = (access: Access): readonly StoredNotification[] =>
-    access.all ? notifications.list() : notifications.list().filter((each) => sees(access, each));
+    access.all ? notifications.list() : notifications.list().filter((each) => isVisible(access, each));
 
   return {
     listNotifications: async (_input, caller) => {
       const all = visible(accessBook.of(caller));
       return {
-        notificationList: all.map(shown),
+        notificationList: all.map(presented),
         notificationCount: all.length,
         unacknowledgedNotificationCount: all.filter(({ isAcknowledged }) => !isAcknowledged).length,
       };
@@ -54,7 +54,8 @@ export function notificationOperations(
     },
     notificationAction: async ({ id, action }, caller) => {
       const notification = notifications.list().find((each) => each.id === id);
-      if (notification === undefined || !sees(accessBook.of(caller), notification)) throw notFound("notification", id);
+      if (notification === undefined || !isVisible(accessBook.of(caller), notification))
+        throw notFound("notification", id);
       await act[action]([id]);
       return done(`Notification ${id} ${action === "ack" ? "acknowledged" : "removed"}`);
     },

@@ -74,8 +74,8 @@ export class Subscriber {
     const { ring, limits, view, since } = this.#context;
     this.#access = view.accessOf(this.caller);
     const events: SharedEvent[] = [];
-    const known = Math.max(ring.floor, since(this.#access));
-    if (this.#position < known || this.#position > ring.last) {
+    const oldest = Math.max(ring.floor, since(this.#access));
+    if (this.#position < oldest || this.#position > ring.last) {
       this.#position = ring.last;
       events.push(SharedEvent.of({ id: ring.last, type: "reset", data: {} }));
       // The position has skipped its moment.

@@ -4,14 +4,14 @@ import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredGroup } from "../../store/index.ts";
 import { walkGroups } from "../nested-groups.ts";
 import { done } from "../replies.ts";
-import { findOwn, given, present } from "../stored.ts";
+import { enabled, findOwn, given } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
 
 type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
 
-const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
+const presentGroup = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
 
 /** Groups of miners. `regrouped` is called when miners may be in other groups. */
 export function groupOperations(
@@ -31,27 +31,30 @@ export function groupOperations(
   return {
     listGroups: async (_input, caller) => {
       const { seesGroup } = accessBook.of(caller);
-      const visible = present(groups).filter(({ id }) => seesGroup(id));
+      const visible = enabled(groups).filter(({ id }) => seesGroup(id));
       const ids = new Set(visible.map(({ id }) => id));
-      return visible.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));
+      return visible.map((group) => ({
+        ...presentGroup(group),
+        parentId: ids.has(group.parentId) ? group.parentId : 0,
+      }));
     },
     addGroup: async ({ name, parentId }) => {
       checkParent(parentId, null);
       const added = await groups.add({ name, parentId });
       regrouped();
-      return shown(added);
+      return presentGroup(added);
     },
     changeGroup: async ({ id, ...change }) => {
       findOwn(groups, id, "group");
       if (change.parentId !== undefined) checkParent(change.parentId, id);
       const changed = await groups.change(id, given(change));
       regrouped();
-      return shown(changed);
+      return presentGroup(changed);
     },
     deleteGroup: async ({ id }) => {
       const group = findOwn(groups, id, "group");
-      const members = present(miners).filter(({ groupId }) => groupId === id);
-      const inside = present(groups).filter(({ parentId }) => parentId === id);
+      const members = enabled(miners).filter(({ groupId }) => groupId === id);
+      const inside = enabled(groups).filter(({ parentId }) => parentId === id);
       if ([...members, ...inside].some(({ owner }) => owner === "file")) {
         throw new RigbridgeError(
           "owned.by-file",
@@ -106,7 +109,7 @@ export type FindGroup = (group: string | number, path: string) => number;
  */
 export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
   const visible = new Map(
-    present(groups)
+    enabled(groups)
       .filter(({ id }) => access.seesGroup(id))
       .map((group) => [group.id, group]),
   );
@@ -142,9 +145,9 @@ export function sectionsOf(
   groups: readonly Stored<StoredGroup>[],
   miners: readonly { readonly id: number; readonly groupId: number }[],
 ): GroupSection[] {
-  const known = new Set(groups.map(({ id }) => id));
-  const inGroup = Map.groupBy(miners, ({ groupId }) => (known.has(groupId) ? groupId : 0));
-  const below = Map.groupBy(groups, ({ parentId }) => (known.has(parentId) ? parentId : 0));
+  const ids = new Set(groups.map(({ id }) => id));
+  const inGroup = Map.groupBy(miners, ({ groupId }) => (ids.has(groupId) ? groupId : 0));
+  const below = Map.groupBy(groups, ({ parentId }) => (ids.has(parentId) ? parentId : 0));
   const minerIds = (id: number): number[] => (inGroup.get(id) ?? []).map((miner) => miner.id);
   const section = ({ id, name }: Stored<StoredGroup>): GroupSection => ({
     id,

@@ -16,7 +16,7 @@ import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
 import { walkGroups } from "../nested-groups.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../stored.ts";
 import type { Access } from "../users/access.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
@@ -106,7 +106,7 @@ export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
 /** All miners: their declarations, their rigs in the fleet, and their JSON for the API. */
 export class MinerRegistry {
   readonly fleet: Fleet;
-  readonly jsonCache = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
+  readonly jsonCache = new MinerJsonCache((sections, access) => this.#listedSections(sections, access));
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
@@ -141,10 +141,10 @@ export class MinerRegistry {
 
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
-    this.#plugs.assignAll(present(this.#options.store.miners));
+    this.#plugs.assignAll(enabled(this.#options.store.miners));
     for (const { minerId, title } of this.#options.store.notifications.list())
       if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginNotified.set(minerId, title);
-    for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
+    for (const miner of [...enabled(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       // Nobody listens yet.
@@ -198,11 +198,11 @@ export class MinerRegistry {
   /** Throws `address.known` when another miner has this address. */
   checkAddress(address: string, id: number | null): void {
     // A miner that is just being added is in the store, but not here yet.
-    const known =
-      this.#byAddress.get(address) ?? present(this.#options.store.miners).find((each) => each.address === address)?.id;
-    if (known !== undefined && known !== id) {
-      const name = this.#entries.get(known)?.facts.name ?? address;
-      throw new RigbridgeError("address.known", `${address} is miner ${known} (${name}) already`);
+    const other =
+      this.#byAddress.get(address) ?? enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
+    if (other !== undefined && other !== id) {
+      const name = this.#entries.get(other)?.facts.name ?? address;
+      throw new RigbridgeError("address.known", `${address} is miner ${other} (${name}) already`);
     }
   }
 
@@ -250,12 +250,12 @@ export class MinerRegistry {
   /** All groups with their miners, nested. */
   sections(): GroupSection[] {
     const members = [...this.#entries.values()].map(({ facts }) => facts);
-    return sectionsOf(present(this.#options.store.groups), members);
+    return sectionsOf(enabled(this.#options.store.groups), members);
   }
 
   /** The groups as the list shows them to this access. */
   sectionsFor(access: Access): GroupSection[] {
-    return this.#shownSections(this.sections(), access);
+    return this.#listedSections(this.sections(), access);
   }
 
   /** The miners of a group and of those inside it; of 0, those in no group. */
@@ -264,7 +264,7 @@ export class MinerRegistry {
     return [];
   }
 
-  #shownSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
+  #listedSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
     const visible = visibleSections(sections, access);
     return this.#options.groups === "flat" ? flatSections(visible) : visible;
   }
@@ -305,7 +305,7 @@ export class MinerRegistry {
   }
 
   /** Throws `not.found`. */
-  shownPool(minerId: number, poolId: number): MinerPool {
+  presentedPool(minerId: number, poolId: number): MinerPool {
     const pool = this.present(minerId).miner.poolList.find(({ id }) => id === poolId);
     if (pool === undefined) throw notFound("pool", poolId);
     return pool;
@@ -320,13 +320,13 @@ export class MinerRegistry {
       ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf),
       supply: this.#plugs.supplyOf(miner),
     };
-    const known = this.#entries.get(miner.id)?.rig;
-    const isUnchanged = known !== undefined && isDeepStrictEqual(known.declared, declared);
+    const rigBefore = this.#entries.get(miner.id)?.rig;
+    const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);
-    const moves = known !== undefined && !isSameAddress(known.declared.address, declared.address);
+    const moves = rigBefore !== undefined && !isSameAddress(rigBefore.declared.address, declared.address);
     // A change that does not concern the connection, such as a name, disturbs neither readings nor commands.
-    const rig = isUnchanged ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
+    const rig = isUnchanged ? rigBefore : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
     if (isNoRig(declared.address) && !isUnchanged)
       this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
@@ -349,15 +349,15 @@ export class MinerRegistry {
   }
 
   #drop(id: number): void {
-    const known = this.#entries.get(id);
-    if (known === undefined) return;
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
     this.#plugs.release(id);
     this.fleet.remove(id);
     this.#entries.delete(id);
     this.#failing.delete(id);
     this.#unreachable.delete(id);
     this.#loginNotified.delete(id);
-    this.#byAddress.delete(formatAddress(known.rig.declared.address));
+    this.#byAddress.delete(formatAddress(entry.rig.declared.address));
   }
 
   #factsOf(miner: Stored<StoredMiner>, rig: FleetRig): MinerFacts {

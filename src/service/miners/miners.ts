@@ -7,7 +7,7 @@ import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { done } from "../replies.ts";
-import { findOwn, given, present } from "../stored.ts";
+import { enabled, findOwn, given } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
@@ -59,7 +59,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     getMinerPool: async ({ id, poolId }, caller) => {
       registry.entryFor(id, accessBook.of(caller));
-      return registry.shownPool(id, poolId);
+      return registry.presentedPool(id, poolId);
     },
     addMiner: async ({ address, ...body }, caller) => {
       const access = accessBook.of(caller);
@@ -83,9 +83,9 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
       refuseDemo(id);
-      const known = findOwn(store.miners, id, "miner");
+      const existing = findOwn(store.miners, id, "miner");
       const change = {
-        ...(address === undefined ? {} : movedTo(address, known.address)),
+        ...(address === undefined ? {} : movedTo(address, existing.address)),
         ...rowOf(body, context, access),
       };
       if (change.groupId !== undefined) refuseGroup(change.groupId, access);
@@ -161,12 +161,12 @@ function filterOf(
 function listed({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
-  const shown = sectionsWith(sections, isShown);
-  return { sections: shown, sums: totalsOf(registry.jsonCache.figures(minersInSections(shown))) };
+  const requested = sectionsWith(sections, isShown);
+  return { sections: requested, sums: totalsOf(registry.jsonCache.figures(minersInSections(requested))) };
 }
 
 function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
-  const manualActionList = present(store.rules).map(({ id, name }) => ({ id, name }));
+  const manualActionList = enabled(store.rules).map(({ id, name }) => ({ id, name }));
   return {
     totalHashrate5s: format.hashrate(hashrate),
     hasManualAction: manualActionList.length > 0,

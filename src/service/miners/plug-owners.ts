@@ -6,7 +6,7 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../stored.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerFacts } from "./present-miner.ts";
 
@@ -103,7 +103,7 @@ export function checkOwner(
   access: Access,
 ): void {
   const wanted = outletOf(supply);
-  for (const other of present(store.miners)) {
+  for (const other of enabled(store.miners)) {
     if (other.supply === null || other.id === id) continue;
     const outlet = outletOf(other.supply);
     const visible = registry.visible(other.id, access);

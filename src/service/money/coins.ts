@@ -1,12 +1,12 @@
 import { algorithms, bareName } from "../../catalogue/algorithms.ts";
-import { coins as knownCoins } from "../../catalogue/coins.ts";
+import { coins as predefinedCoins } from "../../catalogue/coins.ts";
 import type { Config } from "../../config/schema.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredCoin } from "../../store/index.ts";
 import type { HashUnit } from "../../units/format.ts";
 import { done } from "../replies.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../stored.ts";
 
 /** A coin, predefined or defined by a user, with its profitability if that was ever set. */
 export interface Coin {
@@ -134,21 +134,21 @@ export class Coins implements CoinOperations {
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
   #stored(upperCase: string): Stored<StoredCoin> | undefined {
-    return present(this.#store.coins).find(({ shortName }) => shortName.toUpperCase() === upperCase);
+    return enabled(this.#store.coins).find(({ shortName }) => shortName.toUpperCase() === upperCase);
   }
 
   #allCoins(): Map<string, Coin> {
-    const stored = new Map(present(this.#store.coins).map((coin) => [coin.shortName.toUpperCase(), coin]));
-    const known = new Map(knownCoins.map((coin) => [coin.shortName.toUpperCase(), coin]));
+    const stored = new Map(enabled(this.#store.coins).map((coin) => [coin.shortName.toUpperCase(), coin]));
+    const predefined = new Map(predefinedCoins.map((coin) => [coin.shortName.toUpperCase(), coin]));
     return new Map(
-      [...stored, ...known].map(([key, { shortName, name, algorithm }]) => [
+      [...stored, ...predefined].map(([key, { shortName, name, algorithm }]) => [
         key,
         {
           shortName,
           name,
           displayName: `${name} (${shortName})`,
           algorithm,
-          coinClass: known.has(key) ? "PreDefined" : "UserDefined",
+          coinClass: predefined.has(key) ? "PreDefined" : "UserDefined",
           profit: stored.get(key)?.profit ?? null,
           profitUsd: stored.get(key)?.profitUsd ?? null,
         },

@@ -5,7 +5,7 @@ import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
 import { done } from "../replies.ts";
-import { find, findOwn, given, present, refuseInUse } from "../stored.ts";
+import { enabled, find, findOwn, given, refuseInUse } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { Coin, Coins } from "./coins.ts";
@@ -42,7 +42,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 
   /** The password of the definition with this address and worker; rigs do not report theirs. */
   readonly passwordOf: PoolPassword = (url, worker) =>
-    present(this.#store.pools)
+    enabled(this.#store.pools)
       .map(loginOf)
       .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
 
@@ -95,18 +95,18 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     const access = this.#accessBook.of(caller);
     return {
       canAction: access.all && access.privilege === "administrator",
-      list: this.#pools(access).map((pool) => this.#shown(pool)),
+      list: this.#pools(access).map((pool) => this.#present(pool)),
     };
   };
 
   readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {
     const access = this.#accessBook.of(caller);
-    return this.#shown(this.#find(id, access));
+    return this.#present(this.#find(id, access));
   };
 
   readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
-    const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
-    const fields = { ...empty, ...known, ...given(body) };
+    const existing = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
+    const fields = { ...empty, ...existing, ...given(body) };
     const mistakes = this.#mistakesIn(fields.url, body);
     if (mistakes.length > 0) throw invalidAll(mistakes);
     const coin = fields.coinShortName === "" ? undefined : this.#coins.coin(fields.coinShortName);
@@ -116,25 +116,25 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       coinShortName: coin?.shortName ?? fields.coinShortName,
       // Another coin brings its algorithm along, unless one is named.
       coinAlgorithm:
-        (fields.coinShortName === known?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
+        (fields.coinShortName === existing?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
       url: fields.url,
       workerName: fields.workerName,
       walletAddress: fields.walletAddress,
       plainWorkerPassword: fields.plainWorkerPassword,
     };
     const saved =
-      known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
+      existing === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(existing.id, pool);
     this.#index();
-    return this.#shown(saved);
+    return this.#present(saved);
   };
 
   readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
     const pool = findOwn(this.#store.pools, id, "pool");
     refuseInUse(`Pool ${id}`, [
-      ...present(this.#store.poolGroups).flatMap(({ name, pools }) =>
+      ...enabled(this.#store.poolGroups).flatMap(({ name, pools }) =>
         pools.includes(id) ? [`pool group ${name}`] : [],
       ),
-      ...present(this.#store.managedMiners).flatMap((miner) =>
+      ...enabled(this.#store.managedMiners).flatMap((miner) =>
         !miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
     ]);
@@ -147,11 +147,11 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly listPoolGroups: MiningService["listPoolGroups"] = async (_input, caller) =>
     this.#groups(this.#accessBook.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
 
-  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: wanted }) => {
-    const known = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
-    const pools = wanted ?? known?.pools ?? [];
+  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: poolIds }) => {
+    const existing = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
+    const pools = poolIds ?? existing?.pools ?? [];
     const mistakes: Mistake[] = pools.flatMap((pool, index) =>
-      present(this.#store.pools).some((each) => each.id === pool)
+      enabled(this.#store.pools).some((each) => each.id === pool)
         ? []
         : [{ path: `pools[${index}]`, message: `there is no pool ${pool}` }],
     );
@@ -159,7 +159,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
     const group = { name, pools: [...pools] };
     const { poolGroups } = this.#store;
-    const saved = known === undefined ? await poolGroups.add(group) : await poolGroups.change(known.id, group);
+    const saved = existing === undefined ? await poolGroups.add(group) : await poolGroups.change(existing.id, group);
     return { id: String(saved.id), name: saved.name, pools: saved.pools };
   };
 
@@ -167,7 +167,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     const group = findOwn(this.#store.poolGroups, id, "pool group");
     refuseInUse(
       `Pool group ${id}`,
-      present(this.#store.managedMiners).flatMap((miner) =>
+      enabled(this.#store.managedMiners).flatMap((miner) =>
         miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
     );
@@ -192,7 +192,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   #index(): void {
-    const pools = present(this.#store.pools);
+    const pools = enabled(this.#store.pools);
     this.#byLogin = Map.groupBy(pools, (pool) => loginKey(hostAndPortOf(pool.url), loginOf(pool).worker));
     this.#byPort = Map.groupBy(pools, ({ url }) => hostAndPortOf(url));
     this.#byHost = Map.groupBy(pools, ({ url }) => hostOf(url));
@@ -205,14 +205,14 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   #pools(access: Access): Stored<StoredPool>[] {
-    return present(this.#store.pools).filter(({ id }) => access.seesPool(id));
+    return enabled(this.#store.pools).filter(({ id }) => access.seesPool(id));
   }
 
   #groups(access: Access): Stored<StoredPoolGroup>[] {
-    return present(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
+    return enabled(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
   }
 
-  #shown({ owner, key, disabled, ...pool }: Stored<StoredPool>): Pool {
+  #present({ owner, key, disabled, ...pool }: Stored<StoredPool>): Pool {
     return { ...pool, coinDisplayName: this.#coins.coin(pool.coinShortName)?.displayName ?? pool.coinShortName };
   }
 }

@@ -1,6 +1,6 @@
 import type { HeatingSettings } from "../../config/loops.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
-import type { Heating as ShownHeating } from "../../contract/resources.ts";
+import type { Heating as HeatingStatus } from "../../contract/resources.ts";
 import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import { demandOf, heat, stopHeating } from "./heating-law.ts";
@@ -10,11 +10,11 @@ import { SourceValue } from "./source-value.ts";
 
 /** Brings the store in line with the file: a target that a user has set holds until the target in the file changes. */
 export async function declareHeatings(settings: readonly HeatingSettings[], { heatings }: Store): Promise<void> {
-  const known = new Map(heatings.all().map((row) => [row.key, row]));
+  const stored = new Map(heatings.all().map((row) => [row.key, row]));
   await heatings.declare(
     new Map(
       settings.map(({ name, target }) => {
-        const row = known.get(name);
+        const row = stored.get(name);
         const asSet = row?.declared === target ? row : { target, setAt: null };
         return [name, { name, declared: target, target: asSet.target, setAt: asSet.setAt }];
       }),
@@ -49,7 +49,7 @@ export class Heating {
   }
 
   /** As all its miners show it. */
-  get shown(): Omit<ShownHeating, "held"> {
+  get status(): Omit<HeatingStatus, "held"> {
     const { last, isOld } = this.#room;
     return {
       name: this.settings.name,

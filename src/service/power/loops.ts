@@ -5,7 +5,7 @@ import type { Action, ActionLoops } from "../commands/actions.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import type { LoopStatus } from "../miners/present-miner.ts";
 import { withInnerGroups } from "../nested-groups.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../stored.ts";
 import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
 import { Heating } from "./heating.ts";
@@ -153,7 +153,7 @@ export class Loops implements ActionLoops {
   }
 
   #inGroup(name: string, entries: readonly Entry[]): Entry[] {
-    const groups = present(this.#options.store.groups);
+    const groups = enabled(this.#options.store.groups);
     const named = groups.filter((group) => group.owner === "file" && group.name === name);
     const ids = withInnerGroups(
       named.map(({ id }) => id),
@@ -165,23 +165,23 @@ export class Loops implements ActionLoops {
   /** Sets what its miners show of it; passing time alone is not a change. */
   #publish(loop: Loop): void {
     const members = this.#members.get(loop) ?? [];
-    const heating = loop instanceof Heating ? loop.shown : null;
+    const heating = loop instanceof Heating ? loop.status : null;
     for (const entry of members) {
       const { id } = entry.facts;
       const status = {
         heating: heating && { ...heating, held: loop instanceof Heating && loop.isHeld(entry) },
         stoppedBy: this.#rigs.isStoppedByLoop(id) ? loop.settings.name : null,
       };
-      const shown = withoutTime(status);
-      this.#options.registry.setLoopStatus(id, status, (this.#published.get(id) ?? nothingShown) !== shown);
-      this.#published.set(id, shown);
+      const published = withoutTime(status);
+      this.#options.registry.setLoopStatus(id, status, (this.#published.get(id) ?? nothingPublished) !== published);
+      this.#published.set(id, published);
     }
   }
 }
 
 const withoutTime = ({ heating, stoppedBy }: LoopStatus): string =>
   JSON.stringify([heating && { ...heating, at: null }, stoppedBy]);
-const nothingShown = withoutTime({ heating: null, stoppedBy: null });
+const nothingPublished = withoutTime({ heating: null, stoppedBy: null });
 
 const rulesIn = ({ minOn, minOff }: Loop["settings"]): Partial<PowerRules> => ({
   ...(minOn === undefined ? {} : { minOn }),

@@ -82,8 +82,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** Takes a new reading of a rig. */
   observe(minerId: number, reading: Reading): void {
     const memory = this.#memory(minerId);
-    const seen = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
-    if (!isSame(memory, seen)) this.#options.memoriesOf(minerId).save(minerId, seen);
+    const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
+    if (!isSame(memory, updated)) this.#options.memoriesOf(minerId).save(minerId, updated);
   }
 
   /** Limits a rig to so many watts; stops it for 0 and for less than its lowest power. */

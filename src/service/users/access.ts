@@ -4,7 +4,7 @@ import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Store, Stored, StoredUser } from "../../store/index.ts";
 import { withInnerGroups } from "../nested-groups.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../stored.ts";
 
 /** What a caller may see and do. Not proof of identity: the owner of the service's key may use any user's access. */
 export interface Access {
@@ -27,7 +27,7 @@ const atLeast = (privilege: Privilege, needed: Privilege): boolean =>
 /** The access of each caller. A user who sees a group also sees the groups inside it. */
 export class AccessBook {
   readonly #store: Store;
-  readonly #known = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
+  readonly #cached = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
   /** Each access with lower privileges: one object each, since caches are kept per access. */
   readonly #limited = new WeakMap<Access, Map<Privilege, Access>>();
   #groups: unknown;
@@ -43,10 +43,10 @@ export class AccessBook {
   }
 
   #limit(access: Access, privilege: Privilege): Access {
-    const known = this.#limited.get(access) ?? new Map<Privilege, Access>();
-    this.#limited.set(access, known);
-    const limited = known.get(privilege) ?? { ...access, privilege };
-    known.set(privilege, limited);
+    const cached = this.#limited.get(access) ?? new Map<Privilege, Access>();
+    this.#limited.set(access, cached);
+    const limited = cached.get(privilege) ?? { ...access, privilege };
+    cached.set(privilege, limited);
     return limited;
   }
 
@@ -54,12 +54,12 @@ export class AccessBook {
     const user = this.#store.users.get(userId);
     if (user === undefined || user.disabled) throw notFound("user", userId);
     const groups = this.#store.groups.all();
-    if (this.#groups !== groups) this.#known.clear();
+    if (this.#groups !== groups) this.#cached.clear();
     this.#groups = groups;
-    const known = this.#known.get(userId);
-    if (known?.user === user) return known.access;
+    const cached = this.#cached.get(userId);
+    if (cached?.user === user) return cached.access;
     const access = this.#accessOf(user);
-    this.#known.set(userId, { user, access });
+    this.#cached.set(userId, { user, access });
     return access;
   }
 
@@ -76,7 +76,7 @@ export class AccessBook {
   }
 
   #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {
-    const seen = groups === null ? null : withInnerGroups(groups, present(this.#store.groups));
+    const seen = groups === null ? null : withInnerGroups(groups, enabled(this.#store.groups));
     const seenPools = pools === null ? null : new Set(pools);
     return {
       privilege,

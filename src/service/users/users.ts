@@ -4,7 +4,7 @@ import type { User } from "../../contract/resources.ts";
 import type { Caller, Input, KeyHolder, MiningService } from "../../contract/service.ts";
 import type { Collection, Store, Stored, StoredUser } from "../../store/index.ts";
 import { done } from "../replies.ts";
-import { findOwn, given, present } from "../stored.ts";
+import { enabled, findOwn, given } from "../stored.ts";
 import type { AccessBook } from "./access.ts";
 
 type UserOperations = Pick<MiningService, "getUser" | "listUsers" | "saveUser" | "deleteUser">;
@@ -22,8 +22,8 @@ export interface UserContext {
 export function userOperations({ store, accessBook, serviceKey, changed }: UserContext): UserOperations {
   const { users } = store;
   const visible = (caller: Caller): Stored<StoredUser>[] =>
-    present(users).filter(({ id }) => id === caller.userId || accessBook.of(caller).all);
-  const shown = (user: Stored<StoredUser>): User => ({
+    enabled(users).filter(({ id }) => id === caller.userId || accessBook.of(caller).all);
+  const presentUser = (user: Stored<StoredUser>): User => ({
     id: user.id,
     name: user.name,
     privilege: user.privilege,
@@ -37,16 +37,16 @@ export function userOperations({ store, accessBook, serviceKey, changed }: UserC
       if (user === undefined) throw notFound("user", username);
       return { userId: user.id };
     },
-    listUsers: async (_input, caller) => visible(caller).map(shown),
+    listUsers: async (_input, caller) => visible(caller).map(presentUser),
     saveUser: async (body) => {
-      const known = body.id === 0 ? undefined : findOwn(users, body.id, "user");
+      const existing = body.id === 0 ? undefined : findOwn(users, body.id, "user");
       const mistakes = mistakesIn(body, store, serviceKey);
       if (mistakes.length > 0) throw invalidAll(mistakes);
       const fields = fieldsOf(body);
       const saved =
-        known === undefined ? await users.add({ ...newUser, ...fields }) : await users.change(known.id, fields);
+        existing === undefined ? await users.add({ ...newUser, ...fields }) : await users.change(existing.id, fields);
       changed();
-      return shown(saved);
+      return presentUser(saved);
     },
     deleteUser: async ({ id }) => {
       const user = findOwn(users, id, "user");
@@ -64,7 +64,7 @@ export function keyHolders({ users }: Store): (digest: string) => KeyHolder | un
   return (digest) => {
     if (indexed !== users.all()) {
       indexed = users.all();
-      holders = holdersOf(present(users));
+      holders = holdersOf(enabled(users));
     }
     return holders.get(digest);
   };
