@@ -74,23 +74,21 @@ export class BulkActions implements BulkOperations {
     const access = accessBook.of(caller);
     const { action, minerIds } = bulkRequest(body, registry, store, access);
     this.#context.shares.take(caller, minerIds.length * costs.result);
-    const stepsFor = stepsOf(action, access);
+    const work = { action, stepsOf: stepsOf(action, access), caller };
     const { parallel, delay, dryRun } = body;
     const request = { actor: caller.actor, userId: caller.userId ?? null, ...actionToStore(body) };
     const newJob = { ...request, parallel, delay, dryRun };
-    if (dryRun)
-      return {
-        id: (
-          await store.bulkActions.add(newJob, await this.#rehearseAll(minerIds, { action, stepsOf: stepsFor }, access))
-        ).id,
-      };
+    if (dryRun) {
+      const results = await this.#rehearseAll(minerIds, work, access);
+      return { id: (await store.bulkActions.add(newJob, results)).id };
+    }
     this.#checkCapacity(caller);
     const starting = { ...caller };
     this.#starting.add(starting);
     try {
       const queued = minerIds.map((minerId): BulkResult => ({ minerId, state: "queued", message: "" }));
       const job = await store.bulkActions.add(newJob, queued);
-      this.#start(job, { action, stepsOf: stepsFor, caller }, minerIds);
+      this.#start(job, work, minerIds);
       return { id: job.id };
     } finally {
       this.#starting.delete(starting);
@@ -237,20 +235,22 @@ export class BulkActions implements BulkOperations {
     await this.#stored(() => store.bulkActions.bind(id, minerId, row.id));
     const command = executor.send(entry.rig, row, stepsOf(minerId));
     const message = await command.taken.catch(messageOf);
-    if (command.state === "sent") {
+    const { state, sent } = command.progress;
+    if (state === "sent") {
       job.open.push(this.#awaitEnd(job, minerId, command));
       return null;
     }
     // Aborted before a byte was sent: the next run sends it.
-    if (this.#closing.signal.aborted && !command.sent && command.state === "failed")
-      return { minerId, state: "queued", message: "" };
-    return { minerId, state: command.state, message };
+    if (this.#closing.signal.aborted && !sent && state === "failed") return { minerId, state: "queued", message: "" };
+    return { minerId, state, message };
   }
 
   async #awaitEnd(job: Job, minerId: number, command: BegunCommand): Promise<void> {
     try {
       const message = await command.ended.catch(messageOf);
-      await this.#stored(() => this.#context.store.bulkActions.end(job.id, { minerId, state: command.state, message }));
+      await this.#stored(() =>
+        this.#context.store.bulkActions.end(job.id, { minerId, state: command.progress.state, message }),
+      );
     } catch (error) {
       this.#logLost(job)(error);
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { ActionReply, CommandState } from "../../contract/resources.ts";
+import type { ActionReply } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
@@ -39,11 +39,7 @@ export interface CommandSpec {
 
 /** A stored command that is being sent. */
 export interface BegunCommand {
-  readonly id: number;
-  /** The current state. */
-  readonly state: CommandState;
-  /** Whether a byte of it may have been sent. */
-  readonly sent: boolean;
+  readonly progress: CommandProgress;
   /** Resolves with the rig's answer when the rig has accepted it; rejects with the error of rig or connection. */
   readonly taken: Promise<string>;
   /** The same once the result is known, which takes longer for a restart. */
@@ -126,17 +122,7 @@ export class CommandExecutor {
       this.#running.delete(settled),
     );
     this.#running.add(settled);
-    return {
-      id,
-      get state() {
-        return progress.state;
-      },
-      get sent() {
-        return progress.sent;
-      },
-      taken,
-      ended,
-    };
+    return { progress, taken, ended };
   }
 
   /** Ends a command that was not sent; false if it is too late for that. */
@@ -146,12 +132,12 @@ export class CommandExecutor {
 
   /** Resolves with `sent` or `queued` if the rig needs longer; rejects with the error of the rig or the connection. */
   async run(rig: FleetRig, spec: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
-    const command = this.send(rig, await this.enqueue(spec, caller), steps);
+    const { progress, taken } = this.send(rig, await this.enqueue(spec, caller), steps);
     const done = new AbortController();
     const timeout = sleep(this.#timeouts.requestMs, null, { signal: done.signal, ref: false }).catch(() => null);
     try {
-      const message = await Promise.race([command.taken, timeout]);
-      const { id: commandId, state } = command;
+      const message = await Promise.race([taken, timeout]);
+      const { id: commandId, state } = progress;
       if (message === null) return { success: true, message: notConfirmedYet, commandId, state };
       return { success: true, message, commandId, state, ...(state === "sent" ? { taken: true } : {}) };
     } finally {

@@ -25,12 +25,8 @@ const minimumChange = { atOnce: 0.05, wearing: 0.2 };
 export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
   const wanted = demand * sum(rigs, ({ ladder }) => ladder.highest);
   const running = runningAt(rigs, wanted, demand);
-  const left =
-    wanted -
-    sum(
-      rigs.filter((rig) => !movable(rig)),
-      settingOf,
-    );
+  const fixed = rigs.filter((rig) => !movable(rig));
+  const left = wanted - sum(fixed, settingOf);
   const shared = running.filter(movable);
   const least = sum(shared, ({ ladder }) => ladder.lowest);
   const span = sum(shared, ({ ladder }) => ladder.highest) - least;

@@ -154,11 +154,8 @@ export class Loops implements ActionLoops {
 
   #inGroup(name: string, entries: readonly Entry[]): Entry[] {
     const groups = enabled(this.#options.store.groups);
-    const named = groups.filter((group) => group.owner === "file" && group.name === name);
-    const ids = withInnerGroups(
-      named.map(({ id }) => id),
-      groups,
-    );
+    const named = groups.flatMap((group) => (group.owner === "file" && group.name === name ? [group.id] : []));
+    const ids = withInnerGroups(named, groups);
     return entries.filter(({ facts }) => ids.has(facts.groupId));
   }
 
