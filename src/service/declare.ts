@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
+import { given } from "./crud.ts";
 import { blankMiner } from "./miners/miner-registry.ts";
 import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
-import { given } from "./stored.ts";
 
 /**
  * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared

@@ -1,8 +1,7 @@
 import type { MetaData } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store } from "../../store/index.ts";
-import { done } from "../replies.ts";
-import { enabled, findOwn } from "../stored.ts";
+import { done, enabled, findOwn } from "../crud.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 

@@ -12,7 +12,7 @@ import { listenForRigs } from "../../link/mdns.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../../link/scan.ts";
 import type { NewNotification } from "../../store/index.ts";
-import { done } from "../replies.ts";
+import { done } from "../crud.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
 
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;

@@ -3,7 +3,7 @@ import type { Notification } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import { done } from "../replies.ts";
+import { done } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { SeesMiner } from "./event-ring.ts";
 

@@ -3,9 +3,8 @@ import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../../cont
 import type { Host, ManagedMiner } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
 import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
+import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import type { Coins } from "../money/coins.ts";
-import { done } from "../replies.ts";
-import { enabled, find, findOwn, given, refuseInUse } from "../stored.ts";
 import type { AccessBook } from "../users/access.ts";
 
 type HostOperations = Pick<

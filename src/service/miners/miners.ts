@@ -5,9 +5,8 @@ import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../..
 import { drivers } from "../../link/drivers/index.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
+import { done, enabled, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import { done } from "../replies.ts";
-import { enabled, findOwn, given } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";

@@ -6,7 +6,7 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
-import { enabled } from "../stored.ts";
+import { enabled } from "../crud.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerFacts } from "./present-miner.ts";
 

@@ -5,8 +5,7 @@ import { invalid, type Mistake, notFound, RigbridgeError } from "../../contract/
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredCoin } from "../../store/index.ts";
 import type { HashUnit } from "../../units/format.ts";
-import { done } from "../replies.ts";
-import { enabled } from "../stored.ts";
+import { done, enabled } from "../crud.ts";
 
 /** A coin, predefined or defined by a user, with its profitability if that was ever set. */
 export interface Coin {

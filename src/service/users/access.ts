@@ -3,8 +3,8 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Store, Stored, StoredUser } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
 import { withInnerGroups } from "../nested-groups.ts";
-import { enabled } from "../stored.ts";
 
 /** What a caller may see and do. Not proof of identity: the owner of the service's key may use any user's access. */
 export interface Access {

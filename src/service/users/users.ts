@@ -3,8 +3,7 @@ import { invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { User } from "../../contract/resources.ts";
 import type { Caller, Input, KeyHolder, MiningService } from "../../contract/service.ts";
 import type { Collection, Store, Stored, StoredUser } from "../../store/index.ts";
-import { done } from "../replies.ts";
-import { enabled, findOwn, given } from "../stored.ts";
+import { done, enabled, findOwn, given } from "../crud.ts";
 import type { AccessBook } from "./access.ts";
 
 type UserOperations = Pick<MiningService, "getUser" | "listUsers" | "saveUser" | "deleteUser">;

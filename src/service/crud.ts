@@ -1,4 +1,5 @@
 import { notFound, RigbridgeError } from "../contract/problems.ts";
+import type { ActionReply } from "../contract/resources.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
 /** The visible rows: a row that the configuration file no longer declares is kept, but hidden. */
@@ -30,3 +31,6 @@ export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T
 export function refuseInUse(what: string, users: readonly string[]): void {
   if (users.length > 0) throw new RigbridgeError("in.use", `${what} is still used by ${users.slice(0, 5).join(", ")}`);
 }
+
+/** The reply to a successful action. */
+export const done = (message: string): ActionReply => ({ success: true, message });
