@@ -195,7 +195,7 @@ async function newest(farm: Farm): Promise<number> {
 const codeOf = (error: unknown): string => (error instanceof RigbridgeError ? error.code : String(error));
 
 describe("a subscriber", () => {
-  test("hears what happens from then on, in order, under ids that count up", async () => {
+  test("gets what happens from then on, in order, under ids that count up", async () => {
     const farm = await openFarm();
     farm.tell(1, 1);
     const seen = await listen(farm);
@@ -220,6 +220,21 @@ describe("a subscriber", () => {
       expect(value?.[0]?.json).toBe(json);
       await take.return();
     }
+  });
+
+  test("in the same process gets the object, and one that resumes much later the same from its JSON", async () => {
+    const farm = await openFarm();
+    const seen = await listen(farm);
+    const miner = minerAt(1, 0, 1);
+    farm.events.miner(miner, 0, Buffer.from(JSON.stringify(miner)));
+    await until(() => seen.events.length === 1, "the event to arrive");
+    const [first] = seen.events;
+    expect(first?.data).toBe(miner);
+    for (let step = 0; step < 300; step += 1) farm.tell(2, step);
+    const later = await listen(farm, everybody, (first?.id ?? 0) - 1);
+    await until(() => later.events.length > 0, "the kept event to arrive");
+    expect(later.events[0]).toEqual(first);
+    expect(later.events[0]?.data).not.toBe(miner);
   });
 
   test("is removed when it is aborted, stops reading, or the service closes", async () => {
