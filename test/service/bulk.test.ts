@@ -292,7 +292,7 @@ describe("whom it is for:", () => {
     expect(gone?.results.at(-1)).toMatchObject({ state: "cancelled", message: expect.stringContaining("no user") });
     expect(demoted?.results.at(-1)).toMatchObject({
       state: "cancelled",
-      message: expect.stringContaining("only look"),
+      message: expect.stringContaining("only view"),
     });
   });
 
@@ -496,7 +496,7 @@ describe("after a restart of the service", () => {
     await until(async () => (await look(bench, first.id)).failed === 1, "the job to fail for the removed miner");
     expect((await look(bench, first.id)).results[1]).toMatchObject({
       state: "failed",
-      message: expect.stringContaining("no miner"),
+      message: expect.stringContaining("no longer exists"),
     });
     const gone = await look(bench, of.id);
     expect(states(gone)).toEqual(["done", "cancelled", "cancelled"]);

@@ -408,7 +408,7 @@ describe("a rig that takes its time", () => {
     breakAtWrite(rig, { name: "delay", ms: 300 });
     const done = set("frequency", "500");
     await expect(done).resolves.toMatchObject({ state: "done" });
-    expect((await row())?.message).toContain("no answer");
+    expect((await row())?.message).toContain("did not answer");
     expect(rig.requests.writes).toHaveLength(1);
   });
 
@@ -533,7 +533,10 @@ describe("a restart", () => {
     await until(() => miner.state.reading === null, "three reads to be missed");
     expect(status()).toBe("Starting");
     await until(async () => (await row())?.state !== "sent", "the command to be given up");
-    expect(await row()).toMatchObject({ state: "unknown", message: expect.stringContaining("has not shown") });
+    expect(await row()).toMatchObject({
+      state: "unknown",
+      message: expect.stringContaining("was not seen to restart"),
+    });
   });
 
   test("that does not happen ends unknown, and keeps no later command waiting", async () => {

@@ -74,7 +74,7 @@ describe("power_target of a rig that can only be stopped", () => {
       model.mining = false;
     });
     await bench.poll(id);
-    expect((await problem(target(17))).message).toMatch(/^The rig has not stood/);
+    expect((await problem(target(17))).message).toMatch(/^The rig has not been stopped/);
   });
 
   test.each(["-1", "much", "1e3", "NaN", ""])("refuses %j", async (value) => {
