@@ -4,7 +4,6 @@ import type { StoredCommand } from "../../store/index.ts";
 import type { Action, ActionLoops } from "../commands/actions.ts";
 import { enabled } from "../crud.ts";
 import type { Entry } from "../miners/miner-registry.ts";
-import type { LoopStatus } from "../miners/present-miner.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
@@ -161,24 +160,22 @@ export class Loops implements ActionLoops {
 
   /** Sets what its miners show of it; passing time alone is not a change. */
   #publish(loop: Loop): void {
-    const members = this.#members.get(loop) ?? [];
     const heating = loop instanceof Heating ? loop.status : null;
-    for (const entry of members) {
+    const shared = heating === null ? "" : JSON.stringify({ ...heating, at: null });
+    for (const entry of this.#members.get(loop) ?? []) {
       const { id } = entry.facts;
-      const status = {
-        heating: heating && { ...heating, held: loop instanceof Heating && loop.isHeld(entry) },
-        stoppedBy: this.#rigs.isStoppedByLoop(id) ? loop.settings.name : null,
-      };
-      const published = withoutTime(status);
-      this.#options.registry.setLoopStatus(id, status, (this.#published.get(id) ?? nothingPublished) !== published);
+      const held = loop instanceof Heating && loop.isHeld(entry);
+      const stoppedBy = this.#rigs.isStoppedByLoop(id) ? loop.settings.name : null;
+      const published = `${shared} ${held} ${stoppedBy}`;
+      const changed = (this.#published.get(id) ?? nothingPublished) !== published;
       this.#published.set(id, published);
+      this.#options.registry.setLoopStatus(id, { heating: heating && { ...heating, held }, stoppedBy }, changed);
     }
   }
 }
 
-const withoutTime = ({ heating, stoppedBy }: LoopStatus): string =>
-  JSON.stringify([heating && { ...heating, at: null }, stoppedBy]);
-const nothingPublished = withoutTime({ heating: null, stoppedBy: null });
+/** Of a miner whose loop shows nothing. */
+const nothingPublished = " false null";
 
 const rulesIn = ({ minOn, minOff }: Loop["settings"]): Partial<PowerRules> => ({
   ...(minOn === undefined ? {} : { minOn }),
