@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
+import { given } from "./crud.ts";
+import { blankMiner } from "./miners/miner-registry.ts";
 import type { Coins } from "./money/coins.ts";
+import { walkGroups } from "./nested-groups.ts";
 
 /**
  * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared
@@ -51,14 +54,14 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
   );
 }
 
-/** Coins come before the pools that name them. What the file says no profit of keeps the one that was set. */
+/** Coins come before the pools that name them. A coin without a profit in the file keeps the profit that was set. */
 export async function declareCoins(config: Config, store: Store): Promise<void> {
-  const known = new Map(store.coins.all().map((coin) => [coin.key, coin]));
+  const stored = new Map(store.coins.all().map((coin) => [coin.key, coin]));
   await store.coins.declare(
     new Map(
       config.coins.map(({ shortName, name, algorithm, profit }) => {
         const key = shortName.toUpperCase();
-        const { profit: set = null, profitUsd = null, updated = null } = known.get(key) ?? {};
+        const { profit: set = null, profitUsd = null, updated = null } = stored.get(key) ?? {};
         const worth = profit === undefined ? { profit: set, profitUsd, updated } : { profit, ...ofFile };
         return [key, { shortName, name, algorithm, coinClass: "UserDefined", ...worth }];
       }),
@@ -76,9 +79,12 @@ const idsOf = (names: readonly string[], rows: Rows<unknown>): number[] =>
 const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
   new Map([...groups.values()].map((group) => [group.name, group]));
 
-/** Keys are the names from the top down; ids of parents are known only when those are stored, so it is done by level. */
+/** Keys are the paths of names. A parent has an id only once it is stored, so parents are set in a second pass. */
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
-  const flat = flatten(settings, []);
+  const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
+    path: [...above, group].map(({ name }) => name),
+    name: group.name,
+  }));
   const values = new Map(flat.map(({ path, name }) => [keyOf(path), { name, parentId: 0 }]));
   let rows = await store.groups.declare(values);
   if (flat.some(({ path }) => path.length > 1)) {
@@ -93,13 +99,7 @@ async function declareGroups(settings: readonly GroupSettings[], store: Store): 
 
 const keyOf = (path: readonly string[]): string => JSON.stringify(path);
 
-const flatten = (settings: readonly GroupSettings[], above: readonly string[]): { path: string[]; name: string }[] =>
-  settings.flatMap(({ name, groups }) => {
-    const path = [...above, name];
-    return [{ path, name }, ...flatten(groups ?? [], path)];
-  });
-
-/** What answers at a changed address is asked what it is before it is sent a login. */
+/** A rig at a changed address is recognised before it is sent a login. */
 async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {
   const before = new Map(store.miners.all().map(({ id, address }) => [id, address]));
   for (const { id, address } of (
@@ -114,13 +114,13 @@ async function declareMiners(settings: readonly MinerSettings[], store: Store, g
 /** A miner keeps its row by its address, else (when that has changed) by its uid or name in the file. */
 function minerRows(
   settings: readonly MinerSettings[],
-  known: readonly Stored<StoredMiner>[],
+  stored: readonly Stored<StoredMiner>[],
   groups: Rows<StoredGroup>,
 ): Map<string, StoredMiner> {
   const groupIds = byName(groups);
   const declared = settings.map((miner) => ({ miner, address: formatAddress(parseAddress(miner.address)) }));
   const addresses = new Set(declared.map(({ address }) => address));
-  const fromFile = known.filter(({ owner }) => owner === "file");
+  const fromFile = stored.filter(({ owner }) => owner === "file");
   const byAddress = new Map(fromFile.map((row) => [row.address, row]));
   const moved = fromFile.filter(({ address }) => !addresses.has(address));
   const keys = new Set(fromFile.map(({ key }) => key));
@@ -136,23 +136,9 @@ function minerRows(
               (miner.name !== undefined && each.name === miner.name)),
         );
       if (row !== undefined) found.add(row);
-      const value: StoredMiner = {
-        address,
-        name: miner.name ?? null,
-        uid: miner.uid ?? null,
-        driver: miner.driver ?? null,
-        groupId: miner.group === undefined ? 0 : (groupIds.get(miner.group)?.id ?? 0),
-        username: miner.username ?? null,
-        password: miner.password ?? null,
-        token: miner.token ?? null,
-        interval: miner.interval ?? null,
-        location: miner.location ?? { site: null, container: null, rack: null, slot: null },
-        tags: miner.tags ?? [],
-        offlineExpected: miner.offlineExpected ?? false,
-        powerNameplate: miner.powerNameplate ?? null,
-        supply: miner.supply ?? null,
-        power: miner.power ?? {},
-      };
+      const { group, ...fields } = miner;
+      const groupId = group === undefined ? 0 : (groupIds.get(group)?.id ?? 0);
+      const value: StoredMiner = { ...blankMiner, ...given(fields), address, groupId };
       return [row?.key ?? freeKey(address, keys), value];
     }),
   );

@@ -9,8 +9,10 @@ import type { Caller, EncodedEvent, Input, MiningService } from "../../src/contr
 import { type HttpLimits, httpLimits } from "../../src/http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
+import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
 import { openStore } from "../../src/store/index.ts";
+import { off } from "../homebridge/miners.ts";
 import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { until, within } from "../until.ts";
 import { stub } from "./stub.ts";
@@ -107,22 +109,25 @@ async function serve(service: MiningService, limits: Partial<HttpLimits> = {}) {
 async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<EventLimits> = {}) {
   const store = await openStore({ file: ":memory:", now: Date.now });
   closers.push(() => store.close());
-  const events = new Events({
-    accessBook: new AccessBook(store),
-    now: Date.now,
+  const accessBook = new AccessBook(store);
+  const view: EventView = {
+    accessOf: (caller) => accessBook.of(caller),
     sees: () => true,
     summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no summary here")),
-    limits: { ...eventLimits, summaryPace: 3_600_000, pace: 1, ...eventing },
+  };
+  const events = new Events({
+    now: Date.now,
+    limits: { ...eventLimits, summaryIntervalMs: 3_600_000, intervalMs: 1, ...eventing },
   });
   closers.push(() => events.close());
   const service: MiningService = {
     ...stub().service,
     encodedEvents: (input: Input<"watchEvents">, who: Caller, signal: AbortSignal) =>
-      events.encoded(input, who, signal),
+      events.encoded(view, input, who, signal),
   };
   const tell = (id: number, step: number, pad = 0): void => {
     const json = Buffer.from(JSON.stringify({ id, step, pad: "x".repeat(pad) }));
-    events.miner({ id, groupId: 0, before: 0, json });
+    events.miner(off({ id, groupId: 0 }), 0, json);
   };
   return { ...(await serve(service, limits)), events, tell };
 }
@@ -170,7 +175,7 @@ describe("the stream of events", () => {
       "text/event-stream; charset=utf-8",
       "",
     ]);
-    expect(events.listeners).toBe(0);
+    expect(events.subscribers).toBe(0);
   });
 
   test.each<[string, Record<string, string>, string]>([
@@ -187,7 +192,7 @@ describe("the stream of events", () => {
       400,
       { code: "input.invalid", errors: [{ path }] },
     ]);
-    expect(events.listeners).toBe(0);
+    expect(events.subscribers).toBe(0);
   });
 
   test("goes on behind Last-Event-ID, whatever the query says", async () => {
@@ -216,7 +221,7 @@ describe("the stream of events", () => {
       { code: "service.not-ready" },
     ]);
     for (const client of clients) client.leave();
-    await until(() => events.listeners === 0, "both streams to be free again");
+    await until(() => events.subscribers === 0, "both streams to be free again");
     const next = await watch(url);
     expect(next.response.statusCode).toBe(200);
     await until(
@@ -230,13 +235,13 @@ describe("the stream of events", () => {
     const client = await watch(url);
     const stuck = connect(port);
     stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await until(() => events.listeners === 2, "both clients to be listening");
+    await until(() => events.subscribers === 2, "both clients to be listening");
     stuck.pause();
     // More than sockets take by themselves.
     for (let step = 0; step < 400; step += 1) tell(1, step, 50_000);
     await until(() => client.messages.length === 400, "the reading client to get all events");
     await server.close();
-    await until(() => client.ended && events.listeners === 0, "every stream to end with the server");
+    await until(() => client.ended && events.subscribers === 0, "every stream to end with the server");
     stuck.destroy();
   });
 
@@ -323,17 +328,17 @@ describe("clients", () => {
     expect([...slow.seen, ...resumed.seen]).toEqual(stayed.seen);
     expect(visits.flatMap(({ seen }) => seen)).toEqual(stayed.seen);
     for (const client of [stayed, resumed, ...visits]) client.leave();
-    await until(() => events.listeners === 0, "every client to be forgotten");
+    await until(() => events.subscribers === 0, "every client to be forgotten");
   });
 
   test("that read nothing at all are cut off", async () => {
     const { port, events, tell } = await serveEvents({ eventComment: 30 });
     const stuck = connect(port);
     stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await until(() => events.listeners === 1, "the client to be listening");
+    await until(() => events.subscribers === 1, "the client to be listening");
     stuck.pause();
     for (let step = 0; step < 600; step += 1) tell(1, step, 50_000);
-    await until(() => events.listeners === 0, "the client that reads nothing to be cut");
+    await until(() => events.subscribers === 0, "the client that reads nothing to be cut");
     stuck.destroy();
   });
 });

@@ -72,7 +72,7 @@ describe("a room with its temperature at a topic", () => {
     await sensor.publish("zigbee/den", '{"temperature":22}', { retain: true });
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await bench.notifications()).toEqual([
-      "Den: The room temperature is older than 15 minutes, so nothing is heated",
+      "Den: The room temperature is older than 15 minutes, so heating has stopped",
     ]);
   });
 
@@ -88,7 +88,7 @@ describe("a room with its temperature at a topic", () => {
     await turnUntil(async () => (await bench.notifications()).length > 0, "the notification of the old temperature");
     expect(await room()).toBeNull();
     expect((await bench.notifications())[0]).toMatch(
-      /older than 15 minutes, so nothing is heated; zigbee\/den answers with something other than a number$/,
+      /older than 15 minutes, so heating has stopped; zigbee\/den answers with something other than a number$/,
     );
   });
 

@@ -41,7 +41,7 @@ describe("a rig that is switched on and has no pool to mine at is idle, not stop
   });
 });
 
-describe("a rig that a person has stopped says that it was stopped", () => {
+describe("a rig that a person has stopped is reported as stopped", () => {
   test.each(specimens.map((each) => [family(each), each] as const))("%s", async (_, { spec, credentials, driver }) => {
     const clock = stoppedClock();
     const bench = await openBench({ rigs: [{ ...spec, warm: true }], clock: clock.now });

@@ -112,7 +112,7 @@ describe("a bulk action", () => {
     expect(await refusal(bulk(bench, { action: "stop", miners: ids, orReboot: true }))).toBe("input.invalid orReboot");
   });
 
-  test("tells each of 40 rigs once, four at a time, and says what each answered", async () => {
+  test("sends to each of 40 rigs once, four at a time, and shows each answer", async () => {
     const { bench, ids } = await withRigs(many(40, cgminer));
     for (const rig of bench.farm.rigs) rig.fault = slow;
     const most = rigsAtOnce(bench.farm.rigs);
@@ -128,7 +128,7 @@ describe("a bulk action", () => {
     expect(commandList.map(({ action, state }) => `${action} ${state}`)).toEqual(Array(40).fill("restart done"));
   });
 
-  test("says of those that are off or cannot why, and the others are not held up", async () => {
+  test("shows why rigs failed that are off or cannot do it, and does not delay the others", async () => {
     const { bench, ids } = await withRigs([axeos, axeos, cgminer, axeos]);
     bench.rig(1).fault = "off";
     bench.rig(3).fault = "silent";
@@ -156,7 +156,7 @@ describe("a bulk action", () => {
     expect((await bench.commands(id))[0]).toMatchObject({ parameters: { property: "frequency", value: "510" } });
   });
 
-  test("that is cancelled leaves the rest untold; what is under way ends and is told", async () => {
+  test("that is cancelled sends nothing to the rest; commands under way end with their results", async () => {
     const { bench, ids } = await withRigs(many(4, axeos));
     for (const rig of bench.farm.rigs) rig.fault = verySlow;
     const job = await bulk(bench, { miners: ids, parallel: 1 });
@@ -236,7 +236,7 @@ describe("whom it is for:", () => {
     return (await look(bench, id)).results.map(({ minerId }) => minerId).sort();
   };
 
-  test("groups with those inside them, 0 for the miners in none, all, and nobody twice", async () => {
+  test("groups with those inside them, 0 for the miners in none, all, and no miner twice", async () => {
     const { bench, inOuter, inInner, inNone, outer, inner } = await grouped();
     expect(await judged(bench, { groups: [outer] })).toEqual([inOuter, inInner]);
     expect(await judged(bench, { groups: [inner, outer, inner] })).toEqual([inOuter, inInner]);
@@ -257,7 +257,7 @@ describe("whom it is for:", () => {
     expect(await refusal(bulk(bench, { all: true }, nobody))).toBe("not.found");
   });
 
-  test("a job is shown to whose it is, and to who sees all", async () => {
+  test("a job is visible to its user, and to callers with access to everything", async () => {
     const { bench, inner, user } = await grouped();
     const ann = await user("ann", [inner]);
     const bob = await user("bob", [inner]);
@@ -277,7 +277,7 @@ describe("whom it is for:", () => {
     expect(await refusal(look(bench, 99))).toBe("not.found");
   });
 
-  test("who is no user any more, or may only look now, tells nobody anything more", async () => {
+  test("a user who was removed, or may now only view, sends nothing more", async () => {
     const { bench, user } = await grouped();
     for (const rig of bench.farm.rigs) rig.fault = verySlow;
     const ann = await user("ann", null);
@@ -292,11 +292,11 @@ describe("whom it is for:", () => {
     expect(gone?.results.at(-1)).toMatchObject({ state: "cancelled", message: expect.stringContaining("no user") });
     expect(demoted?.results.at(-1)).toMatchObject({
       state: "cancelled",
-      message: expect.stringContaining("only look"),
+      message: expect.stringContaining("only view"),
     });
   });
 
-  test("a miner that the configuration file declares no more fails by itself", async () => {
+  test("a miner that the configuration file no longer declares fails alone", async () => {
     const bench = await openBench({ rigs: [axeos, axeos] });
     const declared = (...rigs: number[]) => ({ miners: rigs.map((index) => ({ address: bench.rig(index).address })) });
     await bench.restart(declared(0, 1));
@@ -308,7 +308,7 @@ describe("whom it is for:", () => {
 });
 
 describe("bad input", () => {
-  test("is told all at once, and nothing is kept", async () => {
+  test("is answered with all mistakes at once, and nothing is stored", async () => {
     const { bench, ids } = await withRigs([axeos]);
     const bad = bulk(bench, {
       action: "set_power_limit",
@@ -418,7 +418,7 @@ describe("a dry run", () => {
 });
 
 describe("after a restart of the service", () => {
-  test("it goes on with what was queued, and tells nobody twice", async () => {
+  test("it continues with what was queued, and sends to no rig twice", async () => {
     const { bench, ids } = await withRigs(many(3, axeos));
     const job = await bulk(bench, { miners: ids, parallel: 1, delay: 3600 });
     await until(async () => (await look(bench, job.id)).done === 1, "the first miner's restart to be done");
@@ -431,7 +431,7 @@ describe("after a restart of the service", () => {
     expect(commandList.map(({ actor }) => actor)).toEqual(["test", "test", "test"]);
   });
 
-  test("what was cut before a byte left is told by the next run; what was cut later is unknown", async () => {
+  test("what was aborted before a byte was sent is sent by the next run; what was aborted later is unknown", async () => {
     const { bench, ids } = await withRigs(many(3, axeos));
     bench.rig(0).fault = { name: "delay", ms: 5_000 };
     const { writes } = bench.rig(1).requests;
@@ -472,7 +472,7 @@ describe("after a restart of the service", () => {
     expect(bench.rig(0).requests.writes).toHaveLength(1);
   });
 
-  test("miners and users that are gone are told of", async () => {
+  test("miners and users that were removed are named", async () => {
     const { bench, ids } = await withRigs(many(3, axeos));
     const { id: userId } = await bench.store.users.add({
       name: "ann",
@@ -496,7 +496,7 @@ describe("after a restart of the service", () => {
     await until(async () => (await look(bench, first.id)).failed === 1, "the job to fail for the removed miner");
     expect((await look(bench, first.id)).results[1]).toMatchObject({
       state: "failed",
-      message: expect.stringContaining("no miner"),
+      message: expect.stringContaining("no longer exists"),
     });
     const gone = await look(bench, of.id);
     expect(states(gone)).toEqual(["done", "cancelled", "cancelled"]);

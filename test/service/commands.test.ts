@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
-import { CommandExecutor, type Waits } from "../../src/service/commands/command-executor.ts";
+import { CommandExecutor, type CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { changePool, type Step, setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -206,7 +206,7 @@ describe("commands to one rig", () => {
 
 /** A rig and what steers it, with waits that a test can bear. */
 async function steered(
-  waits: Omit<Waits, "queue"> & { readonly queue?: number },
+  timeouts: Omit<CommandTimeouts, "queueMs"> & { readonly queueMs?: number },
   interval = 3_600_000,
   spec: RigSpec = axeos,
   timeout = 1_000,
@@ -227,9 +227,9 @@ async function steered(
     remember: async () => undefined,
     now: Date.now,
   });
-  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), () => undefined, {
-    queue: 60_000,
-    ...waits,
+  const executor = new CommandExecutor(fleet, store, pino({ level: "silent" }), {
+    queueMs: 60_000,
+    ...timeouts,
   });
   closers.push(async () => {
     const closed = executor.close();
@@ -298,7 +298,7 @@ async function readsWhile({ requests }: SimulatedRig, work: () => Promise<unknow
 }
 
 describe("a slow rig", () => {
-  test("is asked which one it is before it is switched, and confirmed by one read more", async () => {
+  test("is identified before it is switched, and confirmed by one more read", async () => {
     const { bench, id, rig } = await withSlow();
     expect(await readsWhile(rig, () => bench.act(id, { action: "stop" }))).toBe(2);
     expect(rig.model.mining).toBe(false);
@@ -306,7 +306,7 @@ describe("a slow rig", () => {
     expect(await states(bench, id)).toEqual(["stop done"]);
   });
 
-  test("is refused what is so already only on what it says now", async () => {
+  test("is refused a change that it already has only by its present reading", async () => {
     const { bench, id, rig } = await withSlow();
     await bench.act(id, { action: "stop" });
     rig.model.mining = true;
@@ -316,7 +316,7 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toHaveLength(2);
   });
 
-  test("that did not say who it is, is asked before it is told anything", async () => {
+  test("that was not identified yet is identified before it gets a command", async () => {
     const bench = await openBench({ rigs: [axeos] });
     const rig = bench.rig(0);
     let says = "its name";
@@ -337,15 +337,15 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toEqual([]);
   });
 
-  test("that is off by now has heard nothing: failed, not unknown", async () => {
+  test("that is off by now has received nothing: failed, not unknown", async () => {
     const { bench, id, rig } = await withSlow();
     rig.fault = "off";
     expect(await problem(bench.act(id, { action: "stop" }))).toMatchObject({ code: "rig.unreachable", status: 504 });
     expect(await states(bench, id)).toEqual(["stop failed"]);
   });
 
-  test("that is another by now is told nothing", async () => {
-    const { rig, switchOff, row, poll } = await steered({ request: 9_000, answer: 2_000, change: 1_000 });
+  test("that is another rig by now gets no command", async () => {
+    const { rig, switchOff, row, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 1_000 });
     rig.fault = { name: "delay", ms: 600 };
     await poll();
     rig.fault = "other-rig";
@@ -354,9 +354,9 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toEqual([]);
   });
 
-  test("is not waited for when it is just being read: that read is cut, and says nothing of it", async () => {
-    const waits = { request: 30_000, answer: 10_000, change: 20_000 };
-    const { rig, miner, switchOff, poll, reads } = await steered(waits, 1_000, axeos, 10_000);
+  test("is not waited for when it is just being read: that read is aborted without effect", async () => {
+    const timeouts = { requestMs: 30_000, answerMs: 10_000, changeMs: 20_000 };
+    const { rig, miner, switchOff, poll, reads } = await steered(timeouts, 1_000, axeos, 10_000);
     // Long enough that it is cut before it answers, on a busy machine too.
     rig.fault = { name: "delay", ms: 2_000 };
     await poll();
@@ -375,8 +375,8 @@ describe("a slow rig", () => {
 });
 
 describe("a rig that takes its time", () => {
-  test("is answered with the command's id, and done when the rig says so", async () => {
-    const { rig, set, row } = await steered({ request: 150, answer: 5_000, change: 5_000 });
+  test("is answered with the command's id, and done when the rig confirms it", async () => {
+    const { rig, set, row } = await steered({ requestMs: 150, answerMs: 5_000, changeMs: 5_000 });
     breakAtWrite(rig, { name: "delay", ms: 600 });
     const reply = await set("frequency", "500");
     expect(reply).toMatchObject({ success: true, state: "sent" });
@@ -386,15 +386,15 @@ describe("a rig that takes its time", () => {
     expect(rig.requests.writes).toHaveLength(1);
   });
 
-  test("and what waits behind it is said to be queued", async () => {
-    const { rig, set } = await steered({ request: 150, answer: 5_000, change: 5_000 });
+  test("and the command behind it is shown as queued", async () => {
+    const { rig, set } = await steered({ requestMs: 150, answerMs: 5_000, changeMs: 5_000 });
     breakAtWrite(rig, { name: "delay", ms: 600 });
     const replies = await Promise.all([set("frequency", "500"), set("frequency", "510")]);
     expect(replies.map(({ state }) => state)).toEqual(["sent", "queued"]);
   });
 
-  test("too long, is not asked again: what became of it is unknown", async () => {
-    const { rig, set, row } = await steered({ request: 5_000, answer: 200, change: 300 });
+  test("too long, is not sent again: the result is unknown", async () => {
+    const { rig, set, row } = await steered({ requestMs: 5_000, answerMs: 200, changeMs: 300 });
     breakAtWrite(rig, { name: "delay", ms: 3_000 });
     const error = await problem(set("reboot", "true"));
     expect(error.status).toBe(504);
@@ -404,16 +404,16 @@ describe("a rig that takes its time", () => {
   });
 
   test("and reports the change without having answered, has done it", async () => {
-    const { rig, set, row } = await steered({ request: 5_000, answer: 100, change: 3_000 });
+    const { rig, set, row } = await steered({ requestMs: 5_000, answerMs: 100, changeMs: 3_000 });
     breakAtWrite(rig, { name: "delay", ms: 300 });
     const done = set("frequency", "500");
     await expect(done).resolves.toMatchObject({ state: "done" });
-    expect((await row())?.message).toContain("no answer");
+    expect((await row())?.message).toContain("did not answer");
     expect(rig.requests.writes).toHaveLength(1);
   });
 
   test("while the service closes, leaves the command unknown and never queued ones sent", async () => {
-    const { rig, set, store, executor } = await steered({ request: 5_000, answer: 5_000, change: 5_000 });
+    const { rig, set, store, executor } = await steered({ requestMs: 5_000, answerMs: 5_000, changeMs: 5_000 });
     breakAtWrite(rig, { name: "delay", ms: 2_000 });
     const both = [set("frequency", "500"), set("frequency", "510")];
     const outcomes = Promise.allSettled(both);
@@ -429,11 +429,11 @@ describe("a rig that takes its time", () => {
 
 describe("a rig that dies while a command waits", () => {
   test.each([
-    ["for its answer", { answer: 30_000 }],
-    ["for what becomes of it without an answer", { answer: 50 }],
-  ])("%s is stale after its interval, and Disconnected after three", async (_, { answer }) => {
+    ["for its answer", { answerMs: 30_000 }],
+    ["for what becomes of it without an answer", { answerMs: 50 }],
+  ])("%s is stale after its interval, and Disconnected after three", async (_, { answerMs }) => {
     const { rig, miner, status, switchOff, poll, row } = await steered(
-      { request: 30_000, answer, change: 30_000 },
+      { requestMs: 30_000, answerMs, changeMs: 30_000 },
       1_000,
     );
     await poll();
@@ -451,8 +451,13 @@ describe("a rig that dies while a command waits", () => {
 });
 
 describe("a command that waits for its turn with the rig", () => {
-  test("too long is not sent any more: command.expired", async () => {
-    const { rig, store, set, poll } = await steered({ queue: 300, request: 9_000, answer: 9_000, change: 5_000 });
+  test("too long is no longer sent: command.expired", async () => {
+    const { rig, store, set, poll } = await steered({
+      queueMs: 300,
+      requestMs: 9_000,
+      answerMs: 9_000,
+      changeMs: 5_000,
+    });
     await poll();
     breakAtWrite(rig, { name: "delay", ms: 900 });
     const first = set("frequency", "490");
@@ -519,7 +524,7 @@ describe("a restart", () => {
   test("of a rig that never comes back ends unknown; until then it is Starting", async () => {
     const gone: RigSpec = { ...axeos, restartSeconds: 3_600 };
     const { miner, set, status, row, poll } = await steered(
-      { request: 9_000, answer: 2_000, change: 4_000 },
+      { requestMs: 9_000, answerMs: 2_000, changeMs: 4_000 },
       200,
       gone,
     );
@@ -528,11 +533,14 @@ describe("a restart", () => {
     await until(() => miner.state.reading === null, "three reads to be missed");
     expect(status()).toBe("Starting");
     await until(async () => (await row())?.state !== "sent", "the command to be given up");
-    expect(await row()).toMatchObject({ state: "unknown", message: expect.stringContaining("has not shown") });
+    expect(await row()).toMatchObject({
+      state: "unknown",
+      message: expect.stringContaining("was not seen to restart"),
+    });
   });
 
   test("that does not happen ends unknown, and keeps no later command waiting", async () => {
-    const { rig, store, set, row, poll } = await steered({ request: 9_000, answer: 2_000, change: 1_500 });
+    const { rig, store, set, row, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 1_500 });
     await poll();
     rig.model.restart = () => undefined;
     const { commandId } = await set("reboot", "true");
@@ -546,7 +554,11 @@ describe("a restart", () => {
 
   test("is unknown when the service stops before it shows", async () => {
     const gone: RigSpec = { ...axeos, restartSeconds: 3_600 };
-    const { store, executor, set } = await steered({ request: 9_000, answer: 2_000, change: 9_000 }, 3_600_000, gone);
+    const { store, executor, set } = await steered(
+      { requestMs: 9_000, answerMs: 2_000, changeMs: 9_000 },
+      3_600_000,
+      gone,
+    );
     const { commandId = 0 } = await set("reboot", "true");
     await executor.close();
     expect(await store.commands.get(commandId)).toMatchObject({
@@ -564,7 +576,7 @@ describe("a change to a pool that stays dead", () => {
 
   test("says so", async () => {
     const spec: RigSpec = { ...cgminer, pools };
-    const { rig, run, poll } = await steered({ request: 9_000, answer: 2_000, change: 500 }, 3_600_000, spec);
+    const { rig, run, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 500 }, 3_600_000, spec);
     await poll();
     rig.model.setPoolAlive(1, false);
     const login = { url, worker, password: "x" };

@@ -78,8 +78,8 @@ const search = async (discoveries: Discoveries, ...networks: string[]): Promise<
 /** At a port of its own, so that no other test's rigs are in the way. */
 const at = (host: string, more: Omit<AxeosSpec, "kind" | "host"> = {}): RigSpec => ({ kind: "axeos", host, ...more });
 
-describe("a search that is asked for", () => {
-  test("looks in the networks that it names, and tells what is there and how far it is", async () => {
+describe("a requested search", () => {
+  test("searches the networks that it names, and reports rigs and progress", async () => {
     const farm = await farmOf(at("127.71.0.5"));
     const { discoveries } = discoveriesOf();
     const { id } = await discoveries.startDiscovery(
@@ -97,7 +97,7 @@ describe("a search that is asked for", () => {
     });
   });
 
-  test("without networks looks in those of the configuration, without these in the machine's own", async () => {
+  test("without networks searches those of the configuration, without these the machine's own", async () => {
     const { discoveries } = discoveriesOf({ scan: { networks: ["127.71.1.0/29"] }, interfaces: own("127.71.2.1/30") });
     const { id } = await discoveries.startDiscovery({ yes: false }, caller);
     expect((await discoveries.getDiscovery({ id }, caller)).total).toBe(6);
@@ -137,7 +137,7 @@ describe("a search that is asked for", () => {
       all: false,
       found: 1,
     });
-    expect((await discoveries.cancelDiscovery({ id }, caller)).message).toBe("Search 1 had ended already");
+    expect((await discoveries.cancelDiscovery({ id }, caller)).message).toBe("Search 1 has ended already");
   });
 
   test("waits for none: a second one beside it is refused with the first one's id", async () => {
@@ -162,7 +162,7 @@ describe("a search that is asked for", () => {
     expect(await refusal(discoveries.cancelDiscovery({ id: 21 }, caller))).toBe("not.found");
   });
 
-  test("is for those who see everything", async () => {
+  test("needs access to everything", async () => {
     const row = { keyHash: null, privilege: "administrator" as const, pools: null };
     const some = await store.users.add({ name: "some", groups: [], ...row });
     const all = await store.users.add({ name: "all", groups: null, ...row });
@@ -232,7 +232,7 @@ describe("a search every so often", () => {
   const titles = (told: readonly NewNotification[]): string[] =>
     told.map(({ title, message }) => `${title}: ${message}`);
 
-  test("tells of each new rig once, and of none that is known", async () => {
+  test("reports each new rig once, and no known one", async () => {
     const farm = await farmOf(at("127.74.0.1"), at("127.74.0.2"));
     const [one, other] = farm.rigs.map(({ address }) => address);
     const networks = farm.rigs.map(({ address }) => address);
@@ -310,7 +310,7 @@ describe("a search every so often", () => {
     await until(() => pauses.length === 2, "the second search to fail");
   });
 
-  test("comes after one that was asked for", async () => {
+  test("comes after a requested one", async () => {
     const { discoveries, pauses } = discoveriesOf({ scan: { networks: ["127.74.3.1"], every: 60 } });
     await discoveries.startDiscovery({ networks: ["127.74.3.0/29"], yes: false }, caller);
     discoveries.start();
@@ -319,7 +319,7 @@ describe("a search every so often", () => {
     expect(await discoveries.getDiscovery({ id: 2 }, caller)).toMatchObject({ state: "done", total: 1 });
   });
 
-  test.each([[undefined], [{ networks: ["127.74.3.1"] }]])("is made only when `every` says so: %j", async (scan) => {
+  test.each([[undefined], [{ networks: ["127.74.3.1"] }]])("runs only with `every`: %j", async (scan) => {
     const { discoveries, pauses } = discoveriesOf(scan === undefined ? {} : { scan });
     discoveries.start();
     await discoveries.close();

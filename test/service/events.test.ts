@@ -6,8 +6,10 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
+import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { off } from "../homebridge/miners.ts";
 import { until, within } from "../until.ts";
 import { closeBenches, openBench } from "./bench.ts";
 
@@ -52,10 +54,17 @@ const summary = (runningCount: number, updated: string): Summary => ({
   metaData: { updated, edition: "", version: "", infoList: [], warningList: [] },
 });
 
+/** A miner that is told apart from its other versions by `step`. */
+const minerAt = (id: number, groupId: number, step = 0) => ({
+  ...off({ id, uid: `uid-${id}`, groupId, canStop: false }),
+  step,
+});
+
 /** Where miners stand, and what a service would tell of them. */
 interface Farm {
   readonly store: Store;
   readonly events: Events;
+  readonly view: EventView;
   readonly groups: Map<number, number>;
   /** What the summary says, and for whom it was made. */
   running: number;
@@ -82,26 +91,29 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
     running: 0,
     summaries,
     events: new Events({
-      accessBook,
       now: () => start,
+      limits: { ...eventLimits, intervalMs: 0, summaryIntervalMs: 5, ...limits },
+    }),
+    view: {
+      accessOf: (caller) => accessBook.of(caller),
       sees: (id, access) => access.seesGroup(groups.get(id) ?? -1),
       summaryFor: async (caller) => {
         summaries.push(caller);
         return summary(farm.running, `${summaries.length}`);
       },
-      limits: { ...eventLimits, pace: 0, summaryPace: 5, ...limits },
-    }),
+    },
     tell: (id: number, step = 0) => {
-      const json = Buffer.from(JSON.stringify({ id, uid: `uid-${id}`, step }));
       const groupId = groups.get(id) ?? 0;
-      farm.events.miner({ id, groupId, before: groups.has(id) ? groupId : null, json });
+      const miner = minerAt(id, groupId, step);
+      const json = Buffer.from(JSON.stringify(miner));
+      farm.events.miner(miner, groups.has(id) ? groupId : null, json);
       groups.set(id, groupId);
       return json;
     },
     move: (id: number, groupId: number) => {
       const before = groups.get(id) ?? 0;
       groups.set(id, groupId);
-      farm.events.miner({ id, groupId, before, json: Buffer.from(JSON.stringify({ id, uid: `uid-${id}` })) });
+      farm.events.miner(minerAt(id, groupId), before);
     },
     user: async (name: string, seen: number[] | null) =>
       (await store.users.add({ name, privilege: "view", groups: seen, pools: null, keyHash: null })).id,
@@ -127,7 +139,7 @@ interface Seen {
 
 async function listen(farm: Farm, caller: Caller = everybody, after?: number): Promise<Seen> {
   const leaving = new AbortController();
-  const stream = farm.events.watch({ after }, caller, AbortSignal.any([leaving.signal, ending.signal]));
+  const stream = farm.events.watch(farm.view, { after }, caller, AbortSignal.any([leaving.signal, ending.signal]));
   const seen: Seen = {
     events: [],
     summaries: [],
@@ -174,7 +186,7 @@ const next = <T, R>(stream: AsyncGenerator<T, R>) => within(stream.next(), "the 
 
 /** Where one who begins to listen now stands. */
 async function newest(farm: Farm): Promise<number> {
-  const stream = farm.events.encoded({}, everybody, ending.signal);
+  const stream = farm.events.encoded(farm.view, {}, everybody, ending.signal);
   const { value } = await next(stream);
   await stream.return();
   return value?.at(-1)?.id ?? Number.NaN;
@@ -182,8 +194,8 @@ async function newest(farm: Farm): Promise<number> {
 
 const codeOf = (error: unknown): string => (error instanceof RigbridgeError ? error.code : String(error));
 
-describe("who listens", () => {
-  test("hears what happens from then on, in order, under ids that count up", async () => {
+describe("a subscriber", () => {
+  test("gets what happens from then on, in order, under ids that count up", async () => {
     const farm = await openFarm();
     farm.tell(1, 1);
     const seen = await listen(farm);
@@ -201,7 +213,7 @@ describe("who listens", () => {
 
   test("shares the bytes that were made once", async () => {
     const farm = await openFarm();
-    const takes = [1, 2].map(() => farm.events.encoded({}, everybody, ending.signal));
+    const takes = [1, 2].map(() => farm.events.encoded(farm.view, {}, everybody, ending.signal));
     const json = farm.tell(5);
     for (const take of takes) {
       const { value } = await next(take);
@@ -210,25 +222,40 @@ describe("who listens", () => {
     }
   });
 
-  test("is gone when it is aborted, stops by itself, or the service closes", async () => {
+  test("in the same process gets the object, and one that resumes much later the same from its JSON", async () => {
+    const farm = await openFarm();
+    const seen = await listen(farm);
+    const miner = minerAt(1, 0, 1);
+    farm.events.miner(miner, 0, Buffer.from(JSON.stringify(miner)));
+    await until(() => seen.events.length === 1, "the event to arrive");
+    const [first] = seen.events;
+    expect(first?.data).toBe(miner);
+    for (let step = 0; step < 300; step += 1) farm.tell(2, step);
+    const later = await listen(farm, everybody, (first?.id ?? 0) - 1);
+    await until(() => later.events.length > 0, "the kept event to arrive");
+    expect(later.events[0]).toEqual(first);
+    expect(later.events[0]?.data).not.toBe(miner);
+  });
+
+  test("is removed when it is aborted, stops reading, or the service closes", async () => {
     const farm = await openFarm();
     const [aborted, closed] = [await listen(farm), await listen(farm)];
-    const left = farm.events.encoded({}, everybody, ending.signal);
+    const left = farm.events.encoded(farm.view, {}, everybody, ending.signal);
     farm.tell(1);
     await next(left);
-    expect(farm.events.listeners).toBe(3);
+    expect(farm.events.subscribers).toBe(3);
     await left.return();
     await aborted.stop();
-    expect([farm.events.listeners, aborted.failure]).toEqual([1, undefined]);
+    expect([farm.events.subscribers, aborted.failure]).toEqual([1, undefined]);
     farm.events.close();
     await until(() => closed.done, "the other subscriber's stream to end");
-    expect([farm.events.listeners, closed.failure]).toEqual([0, undefined]);
+    expect([farm.events.subscribers, closed.failure]).toEqual([0, undefined]);
     const late = await listen(farm);
     expect(late.done).toBe(true);
   });
 });
 
-describe("who resumes", () => {
+describe("a subscriber that resumes", () => {
   test("misses nothing and gets nothing twice, wherever it left", async () => {
     const visits = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 40 })), {
       maxLength: 6,
@@ -241,7 +268,7 @@ describe("who resumes", () => {
         const got: number[] = [];
         for (const [burst, kept] of bursts) {
           for (let told = 0; told < burst; told += 1) farm.tell(1 + (told % 3), told);
-          const visit = farm.events.encoded({ after: last }, everybody, ending.signal);
+          const visit = farm.events.encoded(farm.view, { after: last }, everybody, ending.signal);
           const ids = (await next(visit)).value?.map(({ id }) => id) ?? [];
           await visit.return();
           got.push(...ids.slice(0, kept));
@@ -268,7 +295,7 @@ describe("who resumes", () => {
     ["0", () => 0],
   ])("behind an event %s starts anew", async (_, after) => {
     // A summary takes a place among them too.
-    const farm = await openFarm({ kept: 10, summaryPace: 3_600_000 });
+    const farm = await openFarm({ kept: 10, summaryIntervalMs: 3_600_000 });
     const seen = await listen(farm);
     for (let step = 0; step < 15; step += 1) {
       farm.tell(1, step);
@@ -292,7 +319,7 @@ describe("who resumes", () => {
     const farm = await openFarm({ kept: 1_000, lag: 50, batch: 10 });
     const after = await newest(farm);
     for (let step = 0; step < 900; step += 1) farm.tell(1, step);
-    const stream = farm.events.encoded({ after }, everybody, ending.signal);
+    const stream = farm.events.encoded(farm.view, { after }, everybody, ending.signal);
     const ids: number[] = [];
     while (ids.length < 1_300) {
       // Five come while ten are taken, and whoever stands still is looked at in between.
@@ -306,11 +333,11 @@ describe("who resumes", () => {
   });
 });
 
-describe("who lags", () => {
+describe("a subscriber that lags", () => {
   test("is cut, and resumes without loss", async () => {
     const farm = await openFarm({ lag: 20, batch: 8 });
     const stayed = await listen(farm);
-    const slow = farm.events.encoded({}, everybody, ending.signal);
+    const slow = farm.events.encoded(farm.view, {}, everybody, ending.signal);
     farm.tell(1, 0);
     const taken = [...((await next(slow)).value ?? [])];
     for (let step = 1; step <= 20; step += 1) farm.tell(1, step);
@@ -328,7 +355,7 @@ describe("who lags", () => {
 
   test("is not cut for what a reset has made void", async () => {
     const farm = await openFarm({ lag: 20 });
-    const slow = farm.events.encoded({}, everybody, ending.signal);
+    const slow = farm.events.encoded(farm.view, {}, everybody, ending.signal);
     farm.tell(1, 0);
     await next(slow);
     for (let step = 1; step <= 50; step += 1) farm.tell(1, step);
@@ -364,11 +391,11 @@ describe("a user", () => {
     farm.events.minerRemoved({ id: 1, uid: "uid-1", groupId: south });
     await until(() => all.events.length === 7, "the unrestricted subscriber to hear all events");
     expect(a.short).toEqual(["miner 1:1", "notification 5", "miner-removed 1 uid-1"]);
-    expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1", "miner-removed 1 uid-1"]);
-    expect(all.short.slice(-2)).toEqual(["miner 1", "miner-removed 1 uid-1"]);
+    expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1:0", "miner-removed 1 uid-1"]);
+    expect(all.short.slice(-2)).toEqual(["miner 1:0", "miner-removed 1 uid-1"]);
   });
 
-  test("starts anew when their groups change, or the tree of groups, or while they were away", async () => {
+  test("gets reset when their groups change, or the tree of groups, also while disconnected", async () => {
     const farm = await openFarm();
     const { id: north } = await farm.store.groups.add({ name: "north", parentId: 0 });
     const { id: south } = await farm.store.groups.add({ name: "south", parentId: 0 });
@@ -376,7 +403,7 @@ describe("a user", () => {
     farm.groups.set(1, south);
     const [seen, all] = [await listen(farm, caller), await listen(farm)];
     await farm.store.users.change(caller.userId, { groups: [south] });
-    farm.events.look();
+    farm.events.changed();
     await until(() => seen.events.length === 1, "Anna's stream to start anew");
     farm.tell(1, 1);
     await until(() => seen.events.length === 2, "the change of her new miner to arrive");
@@ -394,15 +421,15 @@ describe("a user", () => {
     expect(again.short).toEqual(["miner 1:2"]);
   });
 
-  test("who is removed hears no more", async () => {
+  test("who is removed gets no more events", async () => {
     const farm = await openFarm();
     const caller = { actor: "x", userId: await farm.user("anna", null) };
     const seen = await listen(farm, caller);
     await farm.store.users.remove(caller.userId);
-    farm.events.look();
+    farm.events.changed();
     await until(() => seen.done, "the removed user's stream to end");
-    expect([codeOf(seen.failure), farm.events.listeners]).toEqual(["not.found", 0]);
-    expect(() => farm.events.encoded({}, caller, ending.signal)).toThrow("There is no user 1");
+    expect([codeOf(seen.failure), farm.events.subscribers]).toEqual(["not.found", 0]);
+    expect(() => farm.events.encoded(farm.view, {}, caller, ending.signal)).toThrow("There is no user 1");
   });
 });
 
@@ -429,7 +456,7 @@ describe("the summary", () => {
     const stop = new AbortController();
     const callers = [everybody, { actor: "x", userId: anna }];
     const watching = callers.map(async (caller, index) => {
-      for await (const event of farm.events.watch({}, caller, stop.signal)) all[index]?.push(event);
+      for await (const event of farm.events.watch(farm.view, {}, caller, stop.signal)) all[index]?.push(event);
     });
     const of = (type: string) => all.map((events) => events.filter((event) => event.type === type).length);
     for (let step = 1; step <= 5; step += 1) {
@@ -454,7 +481,7 @@ describe("the summary", () => {
 
   test("comes behind a reset too, under a later id", async () => {
     const farm = await openFarm();
-    const stream = farm.events.encoded({}, everybody, ending.signal);
+    const stream = farm.events.encoded(farm.view, {}, everybody, ending.signal);
     const taking = next(stream);
     farm.tell(1);
     await taking;
@@ -470,9 +497,9 @@ describe("the summary", () => {
     await stream.return();
   });
 
-  test("is each user's own, and made once for all who see the same", async () => {
+  test("is each user's own, and made once for all users with the same access", async () => {
     // The first is made a fifth of that after the first subscriber: all have come by then, also on a busy machine.
-    const farm = await openFarm({ summaryPace: 10_000 });
+    const farm = await openFarm({ summaryIntervalMs: 10_000 });
     const anna = await farm.user("anna", []);
     const listeners = [
       await listen(farm),
@@ -487,7 +514,7 @@ describe("the summary", () => {
     expect(farm.summaries.map(({ userId }) => userId)).toEqual([undefined, anna]);
   });
 
-  test("is not made while nobody listens", async () => {
+  test("is not made without subscribers", async () => {
     const farm = await openFarm();
     const seen = await listen(farm);
     await until(() => seen.summaries.length === 1, "the first summary to arrive");
@@ -505,20 +532,23 @@ describe("the summary", () => {
 
   test("that cannot be made ends the stream with the reason", async () => {
     const store = await openStore({ file: ":memory:", now: () => start });
+    const accessBook = new AccessBook(store);
     const events = new Events({
-      accessBook: new AccessBook(store),
       now: () => start,
+      limits: { ...eventLimits, summaryIntervalMs: 1 },
+    });
+    const view: EventView = {
+      accessOf: (caller) => accessBook.of(caller),
       sees: () => true,
       summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),
-      limits: { ...eventLimits, summaryPace: 1 },
-    });
-    const stream = events.encoded({}, everybody, ending.signal);
+    };
+    const stream = events.encoded(view, {}, everybody, ending.signal);
     expect(await next(stream).catch(codeOf)).toBe("internal");
     await store.close();
   });
 });
 
-test("a service that was told to keep few events lets nobody resume behind older ones", async () => {
+test("a service that keeps few events resets subscribers that resume after older ones", async () => {
   const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }], eventsKept: 2 });
   const id = await bench.add(bench.rig(0).address);
   const first = async (after?: number) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Follower } from "../../src/service/power/follow-law.ts";
-import { cool, demandOf, heat } from "../../src/service/power/heating-law.ts";
+import { demandOf, heat, stopHeating } from "../../src/service/power/heating-law.ts";
 import { settingOf } from "../../src/service/power/loop-rig.ts";
 import { stoppedClock } from "../clock.ts";
 import { breaches, type Making, PureRig } from "./power-rigs.ts";
@@ -68,26 +68,26 @@ describe("heating", () => {
     expect(heat(followers(rigs), 0)).toEqual([{ id: 1, watts: 0 }]);
   });
 
-  test("says nothing when nothing is to be changed", async () => {
+  test("demands nothing when nothing needs to change", async () => {
     const { rigs } = await warm([fine, plain]);
     expect(heat(followers(rigs), 1)).toEqual([]);
     const cold = followers(rigsOf(stoppedClock().now, [fine, plain]));
-    expect(cool(cold)).toEqual([]);
+    expect(stopHeating(cold)).toEqual([]);
   });
 
-  test("leaves alone who may not be told, and counts what it gives", async () => {
+  test("leaves rigs alone that may not be changed, and counts their heat", async () => {
     const { rigs } = await warm([plain, fine]);
     const [first, second] = followers(rigs);
     if (first === undefined || second === undefined) throw new Error("two rigs");
     expect(heat([{ ...first, free: false }, second], 0.75)).toEqual([{ id: 2, watts: 500 }]);
-    expect(cool([{ ...first, free: false }, second])).toEqual([{ id: 2, watts: 0 }]);
+    expect(stopHeating([{ ...first, free: false }, second])).toEqual([{ id: 2, watts: 0 }]);
   });
 
   test("holds what cannot be stopped to its least", async () => {
     const { rigs } = await warm([fine]);
     const [rig] = followers(rigs);
     if (rig === undefined) throw new Error("one rig");
-    expect(cool([{ ...rig, ladder: { ...rig.ladder, stops: false } }])).toEqual([{ id: 1, watts: 300 }]);
+    expect(stopHeating([{ ...rig, ladder: { ...rig.ladder, stops: false } }])).toEqual([{ id: 1, watts: 300 }]);
   });
 
   const mixed: readonly Making[] = [
@@ -120,7 +120,7 @@ describe("heating", () => {
     );
   });
 
-  test("switches nobody oftener than allowed, whatever the room does", async () => {
+  test("switches no rig more often than allowed, whatever the room does", async () => {
     const turns = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 900 })), {
       maxLength: 60,
     });

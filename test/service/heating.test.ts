@@ -48,7 +48,7 @@ function powerOf(model: RigModel): number {
 }
 
 describe("a heated room", () => {
-  test("is kept between the edges of its band, and nobody is told what it does already", async () => {
+  test("is kept between the edges of its band, and rigs get no command for what they do already", async () => {
     const { bench, room, pass } = await heatedRoom({ rigs: 2 });
     await room(21.5);
     await pass(5);
@@ -87,7 +87,7 @@ describe("a heated room", () => {
     expect(JSON.stringify((await next).value)).toContain("miner");
   });
 
-  test("has the target that somebody sets, over a restart too, until the file says another", async () => {
+  test("keeps the target that a user sets, also across restarts, until the file has another", async () => {
     const { bench, room, pass } = await heatedRoom();
     await bench.act(0, { action: "set_target_temperature", temperature: 18 });
     await room(19);
@@ -100,7 +100,7 @@ describe("a heated room", () => {
     expect(await bench.commands()).toContain("1 test set_target_temperature 18 done");
   });
 
-  test("does nothing in the middle of which it was restarted before it knows the room again", async () => {
+  test("does nothing after a restart until the room temperature is known again", async () => {
     const { bench, room, pass } = await heatedRoom();
     await room(25);
     await pass(5);
@@ -113,7 +113,7 @@ describe("a heated room", () => {
     expect(await bench.notifications()).toEqual([]);
   });
 
-  test("is not heated by what nobody knows any more, which is told once, and told when it is known again", async () => {
+  test("is not heated when its temperature is too old; one notification for that, and one when it is known again", async () => {
     const { bench, room, pass } = await heatedRoom();
     await room(15);
     await pass(900);
@@ -123,16 +123,16 @@ describe("a heated room", () => {
     await pass(600);
     await pass(6000);
     expect(await bench.notifications()).toEqual([
-      "Den: The room temperature is older than 15 minutes, so nothing is heated",
+      "Den: The room temperature is older than 15 minutes, so heating has stopped",
     ]);
     expect(await shown(bench)).toMatchObject({ demand: 0, room: null });
     await room(15);
     await pass(5);
     expect(bench.mining()).toEqual([true]);
-    expect((await bench.notifications())[0]).toBe("Den: The room temperature is known again, so heating goes on");
+    expect((await bench.notifications())[0]).toBe("Den: The room temperature is known again, so heating continues");
   });
 
-  test("is read from an address, and what that answers last is told when it has been wrong for too long", async () => {
+  test("is read from an address, whose last answer is in the notification after too many failures", async () => {
     const values = await openValueServer("15");
     const { bench, pass } = await heatedRoom({ roomTemperature: { url: values.url, every: 60 } });
     await pass(60);
@@ -147,7 +147,7 @@ describe("a heated room", () => {
     for (let turn = 0; turn < 15; turn += 1) await pass(60);
     const host = new URL(values.url).host;
     expect(await bench.notifications()).toEqual([
-      `Den: The room temperature is older than 15 minutes, so nothing is heated; ${host} answers 500`,
+      `Den: The room temperature is older than 15 minutes, so heating has stopped; ${host} answers 500`,
     ]);
     values.answer = "15";
     await pass(60);
@@ -236,7 +236,7 @@ describe("what a person sets", () => {
     expect(bench.mining()).toEqual([true]);
   });
 
-  test("at the rig itself holds until it mines again, and is told once", async () => {
+  test("at the rig itself holds until it mines again, with one notification", async () => {
     const { bench, room, pass } = await heatedRoom();
     await room(25);
     await pass(5);
@@ -253,7 +253,7 @@ describe("what a person sets", () => {
     }
     expect(bench.mining()).toEqual([false]);
     expect(await bench.notifications()).toEqual([
-      "Den: rig 0 was told to mine and does not; it is left alone until it mines again",
+      "Den: rig 0 was started and does not mine; it is left alone until it mines again",
     ]);
   });
 });
@@ -275,7 +275,7 @@ describe("a rig that is in trouble", () => {
     expect(bench.mining()).toEqual([false, false]);
   });
 
-  test("and refuses is tried again after longer and longer waits, and told once", async () => {
+  test("and refuses is tried again after longer and longer waits, with one notification", async () => {
     const { bench, room, pass } = await heatedRoom();
     const [rig] = bench.farm.rigs;
     if (rig === undefined) throw new Error("a rig");
@@ -298,7 +298,7 @@ describe("a rig that is in trouble", () => {
 });
 
 describe("actions for a room", () => {
-  test("are refused where there is no room, or it is known from elsewhere, and for what is no room's temperature", async () => {
+  test("are refused without a room, if the room has another source, and for impossible temperatures", async () => {
     const { bench, room } = await heatedRoom({ rigs: 1 });
     expect(await refusal(room(61))).toBe("input.invalid temperature");
     expect(await refusal(bench.act(0, { action: "set_target_temperature", temperature: 4 }))).toBe(
@@ -311,7 +311,7 @@ describe("actions for a room", () => {
     expect(await refusal(other.bench.act(0, { action: "set_target_temperature", temperature: 20 }))).toBe("done");
   });
 
-  test("go to many miners as one bulk action, and a dry run says of each what it would meet", async () => {
+  test("go to many miners as one bulk action, and a dry run shows the result for each", async () => {
     const { bench } = await heatedRoom({ rigs: 2 });
     const bulk = async (dryRun: boolean) => {
       const { service } = bench;
@@ -327,7 +327,7 @@ describe("actions for a room", () => {
     expect(await shown(bench)).toMatchObject({ target: 19 });
   });
 
-  test("are for who sees all the miners that it steers", async () => {
+  test("need access to all miners of the loop", async () => {
     const { bench } = await heatedRoom({ rigs: 2 });
     const [, shelf] = bench.store.groups.all();
     const ann = await bench.service.saveUser(

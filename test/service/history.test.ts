@@ -52,7 +52,7 @@ describe("the range", () => {
     expect([range.step / 1000, range.mistakes]).toEqual([step, []]);
   });
 
-  test("is the last 24 hours when nothing is said, and covers whole steps", () => {
+  test("is the last 24 hours by default, and covers whole steps", () => {
     const { from, to, step } = rangeOf({}, now);
     expect([from % step, to % step]).toEqual([0, 0]);
     expect([now - from - day, to - now]).toEqual([expect.closeTo(0, -6), expect.closeTo(0, -6)]);
@@ -60,7 +60,7 @@ describe("the range", () => {
     expect(to).toBeGreaterThan(now);
   });
 
-  test("of raw readings is what was asked for", () => {
+  test("of raw readings is exactly the requested one", () => {
     expect(rangeOf({ from: 5, to: 17, step: 0 }, now)).toEqual({ from: 5, to: 17, step: 0, mistakes: [] });
   });
 
@@ -163,7 +163,7 @@ describe("history", () => {
     const half = { ...asked, to: start + day / 2 };
     expect((await ask({ ...half, step: 60 })).points).toHaveLength(720);
     expect((await problem(ask(half))).errors).toEqual([
-      { path: "step", message: "makes about 108000 points of this time, each reading one; at most 10000 are given" },
+      { path: "step", message: "gives about 108000 points, one for each reading; at most 10000 are returned" },
     ]);
     expect((await ask({ ...asked, to: start + hour })).points).toHaveLength(9_000);
   });

@@ -108,7 +108,7 @@ test.each(steerable.map((each) => [each.rigs, each] as const))(
 describe.each(named.map((each) => [each.rigs, each] as const))(
   "%s: another rig has the address by now",
   (_, specimen) => {
-    test("and is told nothing; the row says why", async () => {
+    test("and gets no command; the row shows why", async () => {
       const { bench, id, first, second, swap, miner } = await swappable(specimen);
       const setting = settingFor(miner.controls);
       swap();
@@ -118,7 +118,7 @@ describe.each(named.map((each) => [each.rigs, each] as const))(
       expect(row).toMatchObject({ state: "failed", message: expect.stringContaining("Another rig answers at") });
     });
 
-    test("when a bulk action reaches it: told nothing, and the result says why", async () => {
+    test("when a bulk action reaches it: it gets no command, and the result shows why", async () => {
       const { bench, id, first, second, swap, miner } = await swappable(specimen);
       const parameters = settingFor(miner.controls);
       swap();
@@ -162,7 +162,7 @@ describe.each(withSession)("%s: another rig has the address between the read and
   });
 });
 
-test("a session that a rig has lost is opened anew for the same rig, and the command is done once", async () => {
+test("a session that a rig has lost is opened again for the same rig, and the command is done once", async () => {
   const clock = stoppedClock();
   const bench = await openBench({
     rigs: [{ kind: "whatsminer", generation: "v2", password: "admin", warm: true }],
@@ -176,7 +176,7 @@ test("a session that a rig has lost is opened anew for the same rig, and the com
   expect((await bench.commands(id)).map(({ state }) => state)).toEqual(["done", "done"]);
 });
 
-test("a rig that has the address after the first step of a command is not told the second", async () => {
+test("a rig that has the address after the first step of a command does not get the second", async () => {
   // It is asked for its MAC now and then only, and adds a pool and chooses it in two steps.
   const bosminer = specimenOf("Braiins OS before REST (22.08)");
   const third = { url: "stratum+tcp://third.example.com:3333", user: "worker" };
@@ -199,7 +199,7 @@ test("a rig that has the address after the first step of a command is not told t
 describe.each<PlugKind>(["shelly1", "shelly2", "tasmota"])(
   "a plug (%s) whose address another one has by now",
   (kind) => {
-    test("is not switched, the other one neither; the row says why", async () => {
+    test("is not switched, nor is the other one; the row shows why", async () => {
       const bench = await openBench({
         rigs: [
           { kind: "cgminer", warm: true },

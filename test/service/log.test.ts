@@ -13,7 +13,7 @@ function kept() {
   return { log, lines };
 }
 
-test("the log says which miners are added, gone, back and removed", async () => {
+test("the log names miners that are added, unreachable, back and removed", async () => {
   const { log, lines } = kept();
   const bench = await openBench({ rigs: [{ kind: "axeos", warm: true, name: "desk" }], log });
   const { address } = bench.rig(0);
@@ -33,7 +33,7 @@ test("the log says which miners are added, gone, back and removed", async () => 
   expect(lines.slice(3)).toEqual([{ ...of, name: "desk", msg: "a miner was removed" }]);
 });
 
-test("the log says which commands ended, and how", async () => {
+test("the log shows which commands ended, and how", async () => {
   const { log, lines } = kept();
   const clock = stoppedClock();
   const bench = await openBench({ rigs: [{ kind: "axeos", warm: true, name: "desk" }], log, clock: clock.now });

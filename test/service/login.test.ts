@@ -76,7 +76,7 @@ const cases: [string, Case][] = [
 const without = (text: string): string => text.slice(1);
 
 describe.each(cases)("%s", (_what, { spec, login, action, title, words }) => {
-  test("says so in its notes, in the metadata, to who steers it, and once as a notification", async () => {
+  test("is reported in its notes, in the metadata, to callers that control it, and once as a notification", async () => {
     const bench = await openBench({ rigs: [spec] });
     const id = await bench.add(bench.rig(0).address, login);
     await bench.poll(id);
@@ -108,7 +108,7 @@ test("several miners with a wrong login are counted in the list", async () => {
   const bench = await openBench({ rigs: [vnish, whatsminer, { kind: "axeos", warm: true }] });
   for (const { address } of bench.farm.rigs) await bench.add(address);
   const { metaData } = await bench.service.listMiners({}, caller);
-  expect(metaData.warningList).toEqual(["The login of 2 miners is missing or wrong; their notes say more"]);
+  expect(metaData.warningList).toEqual(["The login of 2 miners is missing or wrong; see their notes"]);
   expect((await bench.service.getSummary({}, caller)).metaData.warningList).toEqual(metaData.warningList);
 });
 
@@ -125,7 +125,7 @@ test("a miner that is added with a driver that wants a login hears of that at on
   expect(await said({ password: "x" })).toEqual([]);
 });
 
-test("a WhatsMiner that does not take a command's password says so from then on", async () => {
+test("a WhatsMiner that refuses a command's password is read-only from then on", async () => {
   const bench = await openBench({ rigs: [whatsminer] });
   const id = await bench.add(bench.rig(0).address, { password: "wrong" });
   expect((await bench.get(id)).metaData.warningList).toEqual([]);
@@ -135,7 +135,7 @@ test("a WhatsMiner that does not take a command's password says so from then on"
   expect((await bench.notifications()).filter((each) => each.startsWith("Login wrong"))).toHaveLength(1);
 });
 
-test("a miner that shows nothing without its login is in error, and not said to be away", async () => {
+test("a miner that shows nothing without its login is in error, and not disconnected", async () => {
   const bench = await openBench({ rigs: [{ kind: "xmrig", warm: true, token: "right" }] });
   const id = await bench.add(bench.rig(0).address);
   for (let reads = 0; reads < 3; reads += 1) await bench.poll(id);
@@ -168,7 +168,7 @@ test("pools that a WhatsMiner cannot be given are refused with what keeps them b
   expect((await problem(moved)).message).toMatch(untold);
 });
 
-test("a full WhatsMiner says that it holds three pools", async () => {
+test("a full WhatsMiner reports that it holds three pools", async () => {
   const { bench, id } = await whatsminerOf(3);
   const pool = await bench.service.savePool(newPool, caller);
   const refused = await problem(bench.act(id, { action: "add_pool", pool_id: pool.id, pool_type: "single" }));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { heldBy, highestWithin, targetValue, wordOf } from "../../src/service/power/loop-rig.ts";
+import { heldBy, highestWithin, powerCommandOf, targetValue } from "../../src/service/power/loop-rig.ts";
 import type { StoredCommand } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { type Making, PureRig } from "./power-rigs.ts";
@@ -9,9 +9,9 @@ const minute = 60_000;
 const at = 1_800_000_000_000;
 
 describe("a rig is left alone", () => {
-  const person = { at, open: false, ours: false, stops: false };
+  const person = { at, open: false, byLoop: false, stops: false };
   const stop = { ...person, stops: true };
-  const loop = { ...person, ours: true };
+  const loop = { ...person, byLoop: true };
 
   test.each([
     ["whom nobody told anything", null, false, 0, null],
@@ -54,7 +54,7 @@ describe("a command is a word about a rig's power", () => {
     ["set", { property: "power_target", value: "700" }, false],
     ["set", { property: "throttle", value: "0" }, false],
   ])("%s %j", (action, parameters, stops) => {
-    expect(wordOf(command(action, parameters))).toEqual({ at, open: false, ours: false, stops });
+    expect(powerCommandOf(command(action, parameters))).toEqual({ at, open: false, byLoop: false, stops });
   });
 
   test.each([
@@ -63,18 +63,18 @@ describe("a command is a word about a rig's power", () => {
     ["set_target_temperature", { temperature: 20 }],
     ["pool_switch", { pool: 1 }],
   ])("but not %s %j", (action, parameters) => {
-    expect(wordOf(command(action, parameters))).toBeNull();
+    expect(powerCommandOf(command(action, parameters))).toBeNull();
   });
 
-  test("but not when it was not done, and it is nobody's own when a loop says it", () => {
-    expect(wordOf(command("stop", {}, { state: "failed" }))).toBeNull();
-    expect(wordOf(command("stop", {}, { state: "sent" }))?.open).toBe(true);
-    expect(wordOf(command("stop", {}, { actor: "service for Den" }))?.ours).toBe(true);
-    expect(wordOf(command("stop", {}, { actor: "http for Den" }))?.ours).toBe(false);
+  test("but not when it failed, and it is not manual when a loop sends it", () => {
+    expect(powerCommandOf(command("stop", {}, { state: "failed" }))).toBeNull();
+    expect(powerCommandOf(command("stop", {}, { state: "sent" }))?.open).toBe(true);
+    expect(powerCommandOf(command("stop", {}, { actor: "service for Den" }))?.byLoop).toBe(true);
+    expect(powerCommandOf(command("stop", {}, { actor: "http for Den" }))?.byLoop).toBe(false);
   });
 });
 
-test("a power is said so that the rig's ladder takes the same setting for it", () => {
+test("a target value makes the rig's ladder choose the same setting", () => {
   const makings: Making[] = [
     { full: 3217, throttle: { min: 30 } },
     { full: 17, throttle: { min: 10 } },

@@ -37,7 +37,7 @@ async function openFarm() {
 
 const parsed = (encoded: Encoded | undefined): unknown => JSON.parse(Buffer.concat(encoded?.chunks ?? []).toString());
 
-test("nothing that can be done stands in any reply to who may only look", async () => {
+test("no reply to a caller that may only view offers an action", async () => {
   const { bench, id, asViewer } = await openFarm();
   const { service } = bench;
   const reads = operationNames.filter((name) => operations[name].kind === "call" && operations[name].method === "GET");
@@ -64,7 +64,7 @@ const inputs = (id: number, poolId: number): Partial<Record<OperationName, objec
   getHistory: { id },
 });
 
-test("ready-made bytes are the same for who may only look as what the methods say, and so are events", async () => {
+test("cached bytes and events are the same as the methods' replies for a caller that may only view", async () => {
   const { bench, id, asViewer, anna } = await openFarm();
   const { service } = bench;
   for (const who of [...asViewer, anna, caller]) {
@@ -92,7 +92,7 @@ test("ready-made bytes are the same for who may only look as what the methods sa
   expect({ ...viewer, tags: [] }).toEqual(withoutActions({ ...acting, tags: [] }));
 });
 
-test("one miner has another tag for who may only look", async () => {
+test("one miner has another tag for a caller that may only view", async () => {
   const { bench, id, asViewer } = await openFarm();
   const tagFor = (who: Caller) => bench.service.encoded?.("getMiner", { id }, who)?.etag;
   const [viewer = caller] = asViewer;

@@ -88,7 +88,7 @@ describe("the list of miners", () => {
     expect(metaData.infoList).toEqual([]);
   });
 
-  test("has of each miner its id and the fields that are asked for", async () => {
+  test("has the id and the requested fields of each miner", async () => {
     const { bench, hall } = await openHall();
     const input = MinerListQuery.parse({ fields: "name,tags", group: String(hall), tag: "loud" });
     await listed(bench, { fields: "name,tags", group: String(hall), tag: "loud" });
@@ -102,12 +102,12 @@ describe("the list of miners", () => {
     ]);
   });
 
-  test("keeps its empty groups where only fields are asked for", async () => {
+  test("keeps its empty groups if only fields are requested", async () => {
     const { bench } = await openHall();
     expect(names(await listed(bench, { fields: "name" }))).toContainEqual(["Attic"]);
   });
 
-  test("has another tag as soon as a miner comes into what is asked for", async () => {
+  test("has another tag as soon as a miner matches the request", async () => {
     const { bench } = await openHall();
     const input = MinerListQuery.parse({ tag: "old" });
     const tag = () => bench.service.encoded?.("listMiners", input, caller)?.etag;

@@ -36,7 +36,7 @@ describe("adding a miner", () => {
       statusInfo: { statusDisplay: "Starting" },
       hasValidStatus: false,
       isOffline: false,
-      readings: { at: null, stale: true, notes: ["It is being recognised"] },
+      readings: { at: null, stale: true, notes: ["The rig is being recognised"] },
       metaData: { infoList: [expect.stringContaining("desk is being recognised")] },
     });
     await until(async () => (await bench.get(added.id)).uid !== null, "the added miner to be read");
@@ -55,7 +55,7 @@ describe("adding a miner", () => {
     expect(await refusal(bench.service.changeMiner({ id, address: again(address) }, caller))).toBe("done");
   });
 
-  test("that this version cannot read says so: it answers, so it is in error and not away", async () => {
+  test("that this version cannot read is in error and not disconnected, since it answers", async () => {
     const page = "<HTML><TITLE>用户界面</TITLE></HTML>";
     const server = await serve((socket) => socket.end(http(200, page)));
     onTestFinished(() => server.close());
@@ -201,7 +201,7 @@ describe("a miner of the configuration file", () => {
     expect(await listed(bench)).toEqual(["1000000001 rig", "1000000002 rig"]);
   });
 
-  test("gets the uid of its rig, though a miner that is no longer declared had it", async () => {
+  test("gets the uid of its rig, even if a miner that is no longer declared had it", async () => {
     const bench = await openBench({ rigs: [{ ...axeos, host: "127.0.0.1", mac: "02:51:00:00:00:0A" }] });
     const { address } = bench.rig(0);
     const id = await (async () => {
@@ -354,7 +354,7 @@ describe("demo miners and real ones", () => {
       }
     })();
     const said = [
-      "Includes 2 demo miners, virtual rigs to try things out; they leave when the first real miner is added",
+      "Includes 2 demo miners, virtual rigs to try things out; they are removed when the first real miner is added",
     ];
     expect((await service.listMiners({}, caller)).metaData.infoList).toEqual(said);
     const summary = await service.getSummary({}, caller);
@@ -379,7 +379,7 @@ describe("demo miners and real ones", () => {
     await watching.catch(() => undefined);
   });
 
-  test("a demo that was asked for beside real miners stays, and is named", async () => {
+  test("a demo that was requested beside real miners stays, and is named", async () => {
     const farm = await openBench({ rigs: [axeos, axeos, cgminer, cgminer] });
     const bench = await openBench({ demo: demoOf(farm), config: { miners: [{ address: farm.rig(2).address }] } });
     await bench.add(farm.rig(3).address);
@@ -425,7 +425,7 @@ describe("groups", () => {
     expect((await bench.get(id)).groupId).toBe(0);
   });
 
-  test("of the file belong to it; a group that it no longer has holds nobody", async () => {
+  test("of the file belong to it; a group that it no longer has contains no miners", async () => {
     const config = { groups: [{ name: "hall", groups: [{ name: "rack" }] }] };
     const bench = await openBench({ config, rigs: [axeos] });
     const [hall, rack] = await bench.service.listGroups({}, caller);

@@ -97,7 +97,7 @@ describe("a changed address", () => {
     expect(storedIn(bench, id)).toEqual(["root", secret, secret]);
   });
 
-  test("in the configuration file is asked what it is before it is sent anything", async () => {
+  test("in the configuration file is recognised before anything is sent to it", async () => {
     const [, spec, login] = rigs[1] ?? [];
     if (spec === undefined) throw new Error("there is no rig");
     const bench = await openBench({ rigs: [{ ...spec, warm: true }] });

@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
-import { paced } from "../../src/service/commands/run-paced.ts";
+import { runPaced } from "../../src/service/commands/run-paced.ts";
 
 /** Lets all that can go on without time go on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that ends when the test says so, and a clock that moves when it says so. */
-function bench(items: number[], parallel: number, delay = 0) {
+function bench(items: number[], parallel: number, delayMs = 0) {
   const stop = new AbortController();
   const started: number[] = [];
   const ends = new Map<number, () => void>();
   const rests: { ms: number; over: () => void }[] = [];
-  const pause = (ms: number, signal: AbortSignal) =>
+  const wait = (ms: number, signal: AbortSignal) =>
     new Promise<void>((over) => {
       rests.push({ ms, over });
       signal.addEventListener("abort", () => over());
     });
-  const ended = paced(items, { parallel, delay, signal: stop.signal, pause }, (item) => {
+  const ended = runPaced(items, { parallel, delayMs, signal: stop.signal, wait }, (item) => {
     started.push(item);
     return new Promise<void>((resolve) => ends.set(item, resolve));
   });

@@ -49,7 +49,7 @@ const add = (supply: PlugSettings, who = anna) =>
   bench.service.addMiner({ address: "127.0.0.1:9", group: groups.barn, supply }, who);
 
 describe("the plug of another miner", () => {
-  test("is not taken, however its address is written, and whatever it is said to speak", async () => {
+  test("is refused, however its address is written, and whatever its type", async () => {
     const port = plug.address.split(":")[1];
     for (const supply of [
       plugAt(plug.address),
@@ -66,14 +66,14 @@ describe("the plug of another miner", () => {
     expect([plug.on, plug.switched]).toEqual([true, 0]);
   });
 
-  test("is named with its miner to who sees that alone", async () => {
+  test("is named with its miner only to callers that see the miner", async () => {
     expect((await problem(take(plugAt(plug.address)))).message).toMatch(/belongs to another miner already$/);
     expect((await problem(take(plugAt(plug.address), caller))).message).toMatch(
       /belongs to miner \d+ \(attic rig\) already$/,
     );
   });
 
-  test("shares no device with a miner of somebody else, but may with one's own", async () => {
+  test("cannot share a device with another user's miner, but can with one's own", async () => {
     expect(await refusal(take(plugAt(plug.address, { channel: 1 })))).toBe("user.forbidden");
     expect(await refusal(take(plugAt(plug.address, { channel: 1 }), caller))).toBe("done");
   });

@@ -157,7 +157,7 @@ describe("pools of a Bitaxe", () => {
     expect(await refusal(act(bench, id, "one", "remove"))).toBe("pool.last");
   });
 
-  test("a group of more than fit says what is left out", async () => {
+  test("a group of more pools than fit names those that are left out", async () => {
     const { bench, id } = await withPools("axeos", ["one", "two"]);
     const pools = [await define(bench, "three"), await define(bench, "four")];
     const group = await bench.service.savePoolGroup({ id: 0, name: "both", pools }, caller);

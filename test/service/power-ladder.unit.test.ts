@@ -32,7 +32,7 @@ const ladder = (controls: readonly Control[], known = nothing, on: boolean | nul
 const settings = (of: PowerLadder, watts: number) => of.choose(watts).settings.map(({ key, value }) => [key, value]);
 
 describe("a rig's power", () => {
-  test("is not there where nothing changes it, or nobody knows yet what it draws", () => {
+  test("is absent if nothing controls the power, or the draw is unknown", () => {
     expect(ladderOf({ controls: [trigger("reboot", fast)], mining: true }, nothing)).toBeNull();
     expect(ladderOf({ controls: [mining], mining: true }, nothing)).toBeNull();
     expect(ladderOf({ controls: [throttle(100)], mining: true }, nothing)).toBeNull();
@@ -54,7 +54,7 @@ describe("a rig's power", () => {
     expect(ladder([mining], { full: 1330, modes: {} }, null).present).toBeNull();
   });
 
-  test("follows its limit, in the limit's own steps and never above what was asked", () => {
+  test("follows its limit, in the limit's own steps and never above the target", () => {
     const found = ladder([mining, limit(3000)]);
     expect(found).toMatchObject({ lowest: 1000, highest: 3500, levels: null, present: 3000 });
     expect(settings(found, 2347)).toEqual([["power_limit", 2340]]);
@@ -93,7 +93,7 @@ describe("a rig's power", () => {
     ]);
   });
 
-  test("takes the limit before modes of which nobody says what they draw", () => {
+  test("uses the limit before modes whose power is unknown", () => {
     const words = modes("high", ["low", "normal", "high"]);
     const seen = { full: null, modes: { low: 2000, high: 3600 } };
     expect(settings(ladder([mining, limit(3000), words], seen), 1500)).toEqual([["power_limit", 1500]]);
@@ -118,7 +118,7 @@ describe("a rig's power", () => {
     .map((lists) => [...new Map(lists.flat().map((each) => [each.key, each])).values()]);
   const known = fc.record({ full: fc.option(fc.integer({ min: 500, max: 4000 })), modes: fc.constant({}) });
 
-  test("is never held above what was asked, from the lowest on, and asking for more never gives less", () => {
+  test("is never set above the target, from the lowest power on, and a higher target never gives less", () => {
     fc.assert(
       fc.property(controls, known, fc.nat(5000), fc.nat(5000), (offered, seen, a, b) => {
         const found = ladderOf({ controls: offered, mining: true }, seen);
@@ -137,7 +137,7 @@ describe("a rig's power", () => {
     );
   });
 
-  test("once set, is as it was asked for: nothing is left to set", () => {
+  test("needs no further setting once it is set", () => {
     const worn = (list: readonly Control[], changes: readonly (readonly [string, ControlValue])[]): Control[] =>
       list.map((each) => ({ ...each, value: changes.find(([key]) => key === each.key)?.[1] ?? each.value }));
     fc.assert(

@@ -48,12 +48,12 @@ describe("power_target of a rig that can only be stopped", () => {
     const early = await problem(target(17));
     expect([early.code, early.message]).toEqual([
       "not.possible",
-      "The rig has not stood for 10 min yet; wait 10 min more",
+      "The rig has not been stopped for 10 min yet; wait 10 min more",
     ]);
     await bench.restart(config);
     clock.pass(599);
     await bench.poll(1_000_000_001);
-    expect((await problem(target(17))).message).toBe("The rig has not stood for 10 min yet; wait 1 s more");
+    expect((await problem(target(17))).message).toBe("The rig has not been stopped for 10 min yet; wait 1 s more");
     clock.pass(1);
     expect(await refusal(target(17))).toBe("done");
     expect((await problem(target(0))).message).toMatch(/^The rig has not mined for 5 min yet/);
@@ -68,13 +68,13 @@ describe("power_target of a rig that can only be stopped", () => {
     expect(await refusal(target(0))).toBe("done");
   });
 
-  test("waits after somebody who stopped the rig elsewhere", async () => {
+  test("waits after the rig was stopped elsewhere", async () => {
     const { bench, id, target } = await bitaxeBench();
     bench.rig(0).model.change((model) => {
       model.mining = false;
     });
     await bench.poll(id);
-    expect((await problem(target(17))).message).toMatch(/^The rig has not stood/);
+    expect((await problem(target(17))).message).toMatch(/^The rig has not been stopped/);
   });
 
   test.each(["-1", "much", "1e3", "NaN", ""])("refuses %j", async (value) => {
@@ -84,7 +84,7 @@ describe("power_target of a rig that can only be stopped", () => {
     );
   });
 
-  test("is offered from the first day where the owner says what it draws, also of one that stands", async () => {
+  test("is offered from the first day if the owner declares the draw, also for a stopped rig", async () => {
     const bench = await openBench({ rigs: [bitaxe], config });
     bench.rig(0).model.change((model) => {
       model.mining = false;

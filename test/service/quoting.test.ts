@@ -90,7 +90,7 @@ async function told(bench: Bench, id: number): Promise<string> {
 }
 
 describe.each(answers)("where %s answers", (_name, answer) => {
-  test("a miner tells nothing of it, whatever driver it was given", async () => {
+  test("a miner reveals nothing of it, whatever its driver", async () => {
     const bench = await openBench({ config: { poll: { interval: 3600, timeout: 0.5 } } });
     const tried = [undefined, ...drivers.map(({ id }) => id)].map(async (driver) => {
       const { address, asked } = await service(answer, ownHost());
@@ -102,7 +102,7 @@ describe.each(answers)("where %s answers", (_name, answer) => {
     await Promise.all(tried);
   });
 
-  test("a plug tells nothing of it, whatever its type is", async () => {
+  test("a plug reveals nothing of it, whatever its type", async () => {
     const types = ["shelly", "tasmota"] as const;
     const bench = await openBench({ rigs: types.map(() => ({ kind: "cgminer", hardware: "sticks", warm: true })) });
     const tried = types.map(async (type, index) => {

@@ -5,7 +5,7 @@ import { caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
 
-test("a user who has read more than their share waits, for whatever costs as much, and nobody else does", async () => {
+test("a user who has read more than their share waits, whatever the request, and other users do not", async () => {
   let now = 0;
   const bench = await openBench({ monotonicNow: () => now });
   const { id } = await bench.service.addMiner({ address: "127.0.0.1:9" }, caller);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ReadShares } from "../../src/service/history/read-shares.ts";
+import { ReadShares } from "../../src/service/users/read-shares.ts";
 
 const ann = { actor: "ann", userId: 1 };
 const bob = { actor: "bob", userId: 2 };
@@ -52,7 +52,7 @@ test("work that takes longer than was thought is counted by what it took", () =>
   expect(() => shares.take(ann, 0)).toThrow(/wait 6 s/);
 });
 
-test("users do not take from each other, and nobody from the owner", () => {
+test("users do not take from each other, and not from the owner", () => {
   const shares = new ReadShares(() => 0);
   shares.take(ann, 5_000);
   shares.take(bob, 1);

@@ -31,7 +31,7 @@ const kinds: { name: string; spec: RigSpec; said?: { token: string } }[] = [
 ];
 
 describe.each(kinds)("a $name", ({ spec, said = {} }) => {
-  test("is presented as the contract says, on, stale, gone and back again", async () => {
+  test("is presented as in the contract, on, stale, disconnected and back again", async () => {
     const bench = await openBench({ rigs: [spec], config: { electricity: { price: 0.2 }, rates: { btc: 90_000 } } });
     const rig = bench.rig(0);
     const id = await bench.add(rig.address, said);
@@ -132,7 +132,7 @@ describe("a miner is recognised once", () => {
 });
 
 describe("a rig that does not answer", () => {
-  test("is told of once, at the third miss, and again only after it was back", async () => {
+  test("notifies once, at the third miss, and again only after the rig was back", async () => {
     const bench = await openBench({ rigs: [{ kind: "cgminer", warm: true }] });
     const id = await bench.add(bench.rig(0).address, { name: "garage" });
     const miss = async (times: number) => {
@@ -151,7 +151,7 @@ describe("a rig that does not answer", () => {
     expect(notificationList[0]).toMatchObject({ minerName: "garage", source: "System", isWarning: true });
   });
 
-  test("is not told of where that is expected", async () => {
+  test("does not notify if that is expected", async () => {
     const bench = await openBench({ rigs: [{ kind: "cgminer", warm: true }] });
     const id = await bench.add(bench.rig(0).address, { offlineExpected: true });
     bench.rig(0).powerOff();
@@ -181,7 +181,7 @@ describe("a rig that does not answer", () => {
   });
 });
 
-test("a rig that restarts for what it is told is not gone, and no alarm", async () => {
+test("a rig that restarts for a command is not disconnected, and causes no alarm", async () => {
   const bench = await openBench({ rigs: [{ kind: "whatsminer", warm: true, restartSeconds: 3 }] });
   const id = await bench.add(bench.rig(0).address, { username: "admin", password: "admin" });
   let isOver = false;

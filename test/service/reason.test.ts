@@ -16,7 +16,7 @@ afterEach(async () => {
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 describe("why a miner does not hash", () => {
-  test("is who stopped it, since then, over a restart of the service too, and nothing once it hashes", async () => {
+  test("is that a user stopped it, with the time, also after a restart of the service, and nothing once it hashes", async () => {
     const clock = stoppedClock();
     const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }], clock: clock.now });
     const id = await bench.add(bench.rig(0).address);
@@ -59,7 +59,7 @@ describe("why a miner does not hash", () => {
     expect([statusInfo.statusDisplay, readings.reason]).toMatchObject(["Error", { code: "login" }]);
   });
 
-  test("is the loop that has stopped it, over a restart too, and the person who did it since", async () => {
+  test("is the loop that has stopped it, also after a restart, or a person who did so later", async () => {
     const clock = stoppedClock();
     const bench = await openLoopBench({
       rigs: [{ kind: "axeos", warm: true }],

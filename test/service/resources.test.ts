@@ -57,7 +57,7 @@ describe("pool definitions", () => {
     expect(await save({ id: 1, coinShortName: "LTC" })).toBe("sha256");
   });
 
-  test("are refused with a coin or an algorithm that nobody knows, each by name", async () => {
+  test("are refused with an unknown coin or algorithm, each by name", async () => {
     const { service } = await openBench();
     const unknown = { coinShortName: "BTCC", coinAlgorithm: "sha-257" };
     expect(await problem(service.savePool(pool(unknown), caller))).toMatchObject({
@@ -344,7 +344,7 @@ describe("coins", () => {
     expect(await refusal(service.deleteCoin({ shortName: "BTC" }, caller))).toBe("not.possible");
   });
 
-  test("of the file keep a profit that was set, where the file says none", async () => {
+  test("of the file keep a profit that was set if the file has none", async () => {
     const coin = { shortName: "FIL", name: "File", algorithm: "sha256" };
     const bench = await openBench({ config: { coins: [coin] } });
     await bench.service.saveCoin({ shortName: "FIL", profit: 5 }, caller);
@@ -432,7 +432,7 @@ describe("money", () => {
     expect(etag()).not.toBe(before);
   });
 
-  test("where electricity has a price and no power is known, has an unknown profit, and the metadata says so", async () => {
+  test("is unknown if electricity has a price and the power is unknown, with a warning in the metadata", async () => {
     const silent: RigSpec = { ...spec, kind: "cgminer" };
     const pools = [{ name: "one", url: "stratum+tcp://one.example.com:3333", coin: "BTC" }];
     const prices = { pools, rates: { btc: 60_000 }, electricity: { price: 0.25 } };
@@ -455,7 +455,7 @@ describe("money", () => {
       profitPerMonth: "$0.00",
       profitPerDayValueBtc: 0,
     });
-    const warnings = [expect.stringMatching(/^The profit of 1 miner is unknown: .*powerNameplate helps$/)];
+    const warnings = [expect.stringMatching(/^The profit of 1 miner is unknown: .*or powerNameplate$/)];
     expect(metaData.warningList).toEqual(warnings);
     const known = await bench.get(told);
     expect(known.metaData.warningList).toEqual([]);
@@ -488,7 +488,7 @@ describe("money", () => {
     expect(await problem(bench.service.saveCoin({ shortName: "BTC", ...market }, caller))).toMatchObject({
       code: "input.invalid",
       errors: [
-        { path: "usd", message: "cannot be turned into EUR, the display currency; give the price in BTC as btc" },
+        { path: "usd", message: "cannot be converted into EUR, the display currency; give the price in BTC as btc" },
       ],
     });
     expect(bench.store.coins.all()).toMatchObject([{ shortName: "BTC", profit: 5e-11, profitUsd: null }]);

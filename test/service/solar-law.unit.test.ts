@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shareOf, within } from "../../src/service/power/follow.ts";
-import { type Follower, mayRise, rest, share } from "../../src/service/power/follow-law.ts";
+import { type Follower, mayRise, share, stopFollowing } from "../../src/service/power/follow-law.ts";
 import { highestWithin, settingOf } from "../../src/service/power/loop-rig.ts";
 import { stoppedClock } from "../clock.ts";
 import { breaches, type Making, PureRig } from "./power-rigs.ts";
@@ -44,10 +44,10 @@ describe("the share of a surplus", () => {
     expect(share(followers(rigs), { now: 100, steady: 100 })).toEqual([]);
     clock.pass(300);
     expect(share(followers(rigs), { now: 100, steady: 100 })).toEqual([{ id: 1, watts: 0 }]);
-    expect(rest(followers(rigs))).toEqual([{ id: 1, watts: 0 }]);
+    expect(stopFollowing(followers(rigs))).toEqual([{ id: 1, watts: 0 }]);
   });
 
-  test("leaves to the others what a rig draws that may not be told now", async () => {
+  test("does not give the draw of a rig that may not be changed to the others", async () => {
     const clock = stoppedClock();
     const rigs = rigsOf(clock.now, [{ full: 1000 }, { full: 500 }]);
     await rigs[1]?.take({ id: 2, watts: 500 });
@@ -64,7 +64,7 @@ describe("the share of a surplus", () => {
     steady: fc.integer({ min: -2000, max: 12_000 }),
   });
 
-  test("is never more than there is, whatever went before, and nobody is switched too often", async () => {
+  test("never exceeds what is available, and switches no rig too often", async () => {
     const turns = fc.array(fc.record({ watts: shares, seconds: fc.integer({ min: 1, max: 900 }) }), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(turns, async (all) => {
@@ -87,7 +87,7 @@ describe("the share of a surplus", () => {
     );
   });
 
-  test("of all rigs that may be told is covered at once", () => {
+  test("of all rigs that may be changed is covered at once", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 12_000 }), (watts) => {
         const demands = share(followers(rigsOf(stoppedClock().now)), steady(watts));

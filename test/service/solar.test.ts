@@ -76,7 +76,7 @@ describe("rigs that follow a surplus", () => {
     expect(bench.mining()).toEqual([false, false]);
   });
 
-  test("are served in the order that is said, once there has been enough for long enough", async () => {
+  test("get power in the configured order, once there has been enough for long enough", async () => {
     const { bench, surplus, pass } = await roof({ follow: { order: ["rig 1"], dwell: 240 } });
     await surplus(-100);
     await pass(5);
@@ -93,7 +93,7 @@ describe("rigs that follow a surplus", () => {
     }
   });
 
-  test("stop when nobody knows the surplus any more, which is told once", async () => {
+  test("stop when the surplus is too old, with one notification", async () => {
     const { bench, surplus, pass } = await roof();
     await surplus(500);
     await pass(900);
@@ -101,12 +101,12 @@ describe("rigs that follow a surplus", () => {
     await pass(5);
     await pass(600);
     expect(bench.mining()).toEqual([false, false]);
-    const told = ["Roof: The surplus is older than 15 minutes, so nothing follows it"];
+    const told = ["Roof: The surplus is older than 15 minutes, so rigs no longer follow it"];
     expect(await bench.notifications()).toEqual(told);
     await surplus(500);
     for (let turn = 0; turn < 5; turn += 1) await pass(60);
     expect(bench.mining()).toEqual([true, true]);
-    expect(await bench.notifications()).toEqual(["Roof: The surplus is known again, so it is followed", ...told]);
+    expect(await bench.notifications()).toEqual(["Roof: The surplus is known again, so rigs follow it again", ...told]);
   });
 
   test("leave a rig that a person has stopped, and what it would have had to the others", async () => {
@@ -119,7 +119,7 @@ describe("rigs that follow a surplus", () => {
     expect(bench.mining()).toEqual([false, true]);
   });
 
-  test("are told nothing that is not for them", async () => {
+  test("get no commands that are not for them", async () => {
     const { bench } = await roof();
     expect(await refusal(bench.act(0, { action: "set_room_temperature", temperature: 20 }))).toBe("not.possible");
     expect((await bench.miner(0)).heating).toBeNull();

@@ -67,7 +67,7 @@ describe("the number of an answer", () => {
 });
 
 describe("an address", () => {
-  test("is asked once, with its headers", async () => {
+  test("is requested once, with its headers", async () => {
     const { server, read } = await served("20.5", { headers: { Authorization: "Bearer sesame-in-secret" } });
     expect(await read()).toBe(20.5);
     expect(server.asked).toHaveLength(1);

@@ -58,7 +58,7 @@ describe.each<PlugKind>(["shelly1", "shelly2", "tasmota"])("a rig behind a plug 
     expect(plug.switched).toBe(2);
   });
 
-  test("is off when somebody presses the plug", async () => {
+  test("is off when its plug is switched by hand", async () => {
     const { bench, plug, id } = await rigOnPlug(kind);
     await plug.press(false);
     await bench.poll(id);
@@ -78,7 +78,7 @@ describe("a rig behind a plug", () => {
     expect(readings.notes).toEqual(["The plug of this rig is switched off"]);
   });
 
-  test("is stopped by itself where it can be, with its power left on", async () => {
+  test("is stopped by its own control if it has one, with its power left on", async () => {
     const bench = await openBench({ rigs: [{ kind: "axeos", warm: true }] });
     const plug = await startPlug({ kind: "shelly1", rig: bench.rig(0) });
     plugs.push(plug);

@@ -158,7 +158,7 @@ describe("a user's key", () => {
     expect(holder(key)).toBeUndefined();
   });
 
-  test("is no other user's and not the service's", async () => {
+  test("is not another user's and not the service's", async () => {
     const service = "key-of-the-service";
     const bench = await openBench({ config: { http: { key: service }, users: [{ name: "anna", key }] } });
     const { id } = await save(bench, { name: "bert", key: "a-key-of-bert-1234" });
@@ -169,7 +169,7 @@ describe("a user's key", () => {
     expect(await refusal(save(bench, { id, key: "a-key-of-bert-1234" }))).toBe("done");
   });
 
-  test("that the file no longer declares opens nothing, and nobody else may have it", async () => {
+  test("that the file no longer declares gives no access, and no other user may have it", async () => {
     const bench = await openBench({ config: { users: [{ name: "anna", key }] } });
     await bench.restart({});
     expect(bench.service.keyHolder?.(sha256(key))).toBeUndefined();
@@ -238,7 +238,7 @@ describe("a user of one group", () => {
     expect(await refusal(bench.service.getUser({ username: "anna" }, caller))).toBe("not.found");
   });
 
-  test("finds itself by name and nobody else", async () => {
+  test("finds itself by name and no other user", async () => {
     const { bench, groups } = await twoFarms();
     const anna = as((await save(bench, { name: "anna", groups: [groups.barn], privilege: "administrator" })).id);
     await save(bench, { name: "bert" });
@@ -294,7 +294,7 @@ describe("the list from ready-made bytes", () => {
     expect(tag()).not.toBe(fourth);
   });
 
-  test("of one miner is there for who sees it", async () => {
+  test("of one miner is there for callers that see the miner", async () => {
     const { bench, groups, miners } = await twoFarms();
     const anna = as((await save(bench, { name: "anna", groups: [groups.barn] })).id);
     expect(bench.service.encoded?.("getMiner", { id: miners.barn }, anna)).toBeDefined();
@@ -325,7 +325,7 @@ describe("pools", () => {
     expect(await refusal(change(pools.one, "single"))).toBe("rig.unreachable");
   });
 
-  test("show no password to who may only look", async () => {
+  test("show no password to callers that may only view", async () => {
     const { bench, pools } = await twoFarms();
     const anna = as((await save(bench, { name: "anna" })).id);
     expect(JSON.stringify(await bench.service.listPools({}, anna))).not.toContain("secret");
@@ -334,7 +334,7 @@ describe("pools", () => {
 });
 
 describe("notifications", () => {
-  test("of a miner are for who sees it, those of none for who sees all", async () => {
+  test("of a miner are for callers that see it, those without one for callers with access to everything", async () => {
     const { bench, groups, miners } = await twoFarms();
     for (const [minerId, message] of [
       [miners.barn, "of barn"],
@@ -410,7 +410,7 @@ describe("an administrator of one group", () => {
     const { code, message } = await problem(
       bench.service.addMiner({ address: "127.0.0.1:3", group: groups.barn }, anna),
     );
-    expect([code, message]).toEqual(["address.known", "127.0.0.1:3 is another miner already"]);
+    expect([code, message]).toEqual(["address.known", "Another miner has the address 127.0.0.1:3"]);
   });
 
   test("does not see hosts and managed miners", async () => {
@@ -469,7 +469,7 @@ const managedMiner: Input<"saveManagedMiner"> = {
 };
 
 describe("the audit", () => {
-  test("names the user, and says of a front end for whom it looked", async () => {
+  test("names the user, and the front end that acted for the user", async () => {
     const { bench, groups, miners } = await twoFarms();
     const { id } = await save(bench, { name: "anna", privilege: "control", groups: [groups.barn] });
     const stop = (of: Caller) => refusal(bench.service.minerAction({ id: miners.barn, action: "stop" }, of));

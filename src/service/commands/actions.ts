@@ -1,13 +1,11 @@
 import { notFound, notYet, RigbridgeError } from "../../contract/problems.ts";
+import type { ActionReply } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, Reading } from "../../link/driver.ts";
 import type { Store } from "../../store/index.ts";
+import { done, find } from "../crud.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import { isForLoop, type Loops } from "../power/loops.ts";
-import type { PowerTargets } from "../power/power-targets.ts";
-import { done } from "../replies.ts";
-import { find } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { CommandExecutor, CommandSpec } from "./command-executor.ts";
 import { addPool, changePool, onPool, type Step, setControl } from "./steps.ts";
@@ -21,25 +19,53 @@ export type Action = Omit<Input<"minerAction">, "id"> & {
 };
 type Parameter = CommandSpec["parameters"][string];
 
-/** What a person tells one rig to do. */
+/** The loops that take actions for a miner. */
+export interface ActionLoops {
+  /** Resolves with the result. Throws as `addressed`, and `input.invalid`. */
+  take(action: Action, minerId: number, access: Access): Promise<string>;
+  /** Throws `not.possible` if the miner has no such loop, `user.forbidden` if it has miners hidden from this access. */
+  addressed(action: Action, minerId: number, access: Access): unknown;
+}
+
+/** Steps that control the power of a rig. */
+export interface PowerSteps {
+  stop(minerId: number): Step[];
+  start(minerId: number): Step[];
+  /** Sets a control; whether it takes the value is checked against the rig's reading. */
+  setting(minerId: number, key: string, text: string, path?: string): Step[];
+}
+
+/** Whether an action is for the loop of a miner and writes nothing to the rig. */
+export const isForLoop = (action: Action["action"]): boolean =>
+  action === "set_room_temperature" || action === "set_target_temperature" || action === "set_surplus";
+
+/** Runs an action on the rig of a miner. */
+export const rigAction =
+  (registry: MinerRegistry, executor: CommandExecutor, stepsOf: StepsOf, accessBook: AccessBook) =>
+  ({ id, ...request }: Input<"minerAction">, caller: Caller): Promise<ActionReply> => {
+    const access = accessBook.of(caller);
+    const entry = registry.commandable(id, access);
+    return executor.run(entry.rig, commandSpec(entry, request), caller, stepsOf(request, access)(id));
+  };
+
+/** The actions of a single miner. */
 export function actionOperations(
   registry: MinerRegistry,
   executor: CommandExecutor,
-  stepsOf: StepsOf,
+  runOnRig: ReturnType<typeof rigAction>,
   accessBook: AccessBook,
-  tellLoop: TellLoop,
+  runOnLoop: RunOnLoop,
 ): ActionOperations {
   return {
-    minerAction: async ({ id, ...asked }, caller) => {
+    minerAction: async (input, caller) => {
+      if (!isForLoop(input.action)) return runOnRig(input, caller);
       const access = accessBook.of(caller);
-      const entry = registry.steeredFor(id, access);
-      const { action, ...parameters } = asked;
-      if (isForLoop(action)) return done(await tellLoop(entry, asked, caller, access));
-      return executor.run(entry.rig, orderOf(entry, action, parameters), caller, stepsOf(asked, access)(id));
+      const { id, ...request } = input;
+      return done(await runOnLoop(registry.commandable(id, access), request, caller, access));
     },
     minerPoolAction: async ({ id, poolId, action }, caller) => {
-      const entry = registry.steeredFor(id, accessBook.of(caller));
-      const spec = orderOf(entry, `pool_${action}`, { pool: poolId });
+      const entry = registry.commandable(id, accessBook.of(caller));
+      const spec = commandSpec(entry, { action: `pool_${action}`, pool: poolId });
       const step: Step = (reading) => {
         const pool = registry.poolById(id, poolId, reading.pools);
         if (pool === undefined) throw notFound("pool", poolId);
@@ -50,24 +76,22 @@ export function actionOperations(
   };
 }
 
-/** Says something to the loop of a miner; resolves with what came of it. Throws as `Loops.take`. */
-export type TellLoop = (entry: Entry, asked: Action, caller: Caller, access: Access) => Promise<string>;
+/** Gives an action to the loop of a miner; resolves with the result. Throws as `ActionLoops.take`. */
+export type RunOnLoop = (entry: Entry, action: Action, caller: Caller, access: Access) => Promise<string>;
 
-/** What a person wants of a room is written down; what is measured is not. */
-export const loopTelling =
-  (loops: Loops, executor: CommandExecutor): TellLoop =>
-  async (entry, asked, caller, access) => {
-    const { action, ...parameters } = asked;
-    const message = await loops.take(asked, entry.facts.id, access);
-    if (action === "set_target_temperature") await executor.record(orderOf(entry, action, parameters), caller, message);
+/** Target temperatures, which people set, are recorded as commands; measured values are not. */
+export const loopAction =
+  (loops: ActionLoops, executor: CommandExecutor): RunOnLoop =>
+  async (entry, action, caller, access) => {
+    const message = await loops.take(action, entry.facts.id, access);
+    if (action.action === "set_target_temperature") await executor.record(commandSpec(entry, action), caller, message);
     return message;
   };
 
 /** An action as the audit shows it. */
-export function orderOf(
+export function commandSpec(
   { facts }: Entry,
-  action: string,
-  given: Readonly<Record<string, Parameter | undefined>>,
+  { action, ...given }: { readonly action: string } & Readonly<Record<string, Parameter | undefined>>,
 ): CommandSpec {
   const parameters: Record<string, Parameter> = {};
   for (const [name, value] of Object.entries(given)) if (value !== undefined) parameters[name] = value;
@@ -75,20 +99,20 @@ export function orderOf(
 }
 
 /**
- * What an action consists of. Throws, before a command is written down, when it refers to what is not there for these
- * eyes, or not there yet.
+ * The steps of an action. Throws, before a command is stored, if the action refers to something that does not exist or
+ * that this access does not see.
  */
 export type StepsOf = (action: Action, access: Access) => (minerId: number) => Step[];
 
-export function actionSteps({ templates, rules }: Store, book: PoolBook, power: PowerTargets): StepsOf {
+export function actionSteps({ templates, rules }: Store, book: PoolBook, power: PowerSteps): StepsOf {
   const loginsOf = ({ pool_id = 0, pool_type = "single" }: Action, access: Access): PoolLogin[] =>
     book.logins(pool_id, pool_type, access);
   const stepsOf: StepsOf = (action, access) => {
     switch (action.action) {
       case "reboot":
-        return alike(reboot);
+        return sameForAll(reboot);
       case "restart":
-        return alike(action.orReboot ? restartOrReboot : restart);
+        return sameForAll(action.orReboot ? restartOrReboot : restart);
       case "stop":
         return (minerId) => power.stop(minerId);
       case "start":
@@ -102,13 +126,13 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook, power: 
       case "set_mode":
         return (minerId) => power.setting(minerId, "mode", action.mode ?? "", "mode");
       case "locate":
-        return alike(setControl("locate", String(action.on), "on"));
+        return sameForAll(setControl("locate", String(action.on), "on"));
       case "add_pool":
-        return alike(...loginsOf(action, access).map(addPool));
+        return sameForAll(...loginsOf(action, access).map(addPool));
       case "change_pool": {
         const [first, ...others] = loginsOf(action, access);
         if (first === undefined) throw notFound("pool", action.pool_id ?? 0);
-        return alike(...changePool(first, others));
+        return sameForAll(...changePool(first, others));
       }
       case "apply_template":
         find(templates, action.template_id ?? 0, "managed template");
@@ -116,11 +140,11 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook, power: 
       case "rule":
         find(rules, action.rule_id ?? 0, "rule");
         throw notYet("Running a rule");
-      // No rig is told anything.
+      // Nothing is written to the rig.
       case "set_target_temperature":
       case "set_room_temperature":
       case "set_surplus":
-        return alike();
+        return sameForAll();
     }
   };
   return (action, access) => {
@@ -135,7 +159,7 @@ const poolActionsOf: Partial<Readonly<Record<string, readonly PoolAction[]>>> = 
   change_pool: ["use", "switch", "add"],
 };
 
-/** What a rig does not offer is refused with what keeps it back, where that is known. */
+/** Refuses what a rig does not offer with the reason, if that is known. */
 const explained =
   (step: Step, poolActions: readonly PoolAction[]): Step =>
   (reading) => {
@@ -165,7 +189,6 @@ const restart = setControl("restart", "true");
 const restartOrReboot: Step = (reading) =>
   reading.controls.some(({ key }) => key === "restart") ? restart(reading) : reboot(reading);
 
-/** The same for every miner. */
-const alike =
+const sameForAll =
   (...steps: readonly Step[]) =>
   (): Step[] => [...steps];

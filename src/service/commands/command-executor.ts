@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { ActionReply, CommandState } from "../../contract/resources.ts";
+import type { ActionReply } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
@@ -10,25 +10,25 @@ import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { CommandProgress, expired } from "./command-progress.ts";
-import { joined, type Proof, type RigWrite, type Step } from "./steps.ts";
+import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
 
-/** How long is waited, in ms. */
-export interface Waits {
-  /** For its turn with the rig; what was not sent by then is not sent. */
-  readonly queue: number;
-  /** By a request for the rig; what takes longer is answered with the command's id. */
-  readonly request: number;
-  /** For a rig's answer to one write. */
-  readonly answer: number;
-  /** At most, for the rig to report a change. */
-  readonly change: number;
+/** ms. */
+export interface CommandTimeouts {
+  /** For a command's turn with the rig; after that it is no longer sent. */
+  readonly queueMs: number;
+  /** For the rig, by a request; after that the reply has the command's id. */
+  readonly requestMs: number;
+  /** For the rig's answer to one write. */
+  readonly answerMs: number;
+  /** For the rig to report the change. */
+  readonly changeMs: number;
 }
 
-const usualWaits: Waits = { queue: 60_000, request: 20_000, answer: 60_000, change: 600_000 };
-/** ms between the reads that look for the change; the last one repeats. */
-const looks = [100, 300, 700, 1_500, 3_000];
+const defaultTimeouts: CommandTimeouts = { queueMs: 60_000, requestMs: 20_000, answerMs: 60_000, changeMs: 600_000 };
+/** ms before each read that checks for the change; the last one repeats. */
+const confirmDelaysMs = [100, 300, 700, 1_500, 3_000];
 
-/** What is being done to a rig, for the audit. */
+/** What a command does to which miner, as the audit shows it. */
 export interface CommandSpec {
   readonly minerId: number;
   readonly minerName: string;
@@ -37,33 +37,29 @@ export interface CommandSpec {
   readonly parameters: Record<string, string | number | boolean>;
 }
 
-/** A command that is written down, on its way. */
+/** A stored command that is being sent. */
 export interface BegunCommand {
-  readonly id: number;
-  /** As of now. */
-  readonly state: CommandState;
-  /** Whether a byte of it may have left, as of now. */
-  readonly sent: boolean;
-  /** When the rig has taken it, with its words; rejects with what the rig or the way to it said. */
+  readonly progress: CommandProgress;
+  /** Resolves with the rig's answer when the rig has accepted it; rejects with the error of rig or connection. */
   readonly taken: Promise<string>;
-  /** The same when it is known what came of it, which takes longer for a restart. */
+  /** The same once the result is known, which takes longer for a restart. */
   readonly ended: Promise<string>;
 }
 
-/** What has come of a command when the rig's turn with it is over. */
+/** The result of a command's turn with the rig. */
 interface Outcome {
   /** The rig's. */
-  readonly words: string;
-  /** It was told to restart, which later reads show. */
+  readonly answer: string;
+  /** A restart that later reads must confirm. */
   readonly restart: OpenRestart | null;
 }
 
 interface OpenRestart {
   readonly proof: Extract<Proof, { by: "restart" }>;
   readonly seconds: number;
-  /** When it was told, by `performance.now`. */
-  readonly toldAt: number;
-  /** Why there are no words of the rig; null when it has taken it. */
+  /** By `performance.now`. */
+  readonly sentAt: number;
+  /** The error of the write; null if the rig has answered. */
   readonly unanswered: unknown;
 }
 
@@ -72,95 +68,84 @@ export class CommandExecutor {
   readonly #fleet: Fleet;
   readonly #store: Store;
   readonly #log: Logger;
-  readonly #moved: (command: StoredCommand) => void;
-  readonly #waits: Waits;
+  readonly #watchers: ((command: StoredCommand) => void)[] = [];
+  readonly #timeouts: CommandTimeouts;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  /** Commands that have not had their turn to its end. */
+  /** Commands whose turn is not over. */
   readonly #open = new Map<number, CommandProgress>();
 
-  /** `moved` hears of each command when it is written down, and whenever its state is another. */
-  constructor(
-    fleet: Fleet,
-    store: Store,
-    log: Logger,
-    moved: (command: StoredCommand) => void,
-    waits: Waits = usualWaits,
-  ) {
+  constructor(fleet: Fleet, store: Store, log: Logger, timeouts: CommandTimeouts = defaultTimeouts) {
     this.#fleet = fleet;
     this.#store = store;
     this.#log = log;
-    this.#moved = moved;
-    this.#waits = waits;
+    this.#timeouts = timeouts;
   }
 
-  /** Writes a command down, for `send` to send. */
+  /** Calls the watcher with each command when it is stored, and whenever its state changes. */
+  watch(watcher: (command: StoredCommand) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** Stores a command, for `send` to send. */
   async enqueue(spec: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
     const row = await this.#store.commands.add({ ...spec, actor });
     this.#moved(row);
     return row;
   }
 
-  /** Writes down what is done already, and no rig was told. */
+  /** Stores a command that is done already and writes nothing to the rig. */
   async record(spec: CommandSpec, caller: Caller, message: string): Promise<void> {
     const { id } = await this.enqueue(spec, caller);
     this.#moved(await this.#store.commands.move(id, "done", message));
   }
 
-  /** Sends a command that was written down, in its turn. */
+  /** Sends a stored command in its turn. */
   send(rig: FleetRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
     const progress = new CommandProgress(id, async (state, message) =>
       this.#moved(await this.#store.commands.move(id, state, message)),
     );
     this.#open.set(id, progress);
-    const { queue } = this.#waits;
-    const expiry = setTimeout(() => void progress.withdraw(expired(queue)).catch(this.#lost(id)), queue);
+    const { queueMs } = this.#timeouts;
+    const expiry = setTimeout(() => void progress.withdraw(expired(queueMs)).catch(this.#logUnexpected(id)), queueMs);
     rig.makeWay();
     const turn = rig.exclusively(() => this.#execute(rig, steps, progress));
-    const told = Promise.race([turn, progress.withdrawn]).finally(() => {
+    const settledTurn = Promise.race([turn, progress.withdrawn]).finally(() => {
       clearTimeout(expiry);
       this.#open.delete(id);
     });
-    const ended = told.then((outcome) => this.#confirm(rig, progress, outcome));
-    const taken = told.then(({ words, restart }) => (restart === null || restart.unanswered === null ? words : ended));
-    const settled = Promise.allSettled([turn, ended.catch(this.#lost(id))]).finally(() =>
+    const ended = settledTurn.then((outcome) => this.#confirm(rig, progress, outcome));
+    const taken = settledTurn.then(({ answer, restart }) =>
+      restart === null || restart.unanswered === null ? answer : ended,
+    );
+    const settled = Promise.allSettled([turn, ended.catch(this.#logUnexpected(id))]).finally(() =>
       this.#running.delete(settled),
     );
     this.#running.add(settled);
-    return {
-      id,
-      get state() {
-        return progress.state;
-      },
-      get sent() {
-        return progress.sent;
-      },
-      taken,
-      ended,
-    };
+    return { progress, taken, ended };
   }
 
-  /** Ends a command that was not sent; false when it is too late for that. */
+  /** Ends a command that was not sent; false if it is too late for that. */
   async withdraw(id: number, why: RigbridgeError): Promise<boolean> {
     return (await this.#open.get(id)?.withdraw(why)) === true;
   }
 
-  /** Rejects with what the rig or the way to it said; resolves with `sent` or `queued` when the rig takes its time. */
+  /** Resolves with `sent` or `queued` if the rig needs longer; rejects with the error of the rig or the connection. */
   async run(rig: FleetRig, spec: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
-    const command = this.send(rig, await this.enqueue(spec, caller), steps);
-    const waited = new AbortController();
-    const late = sleep(this.#waits.request, null, { signal: waited.signal, ref: false }).catch(() => null);
+    const { progress, taken } = this.send(rig, await this.enqueue(spec, caller), steps);
+    const done = new AbortController();
+    const timeout = sleep(this.#timeouts.requestMs, null, { signal: done.signal, ref: false }).catch(() => null);
     try {
-      const message = await Promise.race([command.taken, late]);
-      const { id: commandId, state } = command;
-      if (message === null) return { success: true, message: takesItsTime, commandId, state };
+      const message = await Promise.race([taken, timeout]);
+      const { id: commandId, state } = progress;
+      if (message === null) return { success: true, message: notConfirmedYet, commandId, state };
       return { success: true, message, commandId, state, ...(state === "sent" ? { taken: true } : {}) };
     } finally {
-      waited.abort();
+      done.abort();
     }
   }
 
-  /** Cuts what is under way, and resolves when it is written down what came of it. */
+  /** Aborts the commands under way, and resolves when their results are stored. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);
@@ -169,51 +154,58 @@ export class CommandExecutor {
   /** One command's turn with a rig. */
   async #execute(rig: FleetRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
     progress.check();
-    const session = new Session(this.#fleet, rig, progress, { waits: this.#waits, closing: this.#closing.signal });
+    const session = new Session(this.#fleet, rig, progress, {
+      timeouts: this.#timeouts,
+      closing: this.#closing.signal,
+    });
     try {
       const outcome = await session.take(steps);
-      if (outcome.restart === null) await progress.move("done", outcome.words);
-      else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.words);
+      if (outcome.restart === null) await progress.move("done", outcome.answer);
+      else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.answer);
       return outcome;
     } catch (error) {
-      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", wordsOf(error));
+      await progress.move(progress.sent && !isRefusal(error) ? "unknown" : "failed", messageOf(error));
       throw error;
     }
   }
 
-  /** Waits for a restart to show, beside whatever else the rig is told. Rejects when it does not. */
-  async #confirm(rig: FleetRig, progress: CommandProgress, { words, restart }: Outcome): Promise<string> {
-    if (restart === null) return words;
+  /** Waits for reads to confirm a restart, while other commands may run. Rejects if they do not. */
+  async #confirm(rig: FleetRig, progress: CommandProgress, { answer, restart }: Outcome): Promise<string> {
+    if (restart === null) return answer;
     if (await this.#hasRestarted(rig, restart)) {
       rig.restarted();
-      const message = restart.unanswered === null ? words : "The rig gave no answer, but has restarted";
+      const message = restart.unanswered === null ? answer : "The rig did not answer, but has restarted";
       await progress.move("done", message);
       return message;
     }
-    const error = restart.unanswered ?? notShown(words, restart, this.#closing.signal);
-    await progress.move("unknown", wordsOf(error));
+    const error = restart.unanswered ?? restartUnconfirmed(answer, restart, this.#closing.signal);
+    await progress.move("unknown", messageOf(error));
     throw error;
   }
 
-  async #hasRestarted(rig: FleetRig, { proof, seconds, toldAt }: OpenRestart): Promise<boolean> {
-    const until = performance.now() + Math.min(this.#waits.change, seconds * 1000);
+  async #hasRestarted(rig: FleetRig, { proof, seconds, sentAt }: OpenRestart): Promise<boolean> {
+    const until = performance.now() + Math.min(this.#timeouts.changeMs, seconds * 1000);
     let wasAway = false;
-    for (let look = 0; performance.now() < until && this.#fleet.get(rig.id) === rig; look += 1) {
-      await pauseBefore(look, this.#closing.signal);
+    for (let attempt = 0; performance.now() < until && this.#fleet.get(rig.id) === rig; attempt += 1) {
+      await pauseBefore(attempt, this.#closing.signal);
       if (this.#closing.signal.aborted) return false;
-      const known = rig.state.reading;
+      const before = rig.state.reading;
       await rig.exclusively(() => this.#fleet.read(rig, { silence: true, yields: true }));
       const { trouble, reading } = rig.state;
       if (trouble !== null) wasAway ||= away.has(trouble.code);
-      else if (reading !== null && reading !== known) {
-        const since = { wasAway, seconds: (performance.now() - toldAt) / 1000 };
+      else if (reading !== null && reading !== before) {
+        const since = { wasAway, seconds: (performance.now() - sentAt) / 1000 };
         if (proof.hasRestarted(reading, since)) return true;
       }
     }
     return false;
   }
 
-  #lost(id: number): (error: unknown) => void {
+  #moved(command: StoredCommand): void {
+    for (const watcher of this.#watchers) watcher(command);
+  }
+
+  #logUnexpected(id: number): (error: unknown) => void {
     return (error) => {
       if (!(error instanceof RigbridgeError))
         this.#log.error({ err: error, command: id }, "a command failed unexpectedly");
@@ -221,155 +213,145 @@ export class CommandExecutor {
   }
 }
 
-const takesItsTime = "The rig takes its time; GET /api/commands says what came of it";
+const notConfirmedYet = "The rig has not confirmed yet. Check GET /api/commands for the result";
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Troubles of a rig that does not answer, or breaks off. */
+/** Troubles of a rig that does not answer or closes the connection. */
 const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "rig.garbled"]);
 
-const notShown = (words: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
+const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
   new RigbridgeError(
     "rig.unconfirmed",
     closing.aborted
-      ? `The service stopped before the rig had restarted; it answered "${words}"`
-      : `The rig has not shown within ${seconds} s that it has restarted; it answered "${words}"`,
+      ? `The service stopped before the rig had restarted; it answered "${answer}"`
+      : `The rig was not seen to restart within ${seconds} s; it answered "${answer}"`,
   );
 
-const pauseBefore = (look: number, signal: AbortSignal): Promise<unknown> =>
-  sleep(looks[Math.min(look, looks.length - 1)], null, { signal }).catch(() => null);
+const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
+  sleep(confirmDelaysMs[Math.min(attempt, confirmDelaysMs.length - 1)], null, { signal }).catch(() => null);
 
-/** The reading of a rig that can be steered. Throws why it cannot be reached, or is not the one it should be. */
-export function steerable({ reading, trouble }: RigState): Reading {
-  if (trouble !== null) throw asError(trouble);
+/** The reading of a rig that takes commands. Throws why it cannot be reached, or that it is another rig. */
+export function requireReading({ reading, trouble }: RigState): Reading {
+  if (trouble !== null) throw errorOf(trouble);
   if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
   return reading;
 }
 
-/** The rig said no, or the command was found wrong: nothing is open about what it did. */
+/** The rig or a check has refused the command, so that it certainly had no effect. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** One command's time with a rig. Before each write, and before one is repeated, the rig says which one it is. */
+/** One command's turn with a rig. The rig is identified before each write, and before a write is repeated. */
 class Session {
   readonly #fleet: Fleet;
   readonly #rig: FleetRig;
   readonly #progress: CommandProgress;
-  readonly #waits: Waits;
+  readonly #timeouts: CommandTimeouts;
   readonly #closing: AbortSignal;
 
   constructor(
     fleet: Fleet,
     rig: FleetRig,
     progress: CommandProgress,
-    { waits, closing }: { readonly waits: Waits; readonly closing: AbortSignal },
+    { timeouts, closing }: { readonly timeouts: CommandTimeouts; readonly closing: AbortSignal },
   ) {
     this.#fleet = fleet;
     this.#rig = rig;
     this.#progress = progress;
-    this.#waits = waits;
+    this.#timeouts = timeouts;
     this.#closing = closing;
   }
 
-  /** Takes each step when the one before is done; a restart, which comes last, may still have to show. */
+  /** Takes the steps in order; a restart, which comes last, may still have to be confirmed. */
   async take(steps: readonly Step[]): Promise<Outcome> {
-    const said: string[] = [];
+    const messages: string[] = [];
     let restart: OpenRestart | null = null;
     let reading = await this.#identified();
     for (const [index, step] of steps.entries()) {
       const write = step(reading);
       if (typeof write === "string") {
-        said.push(write);
+        messages.push(write);
         continue;
       }
-      const outcome = await this.#tell(write, step);
-      said.push(outcome.words);
+      const outcome = await this.#write(write, step);
+      messages.push(outcome.answer);
       restart = outcome.restart;
-      // A step may take minutes, for the rig restarts: whoever answers then is asked anew.
+      // A step may take minutes, since the rig restarts: another rig may answer at the address then.
       if (index < steps.length - 1) reading = await this.#identified();
     }
-    return { words: joined(said), restart };
+    return { answer: joinMessages(messages), restart };
   }
 
-  /** Reads the rig now. Throws when it does not answer, or does not say that it is the one that it should be. */
+  /** Reads the rig now. Throws if it does not answer, or if another rig does. */
   async #identified(): Promise<Reading> {
     this.#rig.doubt();
     await this.#fleet.read(this.#rig);
-    return steerable(this.#rig.state);
+    return requireReading(this.#rig.state);
   }
 
-  async #tell(write: RigWrite, step: Step): Promise<Outcome> {
+  async #write(write: RigWrite, step: Step): Promise<Outcome> {
     try {
       return await this.#send(write);
     } catch (error) {
       if (!(error instanceof SessionEnded)) throw error;
       this.#progress.markUnsent();
       const again = step(await this.#identified());
-      return typeof again === "string" ? { words: again, restart: null } : this.#send(again);
+      return typeof again === "string" ? { answer: again, restart: null } : this.#send(again);
     }
   }
 
-  /** Sends once. With an answer the rig's next reads confirm it; without one they decide what it did. */
+  /** Sends once. The rig's next reads confirm the change; without an answer they decide whether it was made. */
   async #send({ write, seconds, restarts, proof }: RigWrite): Promise<Outcome> {
     await this.#progress.markSent();
-    const toldAt = performance.now();
-    let words: string;
+    const sentAt = performance.now();
+    let answer: string;
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(this.#waits.answer), this.#closing]);
-      words = await write(this.#rig.rig(), signal);
+      const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing]);
+      answer = await write(this.#rig.rig(), signal);
     } catch (error) {
       if (isRefusal(error)) throw error;
-      if (proof.by === "restart") return { words: "", restart: { proof, seconds, toldAt, unanswered: error } };
-      if (proof.by === "read" && (await this.#shows(proof, seconds)))
-        return { words: "The rig gave no answer, but reports the change", restart: null };
+      if (proof.by === "restart") return { answer: "", restart: { proof, seconds, sentAt, unanswered: error } };
+      if (proof.by === "read" && (await this.#confirms(proof, seconds)))
+        return { answer: "The rig did not answer, but reports the change", restart: null };
       throw error;
     }
     if (restarts) this.#rig.restarts(seconds);
-    if (proof.by === "restart") return { words, restart: { proof, seconds, toldAt, unanswered: null } };
-    if (proof.by === "word") return { words, restart: null };
-    const isDone = await this.#shows(proof, seconds);
+    if (proof.by === "restart") return { answer, restart: { proof, seconds, sentAt, unanswered: null } };
+    if (proof.by === "answer") return { answer, restart: null };
+    const isDone = await this.#confirms(proof, seconds);
     const { reading } = this.#rig.state;
     const doubt = (reading && proof.doubt?.(reading)) ?? "";
     if (isDone) {
       if (restarts) this.#rig.restarted();
-      return { words: joined([words, doubt]), restart: null };
+      return { answer: joinMessages([answer, doubt]), restart: null };
     }
-    const unconfirmed = `The rig does not report the change; it answered "${words}"`;
-    throw new RigbridgeError("rig.unconfirmed", joined([unconfirmed, doubt]));
+    const unconfirmed = `The rig does not report the change; it answered "${answer}"`;
+    throw new RigbridgeError("rig.unconfirmed", joinMessages([unconfirmed, doubt]));
   }
 
-  /** Reads until the rig shows it, and nothing is doubtful any more; at last it is enough that it shows it. */
-  async #shows({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
-    const until = performance.now() + Math.min(this.#waits.change, (seconds + 10) * 1000);
-    let isShown = false;
-    for (let look = 0; performance.now() < until; look += 1) {
-      await pauseBefore(look, this.#closing);
-      if (this.#closing.aborted) return isShown;
-      // Some restart for it, and are read often now.
+  /** Reads until the rig reports the change and nothing is in doubt; at the end the change alone is enough. */
+  async #confirms({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
+    const until = performance.now() + Math.min(this.#timeouts.changeMs, (seconds + 10) * 1000);
+    let isConfirmed = false;
+    for (let attempt = 0; performance.now() < until; attempt += 1) {
+      await pauseBefore(attempt, this.#closing);
+      if (this.#closing.aborted) return isConfirmed;
+      // Some rigs restart for it; misses are expected then.
       await this.#fleet.read(this.#rig, { silence: true });
       const { trouble, reading } = this.#rig.state;
-      isShown = trouble === null && reading !== null && isDone(reading);
-      if (isShown && reading !== null && (doubt?.(reading) ?? null) === null) return true;
+      isConfirmed = trouble === null && reading !== null && isDone(reading);
+      if (isConfirmed && reading !== null && (doubt?.(reading) ?? null) === null) return true;
     }
-    return isShown;
+    return isConfirmed;
   }
 }
 
-const asError = ({ code, message }: { code: string; message: string }): RigbridgeError => {
-  switch (code) {
-    case "rig.other":
-    case "rig.refused":
-    case "rig.login":
-    case "rig.read-only":
-    case "rig.busy":
-    case "rig.garbled":
-    case "rig.timeout":
-    case "rig.unknown-protocol":
-    case "in.use":
-    case "internal":
-      return new RigbridgeError(code, message);
-    default:
-      return new RigbridgeError("rig.unreachable", message);
-  }
-};
+const errorOf = ({ code, message }: { code: string; message: string }): RigbridgeError =>
+  new RigbridgeError(rigCodes.find((each) => each === code) ?? "rig.unreachable", message);
+
+const rigCodes = [
+  ...(["rig.other", "rig.refused", "rig.login", "rig.read-only", "rig.busy", "rig.garbled", "rig.timeout"] as const),
+  ...(["rig.unknown-protocol", "in.use", "internal"] as const),
+];

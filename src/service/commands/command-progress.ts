@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { CommandState } from "../../contract/resources.ts";
 
-/** How far a command is: on its way to the rig, in its row, and withdrawn while nothing of it was sent. */
+/** The state of a command: in memory, in its row, and whether it can still be withdrawn. */
 export class CommandProgress {
   readonly id: number;
   readonly #write: (state: CommandState, message: string) => Promise<void>;
@@ -17,12 +17,12 @@ export class CommandProgress {
     this.#withdrawal.promise.catch(() => undefined);
   }
 
-  /** As of now. */
+  /** The current state. */
   get state(): CommandState {
     return this.#state;
   }
 
-  /** Whether a byte of it may have left, as of now. */
+  /** Whether a byte of it may have been sent. */
   get sent(): boolean {
     return this.#sent;
   }
@@ -43,19 +43,19 @@ export class CommandProgress {
     await this.#write(state, message);
   }
 
-  /** Before a byte of a write leaves. Throws why it was withdrawn. */
+  /** Call it before a write is sent. Throws why the command was withdrawn. */
   async markSent(): Promise<void> {
     this.check();
     await this.move("sent", "");
     this.#sent = true;
   }
 
-  /** No byte of it has left after all. */
+  /** Nothing of it was sent after all. */
   markUnsent(): void {
     this.#sent = false;
   }
 
-  /** Ends it as `failed` while nothing of it was sent; false once something may have been. */
+  /** Ends it as `failed` if nothing of it was sent; false once something may have been. */
   async withdraw(why: RigbridgeError): Promise<boolean> {
     if (this.#state !== "queued") return false;
     const written = this.move("failed", why.message);
@@ -65,9 +65,9 @@ export class CommandProgress {
   }
 }
 
-/** A command is an answer to what was so when it was asked: after so long it is not sent any more. */
+/** A command is for the situation in which it was given: after this time it is no longer sent. */
 export const expired = (ms: number): RigbridgeError =>
   new RigbridgeError(
     "command.expired",
-    `Not sent within ${ms / 1000} s after it was asked for, since the rig was busy with other commands (command.expired)`,
+    `The command expired: the rig was busy with other commands for ${ms / 1000} s, and nothing was sent (command.expired)`,
   );

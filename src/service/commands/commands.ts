@@ -2,15 +2,15 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Command } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
-import { costs, type ReadShares } from "../history/read-shares.ts";
+import { done } from "../crud.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
-import { done } from "../replies.ts";
 import type { Access, AccessBook } from "../users/access.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { CommandExecutor } from "./command-executor.ts";
 
 const cancelled = new RigbridgeError("not.possible", "Cancelled before it was sent");
 
-/** What was sent to rigs. A user is shown what was sent to the miners that they see. */
+/** Commands sent to rigs. Users see those of their miners. */
 export const commandOperations = (
   registry: MinerRegistry,
   store: Store,
@@ -18,11 +18,11 @@ export const commandOperations = (
   shares: ReadShares,
   executor: CommandExecutor,
 ): Pick<MiningService, "listCommands" | "cancelCommand"> => {
-  /** Whose commands are shown; undefined = all, also of miners that are no more. */
+  /** The miners whose commands are listed; undefined = all, also those of removed miners. */
   const minersFor = (access: Access, minerId: number | undefined): readonly number[] | undefined => {
     if (minerId === undefined)
       return access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
-    return access.all || registry.seen(minerId, access) !== undefined ? [minerId] : [];
+    return access.all || registry.visible(minerId, access) !== undefined ? [minerId] : [];
   };
   return {
     listCommands: async ({ miner, actor, since }, caller) => {
@@ -32,21 +32,21 @@ export const commandOperations = (
       shares.take(caller, (minerIds?.length ?? 0) * costs.miner);
       const rows = await store.commands.list({ minerIds, actor, since });
       shares.charge(caller, rows.length * costs.command);
-      return { commandList: rows.map(shownCommand) };
+      return { commandList: rows.map(presentCommand) };
     },
     cancelCommand: async ({ id }, caller) => {
       const command = await store.commands.get(id);
       const access = accessBook.of(caller);
-      if (command === undefined || !(access.all || registry.seen(command.minerId, access) !== undefined))
+      if (command === undefined || !(access.all || registry.visible(command.minerId, access) !== undefined))
         throw notFound("command", id);
       if (await executor.withdraw(id, cancelled)) return done(`Command ${id} is cancelled; nothing of it was sent`);
       const { state } = (await store.commands.get(id)) ?? command;
-      throw new RigbridgeError("not.possible", `Command ${id} cannot be cancelled any more: it is ${state}`);
+      throw new RigbridgeError("not.possible", `Command ${id} can no longer be cancelled: it is ${state}`);
     },
   };
 };
 
-export const shownCommand = ({ time, updated, ...row }: StoredCommand): Command => ({
+export const presentCommand = ({ time, updated, ...row }: StoredCommand): Command => ({
   ...row,
   time: new Date(time).toISOString(),
   updated: new Date(updated).toISOString(),

@@ -2,7 +2,7 @@ import { invalid } from "../../contract/problems.ts";
 import type { Control, ControlValue } from "../../contract/readings.ts";
 import { checkTrigger, onWords } from "../../contract/triggers.ts";
 
-/** Reads what was asked for as the control takes it. Throws `input.invalid` naming what it takes. */
+/** Parses a value for the control. Throws `input.invalid` with the values that it takes. */
 export function controlValue(control: Control, text: string, path = "value"): ControlValue {
   switch (control.kind) {
     case "trigger":
@@ -11,10 +11,10 @@ export function controlValue(control: Control, text: string, path = "value"): Co
     case "switch":
       return switchValue(control, text, path);
     case "choice":
-      if (words(control).includes(text)) return text;
-      throw invalid(path, `"${control.key}" takes one of ${words(control).join(", ")}`);
+      if (optionLabels(control).includes(text)) return text;
+      throw invalid(path, `"${control.key}" takes one of ${optionLabels(control).join(", ")}`);
     case "range":
-      return words(control).includes(text) ? text : rangeValue(control, text, path);
+      return optionLabels(control).includes(text) ? text : rangeValue(control, text, path);
   }
 }
 
@@ -32,17 +32,17 @@ function rangeValue(control: Control, text: string, path: string): number {
   const number = /^-?\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   const low = min ?? Number.NEGATIVE_INFINITY;
   const high = max ?? Number.POSITIVE_INFINITY;
-  const bounds = `${[`${min} to ${max}${unit === null ? "" : ` ${unit}`}`, ...words(control)].join(" or ")}`;
+  const bounds = `${[`${min} to ${max}${unit === null ? "" : ` ${unit}`}`, ...optionLabels(control)].join(" or ")}`;
   if (!(number >= low && number <= high)) throw invalid(path, `"${key}" takes ${bounds}`);
   const steps = step === null || step === 0 ? 0 : (number - (min ?? 0)) / step;
   if (Math.abs(steps - Math.round(steps)) > 1e-6) throw invalid(path, `"${key}" takes ${bounds} in steps of ${step}`);
   return number;
 }
 
-const words = ({ options }: Control): string[] =>
+const optionLabels = ({ options }: Control): string[] =>
   (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
 
-/** Whether the rig now reports what it was told; where it reports nothing its word has to do. */
+/** Whether the rig now reports the value that was set; true also for a control that reports none. */
 export function reports(control: Control | undefined, value: ControlValue): boolean {
   if (control === undefined) return false;
   const { value: reported, step } = control;

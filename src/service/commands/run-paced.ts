@@ -1,36 +1,36 @@
 import { Turns } from "../../fleet/turns.ts";
 
-export interface Pace {
-  /** Pieces of work at once. */
+export interface PacedOptions {
+  /** Items worked on at once. */
   readonly parallel: number;
   /** ms between two starts. */
-  readonly delay: number;
-  /** Nothing is started once it is aborted; what has begun is not cut. */
+  readonly delayMs: number;
+  /** Once it is aborted nothing more starts; what has started continues. */
   readonly signal: AbortSignal;
-  /** Waits so many ms, or until the signal is aborted; never rejects. */
-  pause(ms: number, signal: AbortSignal): Promise<void>;
+  /** Resolves after so many ms or when the signal is aborted; never rejects. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Works through the items in order; a slow one keeps only its own place. The work never rejects. */
-export async function paced<T extends NonNullable<unknown>>(
+/** Works on the items in order; a slow item delays only its own worker. `work` never rejects. */
+export async function runPaced<T extends NonNullable<unknown>>(
   items: readonly T[],
-  { parallel, delay, signal, pause }: Pace,
+  { parallel, delayMs, signal, wait }: PacedOptions,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const starts = new Turns();
-  let rest: Promise<void> = Promise.resolve();
-  let begun = 0;
+  let delayed: Promise<void> = Promise.resolve();
+  let started = 0;
   const next = () =>
     starts.take(async () => {
-      await rest;
+      await delayed;
       if (signal.aborted) return undefined;
-      const item = items[begun];
-      begun += 1;
-      if (delay > 0 && begun < items.length) rest = pause(delay, signal);
+      const item = items[started];
+      started += 1;
+      if (delayMs > 0 && started < items.length) delayed = wait(delayMs, signal);
       return item;
     });
-  const place = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let item = await next(); item !== undefined; item = await next()) await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, place));
+  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
 }

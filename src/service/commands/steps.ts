@@ -2,55 +2,56 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../../link/driver.ts";
 import { controlValue, reports } from "./control-value.ts";
 
-/** One thing to tell a rig, once. */
+/** One write to a rig. */
 export interface RigWrite {
-  /** Resolves with the rig's words. */
+  /** Resolves with the rig's answer. */
   write(rig: Rig, signal: AbortSignal): Promise<string>;
-  /** That the rig may take for it. */
+  /** s that the rig may need for it. */
   readonly seconds: number;
-  /** Whether it restarts for it, and may be silent meanwhile. */
+  /** Whether the rig restarts for it, and may not answer meanwhile. */
   readonly restarts: boolean;
   readonly proof: Proof;
 }
 
-/** What shows that a rig has done what it was told. */
+/** What confirms a write. */
 export type Proof =
-  /** Its word: no read shows it. */
-  | { readonly by: "word" }
-  /** A read, before anything else is sent; `doubt`: what may still be wrong then. */
+  /** The rig's answer: no read shows the change. */
+  | { readonly by: "answer" }
+  /** A read, before anything else is sent. `doubt`: what may still be wrong then. */
   | {
       readonly by: "read";
       isDone(reading: Reading): boolean;
       doubt?(reading: Reading): string | null;
     }
-  /** Reads of the minutes after it. Nothing waits for them: the rig has taken it when it says so. */
+  /** Reads in the minutes after it. Nothing waits for them: the command counts as taken when the rig answers. */
   | { readonly by: "restart"; hasRestarted(now: Reading, since: SinceWrite): boolean };
 
-/** What was seen of a rig since it was told to restart. */
+/** What was observed of a rig since it was told to restart. */
 export interface SinceWrite {
   readonly wasAway: boolean;
   readonly seconds: number;
 }
 
 /**
- * Decides on the rig's last reading what it is told, pure. Words instead of a telling: nothing is to be done, and why.
- * Throws why it is refused, before anything is sent.
+ * Decides by the rig's last reading what to write; a pure function. A message instead of a write says why nothing needs
+ * to be written. Throws why the command is refused, before anything is sent.
  */
 export type Step = (reading: Reading) => RigWrite | string;
 
-/** What the steps say to a rig that reads so: words when nothing is to be done. Throws as they would. */
+/** The messages of steps that would write nothing by this reading. Throws as the steps do. */
 export function rehearse(steps: readonly Step[], reading: Reading): string {
-  const said: string[] = [];
+  const messages: string[] = [];
   for (const step of steps) {
     const write = step(reading);
-    // What comes after a change is decided on what the rig reads then.
+    // The steps after a write are decided by the reading then.
     if (typeof write !== "string") break;
-    said.push(write);
+    messages.push(write);
   }
-  return joined(said);
+  return joinMessages(messages);
 }
 
-export const joined = (said: readonly string[]): string => said.filter((words) => words !== "").join("; ");
+export const joinMessages = (messages: readonly string[]): string =>
+  messages.filter((message) => message !== "").join("; ");
 
 /** Sets one control. Throws `control.absent`, or `input.invalid` at `path`. */
 export const setControl =
@@ -65,7 +66,7 @@ export const setControl =
     const value = controlValue(control, text, path);
     const { seconds, restartsMining: restarts } = control;
     const write: RigWrite["write"] = (rig, signal) => rig.set(control.key, value, signal);
-    if (control.kind === "trigger" && !restarts) return { write, seconds, restarts, proof: { by: "word" } };
+    if (control.kind === "trigger" && !restarts) return { write, seconds, restarts, proof: { by: "answer" } };
     if (control.kind === "trigger") {
       const proven = (now: Reading, since: SinceWrite) => hasRestarted(reading, now, since);
       return { write, seconds, restarts, proof: { by: "restart", hasRestarted: proven } };
@@ -78,7 +79,7 @@ export const setControl =
     return { write, seconds, restarts, proof: { by: "read", isDone } };
   };
 
-/** Stops or starts. Refused when it is so already, as `canStop` and `canStart` say. */
+/** Stops or starts. Refused if the rig is stopped or mining already, as by `canStop` and `canStart`. */
 export const switchMining =
   (on: boolean): Step =>
   (reading) => {
@@ -88,7 +89,7 @@ export const switchMining =
     return setControl("mining", String(on))(reading);
   };
 
-/** Does something to a pool that the rig lists. */
+/** Changes a pool that the rig lists. */
 export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Reading): PoolWrite {
   const { pools, poolActions } = reading;
   if (action === "remove" && pools.filter(({ devFee }) => !devFee).length < 2)
@@ -101,7 +102,7 @@ export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Rea
   );
 }
 
-/** Adds a pool. One that the rig has already is left as it is. */
+/** Adds a pool; a pool that the rig already has stays as it is. */
 export const addPool =
   (login: PoolLogin): Step =>
   (reading) => {
@@ -115,8 +116,8 @@ export const addPool =
   };
 
 /**
- * Makes the rig mine at the first: by choosing the pool where it can choose, else in place of the one it mines at. The
- * others are added where the rig takes them.
+ * Makes the rig mine at the first pool: by switching to it, or else by replacing the pool that it mines at. The others
+ * are added if the rig takes more pools.
  */
 export const changePool = (first: PoolLogin, others: readonly PoolLogin[]): Step[] => [
   (reading) => (choosable(first, reading) ? addPool(first)(reading) : ""),
@@ -130,7 +131,7 @@ export const changePool = (first: PoolLogin, others: readonly PoolLogin[]): Step
   ),
 ];
 
-/** Whether it can be chosen once it is added. */
+/** Whether the rig can switch to the pool once it is added. */
 const choosable = (login: PoolLogin, reading: Reading): boolean =>
   poolFor(login, reading) === undefined &&
   reading.poolActions.includes("switch") &&
@@ -138,7 +139,7 @@ const choosable = (login: PoolLogin, reading: Reading): boolean =>
 
 function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
   const listed = poolFor(login, reading);
-  const doubt = (now: Reading) => deadness(login, now);
+  const doubt = (now: Reading) => deadPoolWarning(login, now);
   if (listed?.active && listed.priority === 0) return doubt(reading) ?? `The rig mines at ${login.url} already`;
   if (listed !== undefined && reading.poolActions.includes("switch")) {
     const { proof, ...switching } = onPool("switch", listed, reading);
@@ -153,11 +154,11 @@ function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
   return { ...using, proof: { ...proof, doubt } };
 }
 
-/** What a person has to know of a pool that the rig was told to mine at, and that does not answer it. */
-const deadness = (login: PoolLogin, reading: Reading): string | null =>
+/** The warning for a pool that does not answer the rig, null if it does. */
+const deadPoolWarning = (login: PoolLogin, reading: Reading): string | null =>
   poolFor(login, reading)?.status === "dead" ? `the rig lists ${login.url} as dead: it gets no work there` : null;
 
-/** s that a change of pools may take to show. A rig that says how long restarts for it. */
+/** s until a change of pools shows. A rig that gives its own time restarts for it. */
 const poolSeconds = 30;
 
 function poolWrite(reading: Reading, write: RigWrite["write"], isDone: (reading: Reading) => boolean): PoolWrite {
@@ -167,7 +168,7 @@ function poolWrite(reading: Reading, write: RigWrite["write"], isDone: (reading:
 
 type PoolWrite = RigWrite & { readonly proof: Extract<Proof, { by: "read" }> };
 
-/** The pool of the rig that such a login has made. */
+/** The pool of the rig with this login. */
 function poolFor({ url, worker }: PoolLogin, { pools }: Reading): PoolReading | undefined {
   const wanted = bareUrl(url);
   return pools.find((pool) => bareUrl(pool.url) === wanted && pool.worker === worker);
@@ -186,24 +187,24 @@ const bareUrl = (url: string): string =>
     .replace(/\/$/, "")
     .toLowerCase();
 
-/** s by which an uptime may be behind: they are whole seconds, and some rigs count late. */
+/** s by which an uptime may be behind: it is in whole seconds, and some rigs update it late. */
 const uptimeLag = 2;
 
 /**
- * Whether a rig has restarted: its uptime tells where it says one, else that it was away and is back; or it says itself
- * that it is starting.
+ * Whether a rig has restarted: by its uptime if it reports one, else because it was away and is back; or because it
+ * reports that it is starting.
  */
 export function hasRestarted(before: Reading, now: Reading, { wasAway, seconds }: SinceWrite): boolean {
   if (now.starting === true && before.starting !== true) return true;
   const [was, is] = [before.readings.uptime, now.readings.uptime];
   if (was === null || is === null) return wasAway;
-  // Not to be told by its uptime alone where it had only just started before.
+  // A rig that had only just started before cannot be judged by its uptime alone.
   return is < was || is + uptimeLag < seconds || (wasAway && is <= seconds);
 }
 
 const samePool = (a: PoolReading, b: PoolReading): boolean => a.url === b.url && a.worker === b.worker;
 
-/** What the rig's list shows when a pool action has worked. */
+/** Whether the rig's list of pools shows that an action was done. */
 const poolDone: Record<ListedPoolAction, (pools: readonly PoolReading[], pool: PoolReading) => boolean> = {
   switch: (pools, pool) => pools.some((each) => samePool(each, pool) && (each.active || each.priority === 0)),
   enable: (pools, pool) => pools.some((each) => samePool(each, pool) && each.status !== "disabled"),

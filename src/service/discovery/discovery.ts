@@ -12,7 +12,7 @@ import { drivers } from "../../link/drivers/index.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../../link/scan.ts";
 import type { NewNotification } from "../../store/index.ts";
-import { done } from "../replies.ts";
+import { done } from "../crud.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
 
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
@@ -21,7 +21,7 @@ export interface DiscoveryContext {
   /** The configuration's `scan`. */
   readonly settings: Config["scan"];
   readonly accessBook: AccessBook;
-  /** Every miner that there is. */
+  /** The rigs of all miners. */
   rigs(): Iterable<FleetRig>;
   /** Takes in a miner, as POST /api/miners does. */
   add(address: string): Promise<unknown>;
@@ -45,13 +45,13 @@ interface Job {
   endedAt: number | null;
 }
 
-/** What is kept of searches that have ended: so many of them, for so many ms. */
+/** Searches kept after they have ended, and for how many ms. */
 const keptJobs = 20;
-const keptFor = 3_600_000;
+const keptMs = 3_600_000;
 
 /**
- * Searches for rigs, asked for or by the configuration's `scan`; one at a time. They are kept in memory, so a restart
- * forgets them, and a search that it cut off is not taken up again.
+ * Searches for rigs, requested by callers or by the configuration's `scan`; one at a time. They are kept in memory: a
+ * restart drops them and does not resume them.
  */
 export class Discoveries implements DiscoveryOperations {
   readonly #context: DiscoveryContext;
@@ -60,14 +60,14 @@ export class Discoveries implements DiscoveryOperations {
   #running: { readonly id: number; readonly ended: Promise<void> } | null = null;
   readonly #closing = new AbortController();
   #repeating: Promise<void> = Promise.resolve();
-  /** Marks of the rigs that somebody was told of, or that were added, in this run of the program. */
-  readonly #told = new Set<string>();
+  /** Marks of the rigs that were reported or added in this run of the program. */
+  readonly #reported = new Set<string>();
 
   constructor(context: DiscoveryContext) {
     this.#context = context;
   }
 
-  /** Begins what the configuration asks for: a search now and then one every so often. */
+  /** Starts the regular searches of the configuration, the first one now. */
   start(): void {
     const { settings } = this.#context;
     if (settings?.every !== undefined) this.#repeating = this.#repeat(settings.every * 1000, settings.add);
@@ -98,7 +98,7 @@ export class Discoveries implements DiscoveryOperations {
   cancelDiscovery: MiningService["cancelDiscovery"] = async ({ id }, caller) => {
     needsAll(this.#context.accessBook.of(caller));
     const { state, cancelling } = this.#job(id);
-    if (state !== "running") return done(`Search ${id} had ended already`);
+    if (state !== "running") return done(`Search ${id} has ended already`);
     cancelling.abort();
     await this.#running?.ended;
     return done(`Search ${id} cancelled`);
@@ -122,7 +122,7 @@ export class Discoveries implements DiscoveryOperations {
   #begin(networks: readonly string[] | undefined, yes: boolean): { job: Job; ended: Promise<void> } {
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is closing");
     if (this.#running !== null) {
-      const message = `Search ${this.#running.id} is under way; wait for its end, or cancel it`;
+      const message = `Search ${this.#running.id} is running; wait until it ends, or cancel it`;
       throw new RigbridgeError("not.possible", message);
     }
     const { plan, listenOn } = this.#planOf(networks, yes);
@@ -142,16 +142,16 @@ export class Discoveries implements DiscoveryOperations {
     return { job, ended };
   }
 
-  /** Where to look, and at which own addresses to listen for rigs that announce themselves. */
-  #planOf(asked: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
-    const networks = asked ?? this.#context.settings?.networks;
-    if (networks?.length === 0) throw invalid("networks", "names none; leave it out to search this machine's own");
+  /** The addresses to search, and the machine's own addresses at which to listen for announcements. */
+  #planOf(requested: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
+    const networks = requested ?? this.#context.settings?.networks;
+    if (networks?.length === 0) throw invalid("networks", "is empty; leave it out to search this machine's networks");
     if (networks !== undefined) {
       return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
     }
     const own = ownNetworks(this.#context.interfaces());
     if (own.networks.length === 0) {
-      throw new RigbridgeError("not.possible", "This machine is in no private network; say which networks to search");
+      throw new RigbridgeError("not.possible", "This machine is not in a private network; give the networks to search");
     }
     for (const note of own.notes) this.#context.log.info(note);
     return { plan: planSearch(own.networks, { ports: usualPorts, yes }), listenOn: own.addresses };
@@ -174,7 +174,7 @@ export class Discoveries implements DiscoveryOperations {
     } catch (error) {
       job.state = "cancelled";
       this.#context.log.error({ err: error }, `Search ${job.id} ended early`);
-      const why = error instanceof RigbridgeError ? error.message : "a fault of the service; its log says more";
+      const why = error instanceof RigbridgeError ? error.message : "internal error; see the service's log";
       this.#notify("Search ended early", `Search ${job.id}: ${why}`, true);
     }
     job.endedAt = this.#context.now();
@@ -198,7 +198,7 @@ export class Discoveries implements DiscoveryOperations {
         await this.#running?.ended;
         const { job, ended } = this.#begin(undefined, false);
         await ended;
-        for (const rig of this.#newOf(job.found)) await this.#takeNote(rig, add).catch((error) => warn(rig, error));
+        for (const rig of this.#unreported(job.found)) await this.#report(rig, add).catch((error) => warn(rig, error));
       } catch (error) {
         log.warn({ err: error }, "The search for new rigs could not be made");
       }
@@ -207,24 +207,27 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 
-  /** The rigs that are no miners and that nobody was told of. */
-  #newOf(found: readonly FoundRig[]): FoundRig[] {
+  /** The rigs that are neither miners nor reported yet. */
+  #unreported(found: readonly FoundRig[]): FoundRig[] {
     const known = marksOfAll(this.#context.rigs());
-    return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#told.has(mark)));
+    return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
   }
 
-  /** Adds a rig that answers to everybody, where that is wanted, or tells of it. What fails is tried the next time. */
-  async #takeNote(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
+  /** Adds a rig that needs no login, if so configured, or reports it. What fails is repeated by the next search. */
+  async #report(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
     const { address, driver, identity, note, login } = rig;
     const found = `${describeRig(identity)} was found at ${address}`;
     if (add === "auto" && driver !== null && note === null) {
       await this.#context.add(address);
       this.#notify("Miner added", `${found} and added`);
     } else {
-      const wish = login === null ? "" : `, and ${remarkOn(rig)}`;
-      this.#notify("New rig", note === null ? `${found}; POST /api/miners adds it${wish}` : `${found}, but ${note}`);
+      const loginAdvice = login === null ? "" : `, and ${remarkOn(rig)}`;
+      this.#notify(
+        "New rig",
+        note === null ? `${found}; POST /api/miners adds it${loginAdvice}` : `${found}, but ${note}`,
+      );
     }
-    for (const mark of marksOf(rig)) this.#told.add(mark);
+    for (const mark of marksOf(rig)) this.#reported.add(mark);
   }
 
   #notify(title: string, message: string, isWarning = false): void {
@@ -234,12 +237,12 @@ export class Discoveries implements DiscoveryOperations {
   #forgetOld(): void {
     const ended = [...this.#jobs.values()].filter(({ state }) => state !== "running").reverse();
     for (const [age, { id, endedAt }] of ended.entries()) {
-      if (age >= keptJobs || this.#context.now() - (endedAt ?? 0) > keptFor) this.#jobs.delete(id);
+      if (age >= keptJobs || this.#context.now() - (endedAt ?? 0) > keptMs) this.#jobs.delete(id);
     }
   }
 }
 
-/** What a rig is known again by: its MAC, its serial, and where it answers. */
+/** What identifies a rig: its MAC, its serial number, and its address. */
 const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
   marks(parseAddress(address), driver, identity.mac, identity.serial);
 

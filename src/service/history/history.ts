@@ -1,57 +1,32 @@
 import { invalidAll, type Mistake } from "../../contract/problems.ts";
 import type { History } from "../../contract/resources.ts";
-import type { Input, MiningService } from "../../contract/service.ts";
+import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { TakeSample } from "../../store/index.ts";
-import type { MinerRegistry } from "../miners/miner-registry.ts";
-import type { AccessBook } from "../users/access.ts";
-import { costs, type ReadShares } from "./read-shares.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Recorder } from "./recorder.ts";
 
 const day = 86_400;
-/** Seconds between two points that people find round. */
+/** Round steps, s. */
 const roundSteps = [
-  1,
-  2,
-  5,
-  10,
-  15,
-  30,
-  60,
-  120,
-  300,
-  600,
-  900,
-  1_800,
-  3_600,
-  7_200,
-  10_800,
-  21_600,
-  43_200,
-  day,
-  2 * day,
-  5 * day,
-  10 * day,
-  30 * day,
-  90 * day,
-  365 * day,
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000,
+  864_000, 2_592_000, 7_776_000, 31_536_000,
 ];
 const usualPoints = 500;
 const mostPoints = 10_000;
-/** Readings that one answer is made of: looking at them takes some 20 ms. */
+/** Readings that one reply may read, which takes some 20 ms. */
 const mostReadings = 200_000;
 
-/** A miner's readings over time, as they were or as means of steps. */
+/** A miner's readings over time, as they were or as means of steps. `checkMiner` throws for a hidden miner. */
 export const historyOperations = (
-  registry: MinerRegistry,
-  accessBook: AccessBook,
+  checkMiner: (minerId: number, caller: Caller) => void,
   recorderOf: (minerId: number) => Recorder,
   shares: ReadShares,
   now: () => number,
 ): Pick<MiningService, "getHistory"> => ({
-  getHistory: async ({ id, ...asked }, caller) => {
-    registry.entryFor(id, accessBook.of(caller));
+  getHistory: async ({ id, ...requested }, caller) => {
+    checkMiner(id, caller);
     shares.take(caller, costs.look);
-    const { from, to, step, mistakes } = rangeOf(asked, now());
+    const { from, to, step, mistakes } = rangeOf(requested, now());
     const recorder = recorderOf(id);
     const readings = mistakes.length > 0 ? 0 : recorder.count(id, from, to - 1);
     if (readings > mostReadings) mistakes.push(tooMany(readings));
@@ -66,7 +41,7 @@ export const historyOperations = (
 });
 
 interface Range {
-  /** Epoch ms; a step that has begun is read whole. */
+  /** Epoch ms, of whole steps. */
   readonly from: number;
   readonly to: number;
   /** ms, 0 = as the readings were. */
@@ -74,19 +49,19 @@ interface Range {
   readonly mistakes: Mistake[];
 }
 
-/** What is asked for, and every mistake in it. */
-export function rangeOf(asked: Omit<Input<"getHistory">, "id">, now: number): Range {
-  const to = asked.to ?? now + 1;
-  const from = asked.from ?? Math.max(0, to - day * 1000);
-  const step = Math.round((asked.step ?? roundStep((to - from) / 1000)) * 1000);
+/** The range of a request, and every mistake in the request. */
+export function rangeOf(requested: Omit<Input<"getHistory">, "id">, now: number): Range {
+  const to = requested.to ?? now + 1;
+  const from = requested.from ?? Math.max(0, to - day * 1000);
+  const step = Math.round((requested.step ?? roundStep((to - from) / 1000)) * 1000);
   const mistakes: Mistake[] = [];
   if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
-  if (step === 0 && (asked.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0, or 0.001 at least" });
+  if (step === 0 && (requested.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0 or at least 0.001" });
   if (step === 0) return { from, to, step, mistakes };
   const whole = { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
   const points = (whole.to - whole.from) / step;
   if (points > mostPoints)
-    mistakes.push({ path: "step", message: `makes ${points} points of this time; at most ${mostPoints} are given` });
+    mistakes.push({ path: "step", message: `gives ${points} points; at most ${mostPoints} are returned` });
   return { ...whole, step, mistakes };
 }
 
@@ -99,15 +74,15 @@ function roundStep(seconds: number): number {
 
 const tooMany = (readings: number): Mistake => ({
   path: "from",
-  message: `makes a time of about ${readings} readings; at most ${mostReadings} are looked at`,
+  message: `starts a range of about ${readings} readings; at most ${mostReadings} are read`,
 });
 
 const tooManyPoints = (readings: number): Mistake => ({
   path: "step",
-  message: `makes about ${readings} points of this time, each reading one; at most ${mostPoints} are given`,
+  message: `gives about ${readings} points, one for each reading; at most ${mostPoints} are returned`,
 });
 
-/** Samples, given in any order, as points: one for each step of ms that has any; a step of 0 leaves them as they are. */
+/** Makes points of samples in any order: one for each step (ms) that has samples; a step of 0 keeps each sample. */
 export class Points {
   readonly #step: number;
   readonly #points = new Map<number, Sums>();
@@ -146,12 +121,12 @@ export class Points {
   }
 }
 
-/** What becomes a point. */
+/** The sums of one point. */
 class Sums {
   readonly hashrate = new Sum();
   readonly power = new Sum();
   readonly temperature = new Sum();
-  /** The counter as it first stood, so that differences stay true, and when that was. */
+  /** The first value of the counter, so that differences stay true, and its time. */
   energy: number | null = null;
   firstAt = Number.POSITIVE_INFINITY;
 }
@@ -160,7 +135,7 @@ class Sum {
   #total = 0;
   #count = 0;
 
-  /** NaN for what is not known. */
+  /** NaN if unknown. */
   add(figure: number): void {
     if (Number.isNaN(figure)) return;
     this.#total += figure;

@@ -3,12 +3,12 @@ import type { Config } from "../../config/schema.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
 import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
 
-/** ms between two writes: what a power cut may cost of the history. */
-const writeEvery = 5_000;
-/** Steps of packing in a row before others have their turn. */
+/** ms between two writes: a power cut loses at most this much of the history. */
+const writeIntervalMs = 5_000;
+/** Steps of packing in one turn, so that other work is not delayed. */
 const stepsAtOnce = 4;
 
-/** Writes down what the rigs drew and did: samples for the history, energy so that it survives a restart. */
+/** Stores samples of the rigs for the history, and their energy, so that it survives a restart. */
 export class Recorder {
   readonly #store: Store;
   readonly #history: Config["history"];
@@ -25,29 +25,29 @@ export class Recorder {
     this.#now = now;
     this.#log = log;
     for (const { minerId, energy } of store.memory.all()) if (energy !== null) this.#energy.set(minerId, energy);
-    this.#timer = setInterval(() => this.#turn(), writeEvery);
+    this.#timer = setInterval(() => this.#turn(), writeIntervalMs);
   }
 
-  /** Takes what a rig has just been read to do. */
+  /** Takes the reading of a rig. */
   add({ id, state: { reading, at, missed, energy } }: FleetRig): void {
     if (reading === null || at === null || missed > 0) return;
     const { hashrate, power, temperature } = reading.readings;
     this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
   }
 
-  /** What a rig did, in numbers and no order, also what is not written yet. */
+  /** The samples of a rig in any order, also those that are not stored yet. */
   each(minerId: number, from: number, to: number, take: TakeSample): void {
     this.#store.samples.each(minerId, from, to, take);
     for (const sample of this.#samples)
       if (sample.minerId === minerId && sample.time >= from && sample.time < to) takeSample(sample, take);
   }
 
-  /** About how many that are. */
+  /** About how many samples that are. */
   count(minerId: number, from: number, to: number): number {
     return this.#store.samples.count(minerId, from, to);
   }
 
-  /** Wh as written down last. */
+  /** Wh as stored last. */
   energyOf(minerId: number): number | null {
     return this.#energy.get(minerId) ?? null;
   }
@@ -71,7 +71,7 @@ export class Recorder {
     });
   }
 
-  /** What cannot be written the store keeps, the samples as many as it can. */
+  /** If a write fails, the store keeps the values for the next one, samples as far as it can. */
   #write(): void {
     const samples = this.#samples;
     this.#samples = [];
@@ -87,7 +87,7 @@ export class Recorder {
     this.#store.flush();
   }
 
-  /** A failure is said once; reading and steering go on. */
+  /** A failure is logged once; reads and commands go on. */
   #try(work: () => void): void {
     try {
       work();

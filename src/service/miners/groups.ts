@@ -2,82 +2,92 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Group } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredGroup } from "../../store/index.ts";
-import { done } from "../replies.ts";
-import { findOwn, given, present } from "../stored.ts";
+import { done, enabled, findOwn, given } from "../crud.ts";
+import { walkGroups } from "../nested-groups.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
 
 type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
 
-const shown = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
+const presentGroup = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
 
-/** Groups of miners. `rearranged` is called when miners may stand elsewhere. */
+/** Groups of miners. `regrouped` is called when miners may be in other groups. */
 export function groupOperations(
   store: Store,
   accessBook: AccessBook,
   move: (minerId: number, groupId: number) => Promise<void>,
-  rearranged: () => void,
+  regrouped: () => void,
 ): GroupOperations {
   const { groups, miners } = store;
   const checkParent = (parentId: number, id: number | null): void => {
     if (parentId === 0) return;
     for (let above = parentId; above !== 0; above = groups.get(above)?.parentId ?? 0) {
-      if (above === id) throw invalid("parentId", "a group cannot stand inside itself");
+      if (above === id) throw invalid("parentId", "a group cannot be inside itself");
       if (groups.get(above)?.disabled !== false) throw invalid("parentId", `there is no group ${above}`);
     }
   };
   return {
     listGroups: async (_input, caller) => {
       const { seesGroup } = accessBook.of(caller);
-      const seen = present(groups).filter(({ id }) => seesGroup(id));
-      const ids = new Set(seen.map(({ id }) => id));
-      return seen.map((group) => ({ ...shown(group), parentId: ids.has(group.parentId) ? group.parentId : 0 }));
+      const visible = enabled(groups).filter(({ id }) => seesGroup(id));
+      const ids = new Set(visible.map(({ id }) => id));
+      return visible.map((group) => ({
+        ...presentGroup(group),
+        parentId: ids.has(group.parentId) ? group.parentId : 0,
+      }));
     },
     addGroup: async ({ name, parentId }) => {
       checkParent(parentId, null);
       const added = await groups.add({ name, parentId });
-      rearranged();
-      return shown(added);
+      regrouped();
+      return presentGroup(added);
     },
     changeGroup: async ({ id, ...change }) => {
       findOwn(groups, id, "group");
       if (change.parentId !== undefined) checkParent(change.parentId, id);
       const changed = await groups.change(id, given(change));
-      rearranged();
-      return shown(changed);
+      regrouped();
+      return presentGroup(changed);
     },
     deleteGroup: async ({ id }) => {
       const group = findOwn(groups, id, "group");
-      const members = present(miners).filter(({ groupId }) => groupId === id);
-      const inside = present(groups).filter(({ parentId }) => parentId === id);
+      const members = enabled(miners).filter(({ groupId }) => groupId === id);
+      const inside = enabled(groups).filter(({ parentId }) => parentId === id);
       if ([...members, ...inside].some(({ owner }) => owner === "file")) {
-        throw new RigbridgeError("owned.by-file", `Group ${group.name} holds what the configuration file puts there`);
+        throw new RigbridgeError(
+          "owned.by-file",
+          `The configuration file puts miners or groups into ${group.name}; change them there`,
+        );
       }
       for (const miner of members) await move(miner.id, group.parentId);
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
       await forgetFor(store, "groups", id);
-      rearranged();
+      regrouped();
       return done(`Group ${group.name} removed`);
     },
   };
 }
 
-/** What of the groups is seen: one whose parent is not seen stands at the top. */
-export const seenSections = (sections: readonly GroupSection[], access: Access): GroupSection[] =>
-  sections.flatMap((section) => (access.seesGroup(section.id) ? [section] : seenSections(section.groups, access)));
+/** The groups that this access sees; a group whose parent is hidden moves to the top. */
+export const visibleSections = (sections: readonly GroupSection[], { seesGroup }: Access): GroupSection[] =>
+  Array.from(
+    walkGroups(sections, ({ id }) => !seesGroup(id)),
+    ({ group }) => group,
+  ).filter(({ id }) => seesGroup(id));
 
-const between = " / ";
+const separator = " / ";
 
-/** Groups side by side, each called by the way to it: many clients walk one level of groups only. */
-export const flatSections = (sections: readonly GroupSection[], above = ""): GroupSection[] =>
-  sections.flatMap(({ groups, ...section }) => {
-    const name = `${above}${section.name}`;
-    return [{ ...section, name, groups: [] }, ...flatSections(groups, `${name}${between}`)];
-  });
+/** Groups side by side, each named by its path: many clients walk one level of groups only. */
+export const flatSections = (sections: readonly GroupSection[]): GroupSection[] =>
+  Array.from(walkGroups(sections), ({ group, above }) => ({
+    ...group,
+    name: [...above, group].map(({ name }) => name).join(separator),
+    groups: [],
+  }));
 
-/** What of the groups is left when only some miners are shown: those that hold one of them, or a group that does. */
+/** The groups that have one of these miners, or a group inside that does. */
 export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: number) => boolean): GroupSection[] =>
   sections.flatMap((section) => {
     const minerIds = section.minerIds.filter(isShown);
@@ -85,60 +95,58 @@ export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: nu
     return minerIds.length + groups.length === 0 ? [] : [{ ...section, minerIds, groups }];
   });
 
-/** The miners of a group and of those inside it. */
-export const minersInSection = ({ minerIds, groups }: GroupSection): number[] => [
-  ...minerIds,
-  ...groups.flatMap(minersInSection),
-];
+/** The miners of groups and of those inside them. */
+export const minersInSections = (sections: readonly GroupSection[]): number[] =>
+  [...walkGroups(sections)].flatMap(({ group }) => group.minerIds);
 
-/** Finds the id of a group by its id, its name, or the way to it. Throws `input.invalid` at `path`. */
+/** Finds the id of a group by its id, name or path. Throws `input.invalid` at `path`. */
 export type FindGroup = (group: string | number, path: string) => number;
 
 /**
- * Of the groups that these eyes see, and 0 for the miners in no group. A user's group is called by the way to it from the
- * first group that the user sees, as in the list of miners.
+ * Among the groups that this access sees, and 0 for the miners in no group. Paths start at the first group that is
+ * visible, as in the list of miners.
  */
 export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
-  const seen = new Map(
-    present(groups)
+  const visible = new Map(
+    enabled(groups)
       .filter(({ id }) => access.seesGroup(id))
       .map((group) => [group.id, group]),
   );
-  const called = new Map<string, Set<number>>();
-  for (const { id, name } of seen.values())
-    for (const each of [name, wayTo(id, seen)]) called.set(each, (called.get(each) ?? new Set()).add(id));
+  const idsByName = new Map<string, Set<number>>();
+  for (const { id, name } of visible.values())
+    for (const each of [name, pathOf(id, visible)]) idsByName.set(each, (idsByName.get(each) ?? new Set()).add(id));
   return (group, path) => {
-    if (group === 0 || (typeof group === "number" && seen.has(group))) return group;
-    const [first, ...others] = called.get(String(group)) ?? [];
+    if (group === 0 || (typeof group === "number" && visible.has(group))) return group;
+    const [first, ...others] = idsByName.get(String(group)) ?? [];
     if (typeof group === "number" || first === undefined) throw invalid(path, `there is no group ${group}`);
     if (others.length > 0)
       throw invalid(
         path,
-        `there are ${others.length + 1} groups named ${group}; give the id, or a way to it like Hall${between}Row 1`,
+        `there are ${others.length + 1} groups named ${group}; give the id, or a path such as Hall${separator}Row 1`,
       );
     return first;
   };
 }
 
-/** As `flatSections` calls it. */
-function wayTo(id: number, seen: ReadonlyMap<number, Stored<StoredGroup>>): string {
-  let way = "";
-  for (let at = seen.get(id); at !== undefined && way.length <= longestWay; at = seen.get(at.parentId))
-    way = way === "" ? at.name : `${at.name}${between}${way}`;
-  return way;
+/** As `flatSections` names it. */
+function pathOf(id: number, visible: ReadonlyMap<number, Stored<StoredGroup>>): string {
+  let path = "";
+  for (let at = visible.get(id); at !== undefined && path.length <= longestPath; at = visible.get(at.parentId))
+    path = path === "" ? at.name : `${at.name}${separator}${path}`;
+  return path;
 }
 
 /** Characters of a group's name as a request may have it. */
-const longestWay = 400;
+const longestPath = 400;
 
 /** The groups as GET /api/miners shows them: nested, the miners in no group last. */
 export function sectionsOf(
   groups: readonly Stored<StoredGroup>[],
   miners: readonly { readonly id: number; readonly groupId: number }[],
 ): GroupSection[] {
-  const known = new Set(groups.map(({ id }) => id));
-  const inGroup = Map.groupBy(miners, ({ groupId }) => (known.has(groupId) ? groupId : 0));
-  const below = Map.groupBy(groups, ({ parentId }) => (known.has(parentId) ? parentId : 0));
+  const ids = new Set(groups.map(({ id }) => id));
+  const inGroup = Map.groupBy(miners, ({ groupId }) => (ids.has(groupId) ? groupId : 0));
+  const below = Map.groupBy(groups, ({ parentId }) => (ids.has(parentId) ? parentId : 0));
   const minerIds = (id: number): number[] => (inGroup.get(id) ?? []).map((miner) => miner.id);
   const section = ({ id, name }: Stored<StoredGroup>): GroupSection => ({
     id,

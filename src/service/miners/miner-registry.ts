@@ -5,8 +5,8 @@ import type { Config } from "../../config/schema.ts";
 import type { MinerEvent } from "../../contract/events.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { notFound, notRunYet, RigbridgeError } from "../../contract/problems.ts";
-import type { Identity } from "../../contract/readings.ts";
-import type { MinerPool } from "../../contract/resources.ts";
+import type { Control, Identity } from "../../contract/readings.ts";
+import type { Miner, MinerPool } from "../../contract/resources.ts";
 import { Fleet } from "../../fleet/fleet.ts";
 import type { Declared, FleetRig } from "../../fleet/fleet-rig.ts";
 import { type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
@@ -15,25 +15,25 @@ import type { PoolReading, Reading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
-import { type Events, eventLimits } from "../events/events.ts";
-import type { Recorder } from "../history/recorder.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../crud.ts";
+import { walkGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
-import { flatSections, minersInSection, sectionsOf, seenSections } from "./groups.ts";
+import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
+  currentControls,
+  type LoopStatus,
   loginTitles,
   loginTrouble,
   type MinerFacts,
-  ordinals,
   type Presentation,
   type PresentedMiner,
   presentFailed,
   presentMiner,
 } from "./present-miner.ts";
 
-/** A virtual rig for trying out; it never enters the store. */
+/** A virtual rig to try things out, which is never stored. */
 export interface DemoMiner {
   readonly address: string;
   readonly name: string;
@@ -47,58 +47,83 @@ export interface Entry {
   readonly rig: FleetRig;
 }
 
+/** Stores what rigs report. */
+export interface ReadingRecorder {
+  add(rig: FleetRig): void;
+  /** Wh as stored last. */
+  energyOf(minerId: number): number | null;
+  forget(minerId: number): void;
+}
+
+/** Takes what happens to miners. */
+export interface MinerEvents {
+  /** A miner has changed. `before`: the group that it was in, null for a new miner. */
+  miner(miner: Miner, before: number | null, json: Uint8Array): void;
+  minerRemoved(miner: Pick<Miner, "id" | "uid" | "groupId">): void;
+  minerEvent(event: MinerEvent): void;
+  /** So many miners have changed that subscribers read the list again. */
+  reset(): void;
+}
+
+/** Power control as the registry uses it. */
+export interface PowerControl {
+  /** Called with every good read before the miner is presented. */
+  observe(minerId: number, reading: Reading): void;
+  /** The control `power_target`, none if the power of the rig cannot be controlled. */
+  control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[];
+}
+
 export interface MinerRegistryOptions {
   readonly store: Store;
-  /** Holds what is remembered of demo miners, and ends with the process. */
+  /** Holds the data of demo miners until the process ends. */
   readonly demoStore: Store;
   readonly poll: Config["poll"];
-  /** Whether the list nests groups in groups. */
+  /** Whether the list nests groups. */
   readonly groups: Config["display"]["groups"];
   readonly ownTopics: OwnTopics;
   readonly now: () => number;
-  /** As the fleet takes it. */
+  /** For the fleet. */
   readonly monotonicNow: (() => number) | undefined;
-  readonly presentation: Omit<Presentation, "activePoolId">;
-  readonly recorderOf: (minerId: number) => Recorder;
-  readonly events: Events;
+  readonly presentation: Presentation;
+  readonly recorderOf: (minerId: number) => ReadingRecorder;
+  readonly events: MinerEvents;
+  /** Miners that may change at once with an event for each; when more change, subscribers read the list again. */
+  readonly singleEvents: number;
+  readonly power: PowerControl;
   readonly messages: Messages | null;
   notify(notification: NewNotification): void;
-  /** Hears of every good read before it is shown. */
-  observe(minerId: number, reading: Reading): void;
   readonly log: Logger;
 }
 
-/** Demo miners count from here, far from any that the store gives an id to. */
+/** The ids of demo miners start here, far from those of the store. */
 const firstDemoId = 1_900_000_001;
-/** Miners presented anew at once when something that all show has changed. */
+/** Miners presented in one turn when a change concerns all of them. */
 const presentedAtOnce = 500;
-/** Miners whose change at once is told for each; of more who listens had better read the list. */
-const toldOneByOne = eventLimits.lag / 2;
+const noLoop: LoopStatus = { heating: null, stoppedBy: null };
 
-/** Every miner that the service has: its declaration, its rig in the fleet, and its view for the API. */
+export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
+
+/** All miners: their declarations, their rigs in the fleet, and their JSON for the API. */
 export class MinerRegistry {
   readonly fleet: Fleet;
-  readonly jsonCache = new MinerJsonCache((sections, access) => this.#shownSections(sections, access));
+  readonly jsonCache = new MinerJsonCache((sections, access) => this.#listedSections(sections, access));
   readonly #options: MinerRegistryOptions;
-  readonly #presentation: Presentation;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
-  /** Rigs that this program fails over, which the log was told of. */
-  readonly #failing = new Set<number>();
+  /** Of miners that belong to a loop. */
+  readonly #loopStatus = new Map<number, LoopStatus>();
   readonly #plugs: PlugOwners;
-  /** Rigs that the log was told cannot be reached. */
-  readonly #gone = new Set<number>();
-  /** Rigs whose login is missing or wrong, and as what that was told. */
-  readonly #loginTold = new Map<number, string>();
+  /** Rigs that Rigbridge fails on and has logged. */
+  readonly #failing = new Set<number>();
+  /** Rigs that were logged as unreachable. */
+  readonly #unreachable = new Set<number>();
+  /** Title of the notification about a rig's login, until the login is right. */
+  readonly #loginNotified = new Map<number, string>();
   #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
-    this.#presentation = {
-      ...options.presentation,
-      activePoolId: (id, { url, worker }, ordinal) => this.#storeOf(id).activePools.idOf(id, url, worker, ordinal),
-    };
     this.fleet = new Fleet({
       timeout: options.poll.timeout * 1000,
       now: options.now,
@@ -116,10 +141,10 @@ export class MinerRegistry {
 
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
-    this.#plugs.giveAll(present(this.#options.store.miners));
+    this.#plugs.assignAll(enabled(this.#options.store.miners));
     for (const { minerId, title } of this.#options.store.notifications.list())
-      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginTold.set(minerId, title);
-    for (const miner of [...present(this.#options.store.miners), ...demo.map(demoRow)]) {
+      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginNotified.set(minerId, title);
+    for (const miner of [...enabled(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       // Nobody listens yet.
@@ -135,27 +160,27 @@ export class MinerRegistry {
     return entry;
   }
 
-  /** The miner, if it is there for these eyes. */
-  seen(id: number, access: Access): Entry | undefined {
+  /** The miner, undefined if it does not exist or this access does not see it. */
+  visible(id: number, access: Access): Entry | undefined {
     const entry = this.#entries.get(id);
     return entry !== undefined && access.seesGroup(entry.facts.groupId) ? entry : undefined;
   }
 
-  /** Throws `not.found`, also for what these eyes may not see. */
+  /** Throws `not.found`, also if this access does not see the miner. */
   entryFor(id: number, access: Access): Entry {
-    const entry = this.seen(id, access);
+    const entry = this.visible(id, access);
     if (entry === undefined) throw notFound("miner", id);
     return entry;
   }
 
-  /** The miner that an action is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
-  steeredFor(id: number, access: Access): Entry {
+  /** The miner that a command is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
+  commandable(id: number, access: Access): Entry {
     if (access.all && this.#options.store.managedMiners.get(id)?.disabled === false && !this.#entries.has(id))
       throw new RigbridgeError("not.yet", notRunYet);
     return this.entryFor(id, access);
   }
 
-  /** Every miner that these eyes see. */
+  /** Every miner that this access sees. */
   *entriesFor(access: Access): Iterable<Entry> {
     for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
   }
@@ -170,34 +195,34 @@ export class MinerRegistry {
     return undefined;
   }
 
-  isDemo(id: number): boolean {
-    return id >= firstDemoId;
-  }
-
   /** Throws `address.known` when another miner has this address. */
   checkAddress(address: string, id: number | null): void {
-    // One that is just being added is in the store, but not here yet.
-    const known =
-      this.#byAddress.get(address) ?? present(this.#options.store.miners).find((each) => each.address === address)?.id;
-    if (known !== undefined && known !== id) {
-      const name = this.#entries.get(known)?.facts.name ?? address;
-      throw new RigbridgeError("address.known", `${address} is miner ${known} (${name}) already`);
+    // A miner that is just being added is in the store, but not here yet.
+    const other =
+      this.#byAddress.get(address) ?? enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
+    if (other !== undefined && other !== id) {
+      const name = this.#entries.get(other)?.facts.name ?? address;
+      throw new RigbridgeError("address.known", `${address} is miner ${other} (${name}) already`);
     }
   }
 
-  /** Takes in a miner that was added or changed; `arrange` then shows it in its place. */
+  /** Takes a miner that was added or changed; call `arrange` after it. */
   put(miner: Stored<StoredMiner>): void {
-    this.#put(miner);
+    const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
+    const entry = this.#take(miner);
+    if (before === null) this.#options.log.info({ ...logFields(entry.facts) }, "a miner was added");
+    this.#show(entry, true, this.#presented(entry), before);
   }
 
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
-    // All at once: between two steps a list would meet a miner that is gone.
+    // Without awaiting: a list must not meet a miner that is half removed.
     this.#drop(id);
     this.jsonCache.remove(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
-    if (!facts.demo) this.#options.log.info({ ...signsOf(facts) }, "a miner was removed");
+    if (!facts.demo) this.#options.log.info({ ...logFields(facts) }, "a miner was removed");
+    this.#loopStatus.delete(id);
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
@@ -208,79 +233,79 @@ export class MinerRegistry {
 
   /** Whether there are demo miners and no real one. */
   get isDemoOnly(): boolean {
-    for (const id of this.#entries.keys()) if (!this.isDemo(id)) return false;
+    for (const id of this.#entries.keys()) if (!isDemo(id)) return false;
     return this.#entries.size > 0;
   }
 
-  /** Demo miners leave as if each was removed. */
+  /** Removes all demo miners. */
   async removeDemos(): Promise<void> {
-    for (const id of [...this.#entries.keys()]) if (this.isDemo(id) && this.#entries.has(id)) await this.remove(id);
+    for (const id of [...this.#entries.keys()]) if (isDemo(id) && this.#entries.has(id)) await this.remove(id);
   }
 
-  /** Groups, or who is in them, have changed. */
+  /** Call it when groups or their miners have changed. */
   arrange(): void {
     this.jsonCache.arrange(this.sections());
   }
 
-  /** All groups with who is in them, nested. */
+  /** All groups with their miners, nested. */
   sections(): GroupSection[] {
     const members = [...this.#entries.values()].map(({ facts }) => facts);
-    return sectionsOf(present(this.#options.store.groups), members);
+    return sectionsOf(enabled(this.#options.store.groups), members);
   }
 
-  /** The groups as the list shows them to these eyes. */
+  /** The groups as the list shows them to this access. */
   sectionsFor(access: Access): GroupSection[] {
-    return this.#shownSections(this.sections(), access);
+    return this.#listedSections(this.sections(), access);
   }
 
   /** The miners of a group and of those inside it; of 0, those in no group. */
   minersInGroup(id: number): number[] {
-    const found = (sections: readonly GroupSection[]): GroupSection[] =>
-      sections.flatMap((section) => (section.id === id ? [section] : found(section.groups)));
-    return found(this.sections()).flatMap(minersInSection);
+    for (const { group } of walkGroups(this.sections())) if (group.id === id) return minersInSections([group]);
+    return [];
   }
 
-  #shownSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
-    const seen = seenSections(sections, access);
-    return this.#options.groups === "flat" ? flatSections(seen) : seen;
+  #listedSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
+    const visible = visibleSections(sections, access);
+    return this.#options.groups === "flat" ? flatSections(visible) : visible;
   }
 
-  /** Throws `not.found`, and nothing else: a rig that cannot be shown takes no other with it. */
+  /** Throws only `not.found`: a miner that cannot be presented must not affect others. */
   present(id: number): PresentedMiner {
     return this.#presented(this.entry(id));
   }
 
-  /** What a miner shows beside its readings has changed. */
-  refresh(id: number): void {
+  /** Takes what a miner shows of its loop, null if it has none; `changed` is false when nothing but time has passed. */
+  setLoopStatus(id: number, status: LoopStatus | null, changed: boolean): void {
     const entry = this.#entries.get(id);
-    if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
+    if (status === null || entry === undefined) this.#loopStatus.delete(id);
+    else this.#loopStatus.set(id, status);
+    if (entry !== undefined && changed) this.#show(entry, true, this.#presented(entry));
   }
 
-  /** Pools or coins have changed: every miner is presented anew, a few at a time. Of many it is told as one. */
+  /** Presents every miner again, some at a time: pools or coins have changed. */
   presentAll(): void {
     this.jsonCache.touch();
-    const asOne = this.#entries.size > toldOneByOne;
+    const withReset = this.#entries.size > this.#options.singleEvents;
     this.#allPresented = this.#allPresented.then(async () => {
       let presented = 0;
       for (const id of [...this.#entries.keys()]) {
         const entry = this.#entries.get(id);
-        if (entry !== undefined && asOne) this.jsonCache.put(id, this.#presented(entry), true);
+        if (entry !== undefined && withReset) this.jsonCache.put(id, this.#presented(entry), true);
         else if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
         presented += 1;
         if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
       }
-      if (asOne) this.#options.events.reset();
+      if (withReset) this.#options.events.reset();
     });
   }
 
-  /** The pool of a fresh list that has this Active ID. */
+  /** The pool with this Active ID in a rig's list. */
   poolById(minerId: number, poolId: number, pools: readonly PoolReading[]): PoolReading | undefined {
-    const numbers = ordinals(pools);
-    return pools.find((pool, index) => this.#presentation.activePoolId(minerId, pool, numbers[index] ?? 0) === poolId);
+    return pools[this.#poolIds(minerId, pools).indexOf(poolId)];
   }
 
   /** Throws `not.found`. */
-  shownPool(minerId: number, poolId: number): MinerPool {
+  presentedPool(minerId: number, poolId: number): MinerPool {
     const pool = this.present(minerId).miner.poolList.find(({ id }) => id === poolId);
     if (pool === undefined) throw notFound("pool", poolId);
     return pool;
@@ -290,34 +315,27 @@ export class MinerRegistry {
     this.fleet.close();
   }
 
-  #put(miner: Stored<StoredMiner>): void {
-    const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
-    const entry = this.#take(miner);
-    if (before === null) this.#options.log.info({ ...signsOf(entry.facts) }, "a miner was added");
-    this.#show(entry, true, this.#presented(entry), before);
-  }
-
   #take(miner: Stored<StoredMiner>): Entry {
     const declared = {
       ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordOf),
       supply: this.#plugs.supplyOf(miner),
     };
-    const known = this.#entries.get(miner.id)?.rig;
-    const stays = known !== undefined && isDeepStrictEqual(known.declared, declared);
-    if (!stays) this.#drop(miner.id);
+    const rigBefore = this.#entries.get(miner.id)?.rig;
+    const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
+    if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);
-    const moves = known !== undefined && !isSameAddress(known.declared.address, declared.address);
-    // What is said of a rig and not to it, as its name, disturbs neither its readings nor a command under way.
-    const rig = stays ? known : this.fleet.put(declared, this.#remembered(miner.id, moves));
+    const moves = rigBefore !== undefined && !isSameAddress(rigBefore.declared.address, declared.address);
+    // A change that does not concern the connection, such as a name, disturbs neither readings nor commands.
+    const rig = isUnchanged ? rigBefore : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
-    if (isNoRig(declared.address) && !stays)
+    if (isNoRig(declared.address) && !isUnchanged)
       this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
     this.#entries.set(miner.id, entry);
     this.#byAddress.set(miner.address, miner.id);
     return entry;
   }
 
-  /** Another address is asked what it is before it is sent anything: what was recognised was at the old one. */
+  /** Drops the driver of a miner that moves: the rig at the new address is recognised before anything is sent. */
   #remembered(id: number, moves: boolean): Remembered {
     const { memory } = this.#storeOf(id);
     const remembered = memory.get(id) ?? unknownRig;
@@ -331,15 +349,15 @@ export class MinerRegistry {
   }
 
   #drop(id: number): void {
-    const known = this.#entries.get(id);
-    if (known === undefined) return;
-    this.#plugs.leave(id);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#plugs.release(id);
     this.fleet.remove(id);
     this.#entries.delete(id);
     this.#failing.delete(id);
-    this.#gone.delete(id);
-    this.#loginTold.delete(id);
-    this.#byAddress.delete(formatAddress(known.rig.declared.address));
+    this.#unreachable.delete(id);
+    this.#loginNotified.delete(id);
+    this.#byAddress.delete(formatAddress(entry.rig.declared.address));
   }
 
   #factsOf(miner: Stored<StoredMiner>, rig: FleetRig): MinerFacts {
@@ -348,9 +366,9 @@ export class MinerRegistry {
     return {
       id: miner.id,
       named: miner.name !== null,
-      demo: this.isDemo(miner.id),
+      demo: isDemo(miner.id),
       name: miner.name ?? nameOf(rig.state.identity, description),
-      // A group that the configuration file no longer declares is not there.
+      // A group that the configuration file no longer declares does not count.
       groupId: group?.disabled === false ? miner.groupId : 0,
       location: miner.location,
       tags: miner.tags,
@@ -359,33 +377,60 @@ export class MinerRegistry {
   }
 
   #storeOf(id: number): Store {
-    return this.isDemo(id) ? this.#options.demoStore : this.#options.store;
+    return isDemo(id) ? this.#options.demoStore : this.#options.store;
   }
 
-  /** `before`: the group that it stood in, null when it is new. */
+  /** `before`: the group that it was in, null for a new miner. */
   #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
-    const { id, groupId } = facts;
+    const { id } = facts;
     const json = this.jsonCache.put(id, shown, changed);
-    if (json !== null) this.#options.events.miner({ id, groupId, before, json });
+    if (json !== null) this.#options.events.miner(shown.miner, before, json);
   }
 
-  #presented({ facts, rig }: Entry): PresentedMiner {
+  /** Throws what Rigbridge fails on. */
+  #present({ facts, rig }: Entry): PresentedMiner {
+    const { id } = facts;
+    const { reading } = rig.state;
+    const extras = {
+      ...(this.#loopStatus.get(id) ?? noLoop),
+      energy: this.#options.recorderOf(id).energyOf(id),
+      poolIds: this.#poolIds(id, reading?.pools ?? []),
+      powerTarget: this.#options.power.control(id, { controls: currentControls(rig.state), reading }),
+    };
+    return presentMiner(facts, rig, extras, this.#options.presentation);
+  }
+
+  #presented(entry: Entry): PresentedMiner {
     try {
-      return presentMiner(facts, rig, this.#presentation);
+      return this.#present(entry);
     } catch (error) {
+      const { facts, rig } = entry;
       this.#logFailure(rig.id, error);
-      return presentFailed(facts, rig, this.#presentation);
+      const energy = this.#options.recorderOf(rig.id).energyOf(rig.id);
+      return presentFailed(facts, rig, { energy }, this.#options.presentation);
     }
   }
 
-  /** Once, until a read of it can be shown again. */
+  /** Active IDs. Pools that are listed twice with one worker are distinguished by their order. */
+  #poolIds(minerId: number, pools: readonly PoolReading[]): number[] {
+    const { activePools } = this.#storeOf(minerId);
+    const counts = new Map<string, number>();
+    return pools.map(({ url, worker }) => {
+      const key = `${url}\n${worker}`;
+      const ordinal = counts.get(key) ?? 0;
+      counts.set(key, ordinal + 1);
+      return activePools.idOf(minerId, url, worker, ordinal);
+    });
+  }
+
+  /** Logs once until the miner can be presented again. */
   #logFailure(id: number, error: unknown): void {
     if (this.#failing.has(id)) return;
     this.#failing.add(id);
     this.#options.log.error({ err: error, miner: id }, `miner ${id} cannot be shown`);
   }
 
-  /** A uid may have stayed with a miner that the configuration file no longer declares: it goes to the one that is there. */
+  /** A uid moves here from a miner that the configuration file no longer declares. */
   async #remember(id: number, remembered: Parameters<Store["memory"]["remember"]>[1]): Promise<void> {
     const { memory } = this.#storeOf(id);
     try {
@@ -399,32 +444,32 @@ export class MinerRegistry {
     }
   }
 
-  /** Throws what this program fails over: the fleet then drops what was read, before anybody else meets it. */
+  /** Throws what Rigbridge fails on: the fleet then drops the reading before anything else uses it. */
   #read(rig: FleetRig, changed: boolean, before: RigState): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     const { reading, missed } = rig.state;
-    if (reading !== null && missed === 0) this.#options.observe(rig.id, reading);
-    if (missed === 0 && this.#gone.delete(rig.id))
-      this.#options.log.info({ ...signsOf(entry.facts) }, "a miner is back");
-    if (reading !== null && missed === 0) this.#tellOfLogin(entry);
+    if (reading !== null && missed === 0) this.#options.power.observe(rig.id, reading);
+    if (missed === 0 && this.#unreachable.delete(rig.id))
+      this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
+    if (reading !== null && missed === 0) this.#notifyLogin(entry);
     const now = this.#recognised(entry);
-    this.#show(now, changed || now !== entry, presentMiner(now.facts, rig, this.#presentation));
-    this.#tellOfRecords(now, before.records);
+    this.#show(now, changed || now !== entry, this.#present(now));
+    this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null) this.#failing.delete(rig.id);
   }
 
-  /** What a rig is first seen with is no event. */
-  #tellOfRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
+  /** The first records of a rig are not events. */
+  #emitRecords({ facts, rig: { state } }: Entry, before: RigState["records"]): void {
     const { bestShare, foundBlocks } = state.records;
     if (state.records === before) return;
-    const tell = (event: MinerEvent["event"], was: number | null, value: number | null): void => {
-      if (was === null || value === null || value <= was) return;
-      this.#options.events.happened({ id: facts.id, uid: state.uid, event, value, before: was });
+    const emit = (event: MinerEvent["event"], earlier: number | null, value: number | null): void => {
+      if (earlier === null || value === null || value <= earlier) return;
+      this.#options.events.minerEvent({ id: facts.id, uid: state.uid, event, value, before: earlier });
     };
-    tell("best_share", before.bestShare, bestShare);
-    tell("block_found", before.foundBlocks, foundBlocks);
+    emit("best_share", before.bestShare, bestShare);
+    emit("block_found", before.foundBlocks, foundBlocks);
   }
 
   #failed(rig: FleetRig, error: unknown): void {
@@ -435,7 +480,7 @@ export class MinerRegistry {
     this.#show(entry, isNew, this.#presented(entry));
   }
 
-  /** A miner without a name of its own is called as it calls itself; its usual port is known when its driver is. */
+  /** Updates what depends on recognition: the name of a miner without a declared one, and the port of its driver. */
   #recognised(entry: Entry): Entry {
     const { facts, rig } = entry;
     const description = descriptionOf(rig);
@@ -447,49 +492,49 @@ export class MinerRegistry {
   }
 
   #disconnected(rig: FleetRig): void {
-    const facts = this.#entries.get(rig.id)?.facts;
-    const reason = rig.state.trouble?.message;
-    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason }, "a miner cannot be reached");
-    this.#gone.add(rig.id);
-    if (rig.declared.offlineExpected) return;
+    const entry = this.#entries.get(rig.id);
     const { trouble } = rig.state;
+    const reason = trouble?.message;
+    if (entry !== undefined) this.#options.log.info({ ...logFields(entry.facts), reason }, "a miner cannot be reached");
+    this.#unreachable.add(rig.id);
+    if (rig.declared.offlineExpected) return;
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
-    const entry = this.#entries.get(rig.id);
-    if (entry !== undefined && trouble?.code === "rig.login") this.#tellOfLogin(entry);
-    else this.#notify(rig, "Disconnected", `Cannot be reached: ${rig.state.trouble?.message ?? ""}`);
+    if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
+    else this.#notify(rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
   }
 
-  /** Once, until its login is right; what a run before has told, and nobody has cleared, is not told again. */
-  #tellOfLogin({ facts, rig }: Entry): void {
+  /** Notifies once until the login is right; not again if the notification of an earlier run is still listed. */
+  #notifyLogin({ facts, rig }: Entry): void {
     const trouble = loginTrouble(rig.state);
     if (trouble === null) {
-      this.#loginTold.delete(rig.id);
+      this.#loginNotified.delete(rig.id);
       return;
     }
     const { title, message } = trouble;
-    if (this.#loginTold.get(rig.id) === title) return;
-    this.#loginTold.set(rig.id, title);
+    if (this.#loginNotified.get(rig.id) === title) return;
+    this.#loginNotified.set(rig.id, title);
     if (facts.demo) return;
-    this.#options.log.info({ ...signsOf(facts), reason: message }, "the login of a miner is missing or wrong");
+    this.#options.log.info({ ...logFields(facts), reason: message }, "the login of a miner is missing or wrong");
     this.#notify(rig, title, message);
   }
 
   #refused(rig: FleetRig, message: string): void {
     const facts = this.#entries.get(rig.id)?.facts;
-    if (facts !== undefined) this.#options.log.info({ ...signsOf(facts), reason: message }, "a miner was not taken in");
+    if (facts !== undefined)
+      this.#options.log.info({ ...logFields(facts), reason: message }, "a miner was not taken in");
     this.#notify(rig, "Not taken in", message);
   }
 
   #notify(rig: FleetRig, title: string, message: string): void {
     const minerName = this.#entries.get(rig.id)?.facts.name ?? "";
-    const minerId = this.isDemo(rig.id) ? null : rig.id;
+    const minerId = isDemo(rig.id) ? null : rig.id;
     this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
   }
 }
 
-/** For the log. What others have written, as a rig's name, stands in fields, where it cannot pass for a line of it. */
-const signsOf = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
+/** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
+const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (
   miner: Stored<StoredMiner>,
@@ -523,24 +568,25 @@ function descriptionOf({ declared: { address, driver }, state }: FleetRig): stri
 
 const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
 
-const demoRow = (demo: DemoMiner, index: number): Stored<StoredMiner> => ({
-  id: firstDemoId + index,
-  owner: "file",
-  key: null,
-  disabled: false,
-  address: formatAddress(parseAddress(demo.address)),
-  name: demo.name,
+/** A miner of which only the address is declared. */
+export const blankMiner: Omit<StoredMiner, "address"> = {
+  name: null,
   uid: null,
   driver: null,
   groupId: 0,
-  username: demo.username ?? null,
-  password: demo.password ?? null,
-  token: demo.token ?? null,
+  username: null,
+  password: null,
+  token: null,
   interval: null,
   location: { site: null, container: null, rack: null, slot: null },
-  tags: ["demo"],
+  tags: [],
   offlineExpected: false,
   powerNameplate: null,
   supply: null,
   power: {},
+};
+
+const demoRow = ({ address, ...demo }: DemoMiner, index: number): Stored<StoredMiner> => ({
+  ...{ ...blankMiner, ...demo, id: firstDemoId + index, tags: ["demo"] },
+  ...{ owner: "file", key: null, disabled: false, address: formatAddress(parseAddress(address)) },
 });

@@ -5,36 +5,36 @@ import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../..
 import { drivers } from "../../link/drivers/index.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import type { ReadShares } from "../history/read-shares.ts";
+import { done, enabled, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import { done } from "../replies.ts";
-import { findOwn, present } from "../stored.ts";
 import type { Access, AccessBook } from "../users/access.ts";
-import { groupFinder, minersInSection, sectionsWith } from "./groups.ts";
+import type { ReadShares } from "../users/read-shares.ts";
+import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
 import type { GroupSection } from "./miner-json-cache.ts";
-import type { MinerRegistry } from "./miner-registry.ts";
+import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
-import { type Remarked, type Totals, totalsOf } from "./summary.ts";
+import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
-type MinerOperations = Pick<
+export type MinerOperations = Pick<
   MiningService,
   "listMiners" | "getMiner" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
 >;
 
 export interface MinerContext extends PlugContext {
+  readonly registry: MinerRegistry;
   readonly book: PoolBook;
   readonly accessBook: AccessBook;
   readonly format: Format;
-  readonly metaData: (remarked: Remarked) => MetaData;
+  readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly totals: (access: Access) => Totals;
   readonly shares: ReadShares;
-  /** Whether the logins that makers give all their rigs are tried. */
+  /** Whether the makers' default logins are tried. */
   readonly makersLogins: boolean;
-  /** The first real miner has come, and the demo miners have left. */
+  /** Called when the demo miners have been removed for the first real miner. */
   readonly demoLeft: () => void;
 }
 
-/** Miners: what there are, and which are added, changed and removed. */
+/** Lists, adds, changes and removes miners. */
 export function minerOperations(context: MinerContext): MinerOperations {
   const { registry, store, book, accessBook, metaData } = context;
   const detail = (id: number) => {
@@ -44,7 +44,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
   return {
     listMiners: async (input, caller) => {
       const access = accessBook.of(caller);
-      const { sections, sums } = shownOf(context, access, filterOf(input, context, access));
+      const { sections, sums } = listed(context, access, filterOf(input, context, access));
       return { ...listHead(context, sums), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
     },
     getMiner: async ({ id }, caller) => {
@@ -58,11 +58,11 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     getMinerPool: async ({ id, poolId }, caller) => {
       registry.entryFor(id, accessBook.of(caller));
-      return registry.shownPool(id, poolId);
+      return registry.presentedPool(id, poolId);
     },
     addMiner: async ({ address, ...body }, caller) => {
       const access = accessBook.of(caller);
-      const row = { ...blank, ...rowOf(body, context, access), address: canonical(address) };
+      const row = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
       refuseGroup(row.groupId, access);
       checkAddress(registry, row.address, null, access);
       if (row.supply !== null) checkOwner(row.supply, null, context, access);
@@ -75,16 +75,16 @@ export function minerOperations(context: MinerContext): MinerOperations {
         context.demoLeft();
       }
       const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
-      const info = `${miner.name} is being recognised: what it is and reports follows`;
+      const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };
     },
     changeMiner: async ({ id, address, ...body }, caller) => {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
-      refuseDemo(registry, id);
-      const known = findOwn(store.miners, id, "miner");
+      refuseDemo(id);
+      const existing = findOwn(store.miners, id, "miner");
       const change = {
-        ...(address === undefined ? {} : movedTo(address, known.address)),
+        ...(address === undefined ? {} : movedTo(address, existing.address)),
         ...rowOf(body, context, access),
       };
       if (change.groupId !== undefined) refuseGroup(change.groupId, access);
@@ -96,14 +96,14 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     deleteMiner: async ({ id }, caller) => {
       const { facts } = registry.entryFor(id, accessBook.of(caller));
-      refuseDemo(registry, id);
+      refuseDemo(id);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
       await registry.remove(id);
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = registry.steeredFor(id, accessBook.of(caller));
+      const { rig } = registry.commandable(id, accessBook.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await registry.fleet.poll(rig);
       registry.entryFor(id, accessBook.of(caller));
@@ -112,10 +112,10 @@ export function minerOperations(context: MinerContext): MinerOperations {
   };
 }
 
-/** GET /api/miners and GET /api/miners/{id} from bytes that are there already. */
+/** GET /api/miners and GET /api/miners/{id} from cached bytes. */
 export function encodedMiners(context: MinerContext) {
   const { registry, accessBook, metaData, totals, shares } = context;
-  const tail = (remarked: Remarked): string => `"metaData":${JSON.stringify(metaData(remarked))}`;
+  const tail = (counts: NoticeCounts): string => `"metaData":${JSON.stringify(metaData(counts))}`;
   return {
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const access = accessBook.of(caller);
@@ -126,13 +126,13 @@ export function encodedMiners(context: MinerContext) {
       }
       shares.take(caller, 0);
       return shares.measured(caller, 0, () => {
-        const { sections, sums } = shownOf(context, access, filterOf(input, context, access));
+        const { sections, sums } = listed(context, access, filterOf(input, context, access));
         return registry.jsonCache.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: access });
       });
     },
     one: (id: number, caller: Caller): Encoded | undefined => {
       const access = accessBook.of(caller);
-      if (registry.seen(id, access) === undefined) return undefined;
+      if (registry.visible(id, access) === undefined) return undefined;
       return registry.jsonCache.one(id, (figures) => tail(totalsOf([figures])), access);
     },
   };
@@ -140,7 +140,7 @@ export function encodedMiners(context: MinerContext) {
 
 type Filter = (id: number) => boolean;
 
-/** Which miners are asked for; null for all. Throws `input.invalid` for a group that is not there for these eyes. */
+/** The requested miners; null for all. Throws `input.invalid` for a group that this access does not see. */
 function filterOf(
   { status, group, tag }: Input<"listMiners">,
   { registry, store }: MinerContext,
@@ -156,16 +156,16 @@ function filterOf(
   };
 }
 
-/** The miners that these eyes see, or those of them that are asked for, and their totals. */
-function shownOf({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
+/** The requested miners of those that this access sees, and their totals. */
+function listed({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
-  const shown = sectionsWith(sections, isShown);
-  return { sections: shown, sums: totalsOf(registry.jsonCache.figures(shown.flatMap(minersInSection))) };
+  const requested = sectionsWith(sections, isShown);
+  return { sections: requested, sums: totalsOf(registry.jsonCache.figures(minersInSections(requested))) };
 }
 
 function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
-  const manualActionList = present(store.rules).map(({ id, name }) => ({ id, name }));
+  const manualActionList = enabled(store.rules).map(({ id, name }) => ({ id, name }));
   return {
     totalHashrate5s: format.hashrate(hashrate),
     hasManualAction: manualActionList.length > 0,
@@ -183,24 +183,7 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
     ...(groups.length > 0 ? { groupList: groupsOf(registry, groups) } : {}),
   }));
 
-const blank: Omit<StoredMiner, "address"> = {
-  name: null,
-  uid: null,
-  driver: null,
-  groupId: 0,
-  username: null,
-  password: null,
-  token: null,
-  interval: null,
-  location: { site: null, container: null, rack: null, slot: null },
-  tags: [],
-  offlineExpected: false,
-  powerNameplate: null,
-  supply: null,
-  power: {},
-};
-
-/** What is known of its login before it has answered: whether its driver wants one. */
+/** Warns about a missing login before the rig has answered, if its driver needs one. */
 function withAdvice(
   added: MinerDetail,
   { driver, username, password, token }: StoredMiner,
@@ -210,60 +193,53 @@ function withAdvice(
   const given = username !== null || password !== null || token !== null;
   if (login === undefined || given || (makersLogins && makersLogin !== undefined)) return added;
   const { metaData } = added;
-  const words = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
-  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, words] } };
+  const advice = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
+  return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, advice] } };
 }
 
 const canonical = (address: string): string => formatAddress(parseAddress(address));
 
-/** What opens the rig at the old address is not for whatever answers at the new one. */
+/** The login for the old address must not be sent to a new one. */
 function movedTo(address: string, before: string): Partial<StoredMiner> {
   const moves = !isSameAddress(parseAddress(address), storedAddress(before));
   return { address: canonical(address), ...(moves ? { username: null, password: null, token: null } : {}) };
 }
 
-/** The fields of a row that a body names. Throws `input.invalid`, `not.yet`. */
+/** The fields of a row that are in the body. Throws `input.invalid`, `not.yet`. */
 function rowOf(
   body: Omit<Input<"changeMiner">, "id" | "address">,
   context: MinerContext,
   access: Access,
 ): Partial<StoredMiner> {
-  const { group, supply, driver, name, username, password, token, interval, location, tags, offlineExpected } = body;
+  const { group, ...fields } = body;
+  const { supply, driver } = fields;
   if (supply) checkPlug(supply, context);
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
-  return {
-    ...(group === undefined ? {} : { groupId: groupFinder(context.store.groups, access)(group, "group") }),
-    ...(driver === undefined ? {} : { driver }),
-    ...(name === undefined ? {} : { name }),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(token === undefined ? {} : { token }),
-    ...(interval === undefined ? {} : { interval }),
-    ...(location === undefined ? {} : { location }),
-    ...(tags === undefined ? {} : { tags: [...tags] }),
-    ...(offlineExpected === undefined ? {} : { offlineExpected }),
-    ...(supply === undefined ? {} : { supply }),
-  };
+  const groupId = group === undefined ? undefined : groupFinder(context.store.groups, access)(group, "group");
+  return given({ ...fields, groupId });
 }
 
-/** A miner in no group would be out of sight of who put it there. */
+/** A user with access to some groups must not put a miner where the user cannot see it. */
 function refuseGroup(groupId: number, access: Access): void {
   if (!access.seesGroup(groupId))
-    throw new RigbridgeError("user.forbidden", "This user's miners stand in the groups that the user sees; name one");
+    throw new RigbridgeError(
+      "user.forbidden",
+      "This user can only add miners to groups that the user sees; name such a group",
+    );
 }
 
-/** Throws `address.known`, naming the miner that has it only to who sees all. */
+/** Throws `address.known`; only callers with access to everything learn which miner has the address. */
 function checkAddress(registry: MinerRegistry, address: string, id: number | null, access: Access): void {
   try {
     registry.checkAddress(address, id);
   } catch (error) {
     if (access.all || !(error instanceof RigbridgeError)) throw error;
-    throw new RigbridgeError(error.code, `${address} is another miner already`);
+    throw new RigbridgeError(error.code, `Another miner has the address ${address}`);
   }
 }
 
-function refuseDemo(registry: MinerRegistry, id: number): void {
-  if (registry.isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
+function refuseDemo(id: number): void {
+  if (isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
 }

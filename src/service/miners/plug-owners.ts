@@ -6,11 +6,11 @@ import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
 import { outletOf } from "../../link/plugs/outlet.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
-import { present } from "../stored.ts";
+import { enabled } from "../crud.ts";
 import type { Access } from "../users/access.ts";
-import type { MinerRegistry } from "./miner-registry.ts";
+import type { MinerFacts } from "./present-miner.ts";
 
-/** Which miner each plug belongs to: a plug cuts the power of one. */
+/** The miner of each plug: a plug switches the power of one miner. */
 export class PlugOwners {
   readonly #ownTopics: OwnTopics;
   readonly #log: Logger;
@@ -22,13 +22,13 @@ export class PlugOwners {
     this.#log = log;
   }
 
-  /** Where two rows name one plug, as older versions let them: it is the file's, else that of who had it first. */
-  giveAll(miners: readonly Stored<StoredMiner>[]): void {
+  /** If two rows name one plug, as older versions allowed, the row of the file gets it, else the first one. */
+  assignAll(miners: readonly Stored<StoredMiner>[]): void {
     for (const owner of ["file", "store"] as const)
-      for (const miner of miners) if (miner.owner === owner) this.#give(miner);
+      for (const miner of miners) if (miner.owner === owner) this.#assign(miner);
   }
 
-  /** The plug as the miner may use it, whatever an older version has let somebody write down. */
+  /** The plug as far as the miner may use it; rows of older versions may be invalid. */
   supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): PlugSettings | null {
     if (supply === null) return null;
     const outlet = outletOf(supply);
@@ -55,12 +55,12 @@ export class PlugOwners {
     if (supply !== null) this.#owners.set(outletOf(supply).id, minerId);
   }
 
-  /** The miner has a plug no more. */
-  leave(minerId: number): void {
+  /** The miner no longer has a plug. */
+  release(minerId: number): void {
     for (const [outlet, owner] of this.#owners) if (owner === minerId) this.#owners.delete(outlet);
   }
 
-  #give({ id, supply }: Stored<StoredMiner>): void {
+  #assign({ id, supply }: Stored<StoredMiner>): void {
     const outlet = supply === null ? null : outletOf(supply).id;
     if (outlet !== null && !this.#owners.has(outlet)) this.#owners.set(outlet, id);
   }
@@ -68,14 +68,14 @@ export class PlugOwners {
 
 export interface PlugContext {
   readonly store: Store;
-  readonly registry: MinerRegistry;
-  /** Whether there is a place where plugs speak by messages. */
+  readonly registry: { visible(id: number, access: Access): { readonly facts: MinerFacts } | undefined };
+  /** Whether there is a broker for plugs that publish messages. */
   readonly hasMessages: boolean;
-  /** What the configuration says of topics. */
+  /** The topics that Rigbridge itself uses. */
   readonly ownTopics: OwnTopics;
 }
 
-/** Whether somebody may declare this plug over the API. Throws `input.invalid`. */
+/** Checks a plug that is declared over the API. Throws `input.invalid`. */
 export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: PlugContext): void {
   if (supply.type === "mqtt") {
     if (!hasMessages) throw invalid("supply.type", needsMessages);
@@ -87,13 +87,13 @@ export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: Plug
   try {
     parseAddress(supply.address);
   } catch (error) {
-    throw invalid("supply.address", error instanceof Error ? error.message : "is no address");
+    throw invalid("supply.address", error instanceof Error ? error.message : "is not an address");
   }
 }
 
 /**
  * Whether it may be the plug of this miner, or of one that is added (null). Two miners may have two outputs of one
- * device, but only where who declares that sees both: who is limited to some groups has no say over a device that
+ * device, but only if the caller sees both: a user with access to some groups must not control a device that
  * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
  */
 export function checkOwner(
@@ -103,18 +103,18 @@ export function checkOwner(
   access: Access,
 ): void {
   const wanted = outletOf(supply);
-  for (const other of present(store.miners)) {
+  for (const other of enabled(store.miners)) {
     if (other.supply === null || other.id === id) continue;
     const outlet = outletOf(other.supply);
-    const sees = registry.seen(other.id, access);
+    const visible = registry.visible(other.id, access);
     if (outlet.id === wanted.id) {
-      const whose = sees === undefined ? "another miner" : `miner ${other.id} (${sees.facts.name})`;
+      const whose = visible === undefined ? "another miner" : `miner ${other.id} (${visible.facts.name})`;
       throw new RigbridgeError("address.known", `${wanted.name} belongs to ${whose} already`);
     }
-    if (outlet.device === wanted.device && sees === undefined)
+    if (outlet.device === wanted.device && visible === undefined)
       throw new RigbridgeError(
         "user.forbidden",
-        `${wanted.name} is on a device of a miner that this user does not see`,
+        `${wanted.name} is an output of a device that powers a miner hidden from this user`,
       );
   }
 }

@@ -17,20 +17,20 @@ import {
   unknownRig,
   unusable,
 } from "../../fleet/state.ts";
-import type { DeviceReading, PoolReading, Reading } from "../../link/driver.ts";
+import type { DeviceReading, Reading } from "../../link/driver.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coins } from "../money/coins.ts";
 import { daysPerMonth, earningsOf, type Prices, unknownEarnings } from "../money/earnings.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { hostAndPortOf, hostOf } from "../money/pool-url.ts";
 
-/** What a person said of a miner. */
+/** What is declared of a miner. */
 export interface MinerFacts {
   readonly id: number;
   readonly name: string;
-  /** Whether a person gave the name. */
+  /** Whether the name is declared. */
   readonly named: boolean;
-  /** Whether it is virtual, for trying out. */
+  /** Whether its rig is virtual. */
   readonly demo: boolean;
   readonly groupId: number;
   readonly location: Location;
@@ -39,7 +39,7 @@ export interface MinerFacts {
   readonly host: { readonly name: string; readonly description: string };
 }
 
-/** What presenting a miner needs beside the rig itself. */
+/** What the presentation of every miner takes. */
 export interface Presentation {
   readonly format: Format;
   readonly coins: Coins;
@@ -47,18 +47,27 @@ export interface Presentation {
   readonly prices: Prices;
   /** Epoch ms shown as `updated` for a miner that was never read. */
   readonly startedAt: number;
-  /** Wh that are written down, so that what was shown never falls. */
-  energyOf(minerId: number): number | null;
-  activePoolId(minerId: number, pool: PoolReading, ordinal: number): number;
-  /** The control `power_target`, where the rig has something that it can stand for. */
-  powerTarget(minerId: number, state: Pick<RigState, "controls" | "reading">): readonly Control[];
-  /** The room that it heats. */
-  heatingOf(minerId: number): Heating | null;
-  /** What steers its power and has stopped it last; null where that was nobody, or a person. */
-  stoppedBy(minerId: number): string | null;
 }
 
-/** What the totals are made of. */
+/** What a miner shows of the loop that controls its power. */
+export interface LoopStatus {
+  /** The room that it heats. */
+  readonly heating: Heating | null;
+  /** The loop, if the last command about the miner's power came from it and stopped the miner. */
+  readonly stoppedBy: string | null;
+}
+
+/** What a miner shows beside the state of its rig. */
+export interface MinerExtras extends LoopStatus {
+  /** Wh as stored, so that the energy shown never falls. */
+  readonly energy: number | null;
+  /** Active IDs of the rig's pools, in their order. */
+  readonly poolIds: readonly number[];
+  /** The control `power_target`, none if the power of the rig cannot be controlled. */
+  readonly powerTarget: readonly Control[];
+}
+
+/** A miner's part of the totals. */
 export interface MinerFigures {
   readonly demo: boolean;
   readonly status: MinerStatus;
@@ -68,11 +77,11 @@ export interface MinerFigures {
   readonly unit: HashUnit;
   readonly algorithm: string;
   readonly coin: string;
-  /** Unknown is 0. */
+  /** 0 if unknown. */
   readonly revenue: number;
-  /** Whether its electricity would cost something, but it does not say its power. */
+  /** Whether electricity has a price but the power of the rig is unknown. */
   readonly costUnknown: boolean;
-  /** What is said of its login where that is missing or wrong. */
+  /** What is wrong with its login, null if nothing is. */
   readonly login: string | null;
   readonly gpus: number;
   readonly pgas: number;
@@ -84,22 +93,23 @@ export interface PresentedMiner {
   readonly figures: MinerFigures;
 }
 
-/** A rig as the API shows it: display strings for people, `readings` for programs. Integers where the document says so. */
+/** A miner as the API shows it: display strings for people, `readings` for programs, integers as documented. */
 export function presentMiner(
   facts: MinerFacts,
   rig: Pick<FleetRig, "state" | "declared">,
+  extras: MinerExtras,
   to: Presentation,
 ): PresentedMiner {
   const { format, coins } = to;
   const { state } = rig;
   const { reading } = state;
   const status = statusOf(state, rig.declared.disabled);
-  const reason = presentReason(state, rig.declared.disabled, () => to.stoppedBy(facts.id));
-  const readings = presentReadings(state, to.energyOf(facts.id) ?? state.energy, reason);
+  const reason = presentReason(state, rig.declared.disabled, extras.stoppedBy);
+  const readings = presentReadings(state, extras.energy ?? state.energy, reason);
   const devices = reading?.devices ?? [];
   const algorithm = readings.algorithm === null ? undefined : coins.algorithm(readings.algorithm);
   const unit = algorithm?.unit ?? "H/s";
-  const pools = presentPools(facts, reading, to);
+  const pools = presentPools(facts, reading, extras.poolIds, to);
   const active = reading?.pools.find((pool) => pool.active);
   const coin = active && to.pools.definitionOf(active, readings.algorithm).coin;
   const lists = presentDevices(devices, unit, reading, format);
@@ -112,7 +122,7 @@ export function presentMiner(
   const profit = profitPerDay ?? 0;
   const at = state.at ?? to.startedAt;
   const can = canDo(reading);
-  const controls = reading === null ? state.controls.map(unset) : state.controls;
+  const controls = currentControls(state);
   const miner: Miner = {
     id: facts.id,
     uid: state.uid,
@@ -187,14 +197,14 @@ export function presentMiner(
     hasAsic: lists.asic.length > 0,
     hasCpu: lists.cpu.length > 0,
     ...can,
-    // No firmware that is read here says that it has one.
+    // No known firmware reports one.
     hasFirmwareLicense: false,
     location: facts.location,
     tags: [...facts.tags],
     readings,
-    controls: [...controls, ...to.powerTarget(facts.id, { controls, reading })],
+    controls: [...controls, ...extras.powerTarget],
     money: { revenuePerDay, costPerDay, profitPerDay, currency },
-    heating: to.heatingOf(facts.id),
+    heating: extras.heating,
     identity: state.identity,
   };
   const figures = {
@@ -216,19 +226,24 @@ export function presentMiner(
   return { miner, figures };
 }
 
-/** A rig that `presentMiner` fails over, as the API shows it: who it is, and that something is wrong. */
-export function presentFailed(facts: MinerFacts, rig: Pick<FleetRig, "state" | "declared">, to: Presentation) {
+/** A miner that `presentMiner` fails on, as the API shows it: which one it is, and that something is wrong. */
+export function presentFailed(
+  facts: MinerFacts,
+  rig: Pick<FleetRig, "state" | "declared">,
+  stored: Pick<MinerExtras, "energy">,
+  to: Presentation,
+): PresentedMiner {
   const { uid, driver, energy } = rig.state;
   const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
-  const bare = { ...to, powerTarget: () => [], heatingOf: () => null, stoppedBy: () => null };
-  return presentMiner(facts, { state, declared: rig.declared }, bare);
+  const extras = { energy: stored.energy, poolIds: [], powerTarget: [], heating: null, stoppedBy: null };
+  return presentMiner(facts, { state, declared: rig.declared }, extras, to);
 }
 
 const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong", "Login missing or wrong"];
-/** Titles of notifications about a login. */
+/** Titles of notifications about logins. */
 export const loginTitles: ReadonlySet<string> = new Set([loginMissing, loginWrong, loginRefused]);
 
-/** That a rig's login is missing or wrong: for a notification, and for the lists. */
+/** What is wrong with a rig's login, for a notification and the lists; null if nothing is. */
 export function loginTrouble({
   reading,
   trouble,
@@ -240,13 +255,15 @@ export function loginTrouble({
   return isRefused ? { title: loginRefused, message: trouble.message } : null;
 }
 
-/** Unknown, and what is too large for an integer, is 0. */
+/** 0 if it is unknown or too large for an integer. */
 const whole = (value: number | null): number =>
   value !== null && Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 
-const unset = (control: Control): Control => ({ ...control, value: null });
+/** The controls of a rig; while it is off their values are unknown. */
+export const currentControls = ({ controls, reading }: RigState): readonly Control[] =>
+  reading === null ? controls.map((control) => ({ ...control, value: null })) : controls;
 
-/** The readings, or for a rig that is off its remembered shape with everything unknown. */
+/** The readings; of a rig that is off its boards and fans with everything unknown. */
 function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
   const { reading, at, missed, startedAt } = state;
   const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy), reason };
@@ -265,13 +282,13 @@ function presentReadings(state: RigState, energy: number | null, reason: Reason 
   };
 }
 
-/** A rig that its loop has stopped was not stopped by a person, and its plug was switched off for the same. */
-function presentReason(state: RigState, disabled: boolean, stoppedBy: () => string | null): Reason | null {
+/** `stoppedBy`: the loop that stopped the rig, also by its plug; the rig itself cannot say so. */
+function presentReason(state: RigState, disabled: boolean, stoppedBy: string | null): Reason | null {
   const { reason } = state;
   if (reason === null || (isUnread(state) && !disabled)) return null;
   const since = iso(reason.since);
-  const loop = !disabled && (reason.code === "user" || reason.code === "no-power") ? stoppedBy() : null;
-  if (loop !== null) return { code: "power-limit", text: `Stopped by ${loop}`, since };
+  if (stoppedBy !== null && !disabled && (reason.code === "user" || reason.code === "no-power"))
+    return { code: "power-limit", text: `Stopped by ${stoppedBy}`, since };
   return { code: reason.code, text: reason.text, since };
 }
 
@@ -284,12 +301,12 @@ const unknownWithShape = (state: RigState): RigReadings => ({
   notes: notesOnUnknown(state),
 });
 
-/** Why nothing is known of a rig now. */
+/** Why the readings of a rig are unknown. */
 function notesOnUnknown(state: RigState): string[] {
   const { trouble, driver } = state;
   if (trouble !== null) return [trouble.message];
   if (!isUnread(state)) return [];
-  return [driver === null ? "It is being recognised" : "It has not been asked yet"];
+  return [driver === null ? "The rig is being recognised" : "The rig has not been read yet"];
 }
 
 /** °C, one per board, else one per device. */
@@ -301,7 +318,7 @@ function temperaturesOf(reading: Reading | null): number[] {
   return known.length > 0 || overall === null ? known : [overall];
 }
 
-/** Which actions the rig would take now: what it offers, and what makes sense of that. */
+/** The actions that make sense now, of those that the rig offers. */
 function canDo(reading: Reading | null) {
   const control = (key: string) => reading?.controls.find((each) => each.key === key);
   const mining = control("mining");
@@ -317,27 +334,20 @@ function canDo(reading: Reading | null) {
   };
 }
 
-/** Pools that are listed twice with one worker are told apart by their order. */
-export function ordinals(pools: readonly PoolReading[]): number[] {
-  const seen = new Map<string, number>();
-  return pools.map(({ url, worker }) => {
-    const key = `${url}\n${worker}`;
-    const ordinal = seen.get(key) ?? 0;
-    seen.set(key, ordinal + 1);
-    return ordinal;
-  });
-}
-
 const poolStatus = { enabled: "Enabled", disabled: "Disabled", dead: "Dead" } as const;
 
-function presentPools({ id, name }: MinerFacts, reading: Reading | null, to: Presentation): MinerPool[] {
+function presentPools(
+  { id, name }: MinerFacts,
+  reading: Reading | null,
+  poolIds: readonly number[],
+  to: Presentation,
+): MinerPool[] {
   if (reading === null) return [];
   const { pools, poolActions } = reading;
-  const numbers = ordinals(pools);
   const own = pools.filter(({ devFee }) => !devFee).length;
   const definitions = pools.map((pool) => to.pools.definitionOf(pool, reading.readings.algorithm));
   return pools.map((pool, index) => ({
-    id: to.activePoolId(id, pool, numbers[index] ?? 0),
+    id: poolIds[index] ?? 0,
     name: definitions[index]?.name || hostOf(pool.url),
     statusInfo: { statusDisplay: poolStatus[pool.status], statusLine3: null },
     additionalInfo: { displayUrl: hostAndPortOf(pool.url), worker: pool.worker },

@@ -1,56 +1,65 @@
 import type { MetaData, Summary } from "../../contract/resources.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
+import { version } from "../../version.ts";
 import { daysPerMonth, type Prices } from "../money/earnings.ts";
+import type { Access } from "../users/access.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
 import type { MinerFigures } from "./present-miner.ts";
 
-/** The farm's figures. A miner that cannot be reached counts in `total` and in nothing else. */
-export interface Totals extends Remarked {
+/** The farm's figures. A miner that cannot be reached counts only in `total`. */
+export interface Totals extends NoticeCounts {
   readonly running: number;
   readonly gpus: number;
   readonly pgas: number;
   readonly asics: number;
-  /** Of the miners that count hashes. */
+  /** Of the miners whose algorithm is measured in H/s. */
   readonly hashrate: number;
   readonly revenue: number;
   readonly coins: readonly Share[];
   readonly algorithms: readonly Share[];
 }
 
-/** How many miners there are, and of how many of them a reply's metadata says something. */
-export interface Remarked {
+/** Counts for the notices in a reply's metadata. */
+export interface NoticeCounts {
   readonly total: number;
   readonly demos: number;
   /** Miners whose power, and so whose cost and profit, is unknown although electricity has a price. */
   readonly costUnknown: number;
-  /** Miners whose login is missing or wrong, and what is said of the last of them. */
+  /** Miners whose login is missing or wrong, and the message of the last of them. */
   readonly logins: number;
   readonly login: string | null;
 }
 
-export function remarksOf({
-  total,
-  demos,
-  costUnknown,
-  logins,
-  login,
-}: Remarked): Pick<MetaData, "infoList" | "warningList"> {
+export const noNotices: NoticeCounts = { total: 0, demos: 0, costUnknown: 0, logins: 0, login: null };
+
+/** Makes the metadata of replies. */
+export const metaDataWith =
+  (format: Format, now: () => number) =>
+  (counts: NoticeCounts): MetaData => ({
+    updated: format.localTime(now()),
+    edition: "Rigbridge",
+    version,
+    ...noticesOf(counts),
+  });
+
+function noticesOf({ total, demos, costUnknown, logins, login }: NoticeCounts) {
   const infoList: string[] = [];
   const warningList: string[] = [];
   if (demos > 0) {
-    const until = demos === total ? "; they leave when the first real miner is added" : "";
+    const until = demos === total ? "; they are removed when the first real miner is added" : "";
     infoList.push(`Includes ${counted(demos, "demo miner")}, virtual rigs to try things out${until}`);
   }
   if (costUnknown > 0) {
     warningList.push(
-      `The profit of ${counted(costUnknown, "miner")} is unknown: electricity has a price, but their power is not known; ` +
-        "a plug that measures it (supply) or powerNameplate helps",
+      `The profit of ${counted(costUnknown, "miner")} is unknown: electricity has a price, but their power is unknown. ` +
+        "Declare a metering plug (supply) or powerNameplate",
     );
   }
   if (login !== null)
     warningList.push(
       logins === total && total === 1
         ? login
-        : `The login of ${counted(logins, "miner")} is missing or wrong; their notes say more`,
+        : `The login of ${counted(logins, "miner")} is missing or wrong; see their notes`,
     );
   return { infoList, warningList };
 }
@@ -64,6 +73,20 @@ interface Share {
   hashrate: number;
   hashrateAverage: number;
   revenue: number;
+}
+
+/** Totals per access, renewed when something has changed; for large fleets a few times a second at most. */
+export function cachedTotals(registry: MinerRegistry): (access: Access) => Totals {
+  const cache = new WeakMap<Access, { readonly totals: Totals; readonly version: number; readonly madeAt: number }>();
+  return (access) => {
+    const kept = cache.get(access);
+    const isOld = kept === undefined || performance.now() - kept.madeAt > registry.fleet.size / 100;
+    if (kept !== undefined && (kept.version === registry.jsonCache.version || !isOld)) return kept.totals;
+    const ids = access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
+    const totals = totalsOf(registry.jsonCache.figures(ids));
+    cache.set(access, { totals, version: registry.jsonCache.version, madeAt: performance.now() });
+    return totals;
+  };
 }
 
 export function totalsOf(figures: Iterable<MinerFigures>): Totals {

@@ -1,14 +1,13 @@
 import { algorithms, bareName } from "../../catalogue/algorithms.ts";
-import { coins as knownCoins } from "../../catalogue/coins.ts";
+import { coins as predefinedCoins } from "../../catalogue/coins.ts";
 import type { Config } from "../../config/schema.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredCoin } from "../../store/index.ts";
 import type { HashUnit } from "../../units/format.ts";
-import { done } from "../replies.ts";
-import { present } from "../stored.ts";
+import { done, enabled } from "../crud.ts";
 
-/** A coin as it is now: known from the start or defined by the user, with its profitability if that was ever set. */
+/** A coin, predefined or defined by a user, with its profitability if that was ever set. */
 export interface Coin {
   readonly shortName: string;
   readonly name: string;
@@ -40,8 +39,7 @@ export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #currency: string;
-  readonly #changed: () => void;
-  /** By short name in capitals; made anew when a coin has changed, because every read of a rig looks here. */
+  /** By short name in capitals; rebuilt when a coin changes, because every read of a rig uses it. */
   #coins: ReadonlyMap<string, Coin>;
   /** Short names in capitals. */
   readonly #profitsOfFile: ReadonlySet<string>;
@@ -49,17 +47,10 @@ export class Coins implements CoinOperations {
   readonly #algorithms = new Map<string, AlgorithmFacts>();
   readonly #listed: { id: string; name: string }[] = [];
 
-  /** `changed` is called when a coin's worth has. */
-  constructor(
-    store: Store,
-    config: Pick<Config, "algorithms" | "coins" | "display">,
-    now: () => number,
-    changed: () => void,
-  ) {
+  constructor(store: Store, config: Pick<Config, "algorithms" | "coins" | "display">, now: () => number) {
     this.#store = store;
     this.#now = now;
     this.#currency = config.display.currency;
-    this.#changed = changed;
     for (const { id, name, unit, difficulty, aliases } of algorithms) {
       this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
     }
@@ -75,13 +66,13 @@ export class Coins implements CoinOperations {
     return this.#algorithms.get(bareName(name));
   }
 
-  /** Two names of one algorithm; names that are not known are compared as they are. */
+  /** Whether two names are of one algorithm; unknown names are compared as they are. */
   isSameAlgorithm(one: string, other: string): boolean {
     const id = (name: string): string => this.algorithm(name)?.id ?? bareName(name);
     return id(one) === id(other);
   }
 
-  /** Why this is no algorithm, for a field of this name; nothing where it is one. */
+  /** The mistake of a field that should name an algorithm; none if it does. */
   algorithmMistakes(path: string, name: string): Mistake[] {
     return this.algorithm(name) === undefined ? [{ path, message: `"${name}" is not among GET /api/algorithms` }] : [];
   }
@@ -114,7 +105,6 @@ export class Coins implements CoinOperations {
       await this.#store.coins.add({ shortName, name, algorithm: facts?.id ?? algorithm, coinClass, ...worth });
     }
     this.#coins = this.#allCoins();
-    this.#changed();
     const profitability =
       worth.profit === null ? `${worth.profitUsd} USD per MH/s and day` : `${worth.profit} BTC per MH/s and day`;
     return done(
@@ -137,28 +127,27 @@ export class Coins implements CoinOperations {
       throw new RigbridgeError("owned.by-file", `${coin.displayName} is declared by the configuration file`);
     if (stored !== undefined) await this.#store.coins.remove(stored.id);
     this.#coins = this.#allCoins();
-    this.#changed();
     return done(`${coin.displayName} removed`);
   };
 
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
   #stored(upperCase: string): Stored<StoredCoin> | undefined {
-    return present(this.#store.coins).find(({ shortName }) => shortName.toUpperCase() === upperCase);
+    return enabled(this.#store.coins).find(({ shortName }) => shortName.toUpperCase() === upperCase);
   }
 
   #allCoins(): Map<string, Coin> {
-    const stored = new Map(present(this.#store.coins).map((coin) => [coin.shortName.toUpperCase(), coin]));
-    const known = new Map(knownCoins.map((coin) => [coin.shortName.toUpperCase(), coin]));
+    const stored = new Map(enabled(this.#store.coins).map((coin) => [coin.shortName.toUpperCase(), coin]));
+    const predefined = new Map(predefinedCoins.map((coin) => [coin.shortName.toUpperCase(), coin]));
     return new Map(
-      [...stored, ...known].map(([key, { shortName, name, algorithm }]) => [
+      [...stored, ...predefined].map(([key, { shortName, name, algorithm }]) => [
         key,
         {
           shortName,
           name,
           displayName: `${name} (${shortName})`,
           algorithm,
-          coinClass: known.has(key) ? "PreDefined" : "UserDefined",
+          coinClass: predefined.has(key) ? "PreDefined" : "UserDefined",
           profit: stored.get(key)?.profit ?? null,
           profitUsd: stored.get(key)?.profitUsd ?? null,
         },
@@ -197,7 +186,7 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
     const both = Object.entries(market).flatMap(([path, value]) =>
       value === undefined ? [] : [{ path, message: "cannot be given together with profit" }],
     );
-    return profit > mostWorth ? [...both, { path: "profit", message: "is more than any coin earns" }] : both;
+    return profit > mostWorth ? [...both, { path: "profit", message: "is implausibly high" }] : both;
   }
   const given = Object.values(market).some((value) => value !== undefined);
   if (!given) return [{ path: "profit", message: "is required, or difficulty, reward and one of btc and usd" }];
@@ -207,26 +196,26 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
   if ((btc === undefined) === (usd === undefined))
     mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
   if (facts?.hashesPerDifficulty === null)
-    mistakes.push({ path: "difficulty", message: `says nothing about revenue with ${facts.name}; give profit` });
+    mistakes.push({ path: "difficulty", message: `does not determine the revenue with ${facts.name}; give profit` });
   if (mistakes.length > 0) return mistakes;
   const found = worthOf(worth, facts?.hashesPerDifficulty ?? null);
   return (found.profit ?? found.profitUsd ?? 0) <= mostWorth
     ? []
-    : [{ path: "difficulty", message: "gives, with this reward, more than any coin earns" }];
+    : [{ path: "difficulty", message: "gives an implausibly high profit with this reward" }];
 }
 
-/** The only rate that is known is that of a BTC in the display currency, so that a price in USD is none in another. */
+/** The only known rate is that of a BTC in the display currency, so a price in USD has no value in another currency. */
 const dollarMistakes = (currency: string): Mistake[] =>
   currency === "USD"
     ? []
     : [
         {
           path: "usd",
-          message: `cannot be turned into ${currency}, the display currency; give the price in BTC as btc`,
+          message: `cannot be converted into ${currency}, the display currency; give the price in BTC as btc`,
         },
       ];
 
-/** BTC or USD per MH/s and day: with more the sums would leave what a number can hold. */
+/** BTC or USD per MH/s and day: with more, sums could overflow a number. */
 const mostWorth = 1e15;
 
 /** Coins that a MH/s earns in a day (hashes of a day × reward / hashes per block) times the coin's price. */

@@ -19,7 +19,7 @@ export interface Prices {
 /** Days in a month, as every recorded sample of the reference product has it. */
 export const daysPerMonth = 30.3;
 
-/** What is known of a rig that counts towards its money. */
+/** The figures of a rig from which its earnings follow. */
 export interface Earning {
   /** H/s */
   readonly hashrate: number | null;
@@ -29,8 +29,8 @@ export interface Earning {
 }
 
 /**
- * Revenue is unknown without a coin whose worth is known in the currency. Electricity costs nothing without a price;
- * with one, the cost of a rig that does not say its power is unknown. The profit is unknown where either is.
+ * Without a coin whose price is known in the currency the revenue is unknown. Electricity without a price costs nothing;
+ * with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is.
  */
 export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): Earnings {
   const { btc, electricity, currency } = prices;
@@ -40,9 +40,9 @@ export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): 
   const revenuePerDay = earned(worth.money);
   const revenueBtc = earned(worth.btc);
   const costPerDay = electricity === undefined ? 0 : power === null ? null : (power / 1000) * 24 * electricity;
-  const profitPerDay = less(revenuePerDay, costPerDay);
+  const profitPerDay = difference(revenuePerDay, costPerDay);
   const costBtc = costPerDay === 0 ? 0 : costPerDay === null || btc === undefined ? null : costPerDay / btc;
-  return { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: less(revenueBtc, costBtc) };
+  return { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: difference(revenueBtc, costBtc) };
 }
 
 export const unknownEarnings = ({ currency }: Prices): Earnings => ({
@@ -66,5 +66,5 @@ function worthOf(coin: Coin | undefined, { btc: rate, currency }: Prices): Recor
   return { money: usd, btc: rate === undefined ? null : usd / rate };
 }
 
-const less = (from: number | null, what: number | null): number | null =>
+const difference = (from: number | null, what: number | null): number | null =>
   from === null || what === null ? null : from - what;

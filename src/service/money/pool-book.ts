@@ -4,8 +4,7 @@ import type { Input, MiningService } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
-import { done } from "../replies.ts";
-import { find, findOwn, given, present, refuseInUse } from "../stored.ts";
+import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { Coin, Coins } from "./coins.ts";
@@ -23,35 +22,32 @@ type PoolOperations = Pick<
   | "listAddPools"
 >;
 
-/** The pool definitions and pool groups, and what follows from them for a rig's pools. */
+/** The pool definitions and pool groups, and what they say of a rig's pools. */
 export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
-  readonly #changed: () => void;
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
   #byHost: Index = new Map();
 
-  /** `changed` is called when a pool's coin or name may be another. */
-  constructor(store: Store, coins: Coins, accessBook: AccessBook, changed: () => void) {
+  constructor(store: Store, coins: Coins, accessBook: AccessBook) {
     this.#store = store;
     this.#coins = coins;
     this.#accessBook = accessBook;
-    this.#changed = changed;
     this.#index();
   }
 
-  /** Of a pool that stands here with this address and worker; for rigs, which do not show theirs. */
+  /** The password of the definition with this address and worker; rigs do not report theirs. */
   readonly passwordOf: PoolPassword = (url, worker) =>
-    present(this.#store.pools)
+    enabled(this.#store.pools)
       .map(loginOf)
       .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
 
   /**
-   * What the definitions say of a pool on a rig that mines this algorithm (null: it does not say). The coin is unknown
-   * where its algorithm is not the rig's: the pool then takes other work than the definition says.
+   * Name and coin of a pool on a rig that mines this algorithm (null: unknown). The coin is unknown if its algorithm is
+   * not the rig's: the pool then takes other work than the definition says.
    */
   definitionOf({ url, worker }: RigPool, algorithm: string | null): { readonly name: string; readonly coin?: Coin } {
     const found = this.#matching(url, worker).map(({ description, coinShortName }) => {
@@ -62,7 +58,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return found.find(({ coin }) => coin !== undefined) ?? found[0] ?? { name: "" };
   }
 
-  /** The definitions that name the pool most exactly; a host alone names one only when no other is there. */
+  /** The definitions that match the pool best; by host alone only if the host has a single definition. */
   #matching(url: string, worker: string): readonly Stored<StoredPool>[] {
     const hostAndPort = hostAndPortOf(url);
     const exact = this.#byLogin.get(loginKey(hostAndPort, worker)) ?? this.#byPort.get(hostAndPort);
@@ -72,7 +68,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   /**
-   * How a rig logs in to a pool, or to the pools of a group in order. Throws `not.found`, also for what these eyes may
+   * The login for a pool, or for the pools of a group in order. Throws `not.found`, also for a pool that this access does
    * not see, and `not.possible`.
    */
   logins(id: number, type: "single" | "group", access: Access): PoolLogin[] {
@@ -98,18 +94,18 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     const access = this.#accessBook.of(caller);
     return {
       canAction: access.all && access.privilege === "administrator",
-      list: this.#pools(access).map((pool) => this.#shown(pool)),
+      list: this.#pools(access).map((pool) => this.#present(pool)),
     };
   };
 
   readonly getPool: MiningService["getPool"] = async ({ id }, caller) => {
     const access = this.#accessBook.of(caller);
-    return this.#shown(this.#find(id, access));
+    return this.#present(this.#find(id, access));
   };
 
   readonly savePool: MiningService["savePool"] = async ({ id, ...body }) => {
-    const known = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
-    const fields = { ...empty, ...known, ...given(body) };
+    const existing = id === 0 ? undefined : findOwn(this.#store.pools, id, "pool");
+    const fields = { ...empty, ...existing, ...given(body) };
     const mistakes = this.#mistakesIn(fields.url, body);
     if (mistakes.length > 0) throw invalidAll(mistakes);
     const coin = fields.coinShortName === "" ? undefined : this.#coins.coin(fields.coinShortName);
@@ -119,44 +115,42 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       coinShortName: coin?.shortName ?? fields.coinShortName,
       // Another coin brings its algorithm along, unless one is named.
       coinAlgorithm:
-        (fields.coinShortName === known?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
+        (fields.coinShortName === existing?.coinShortName ? fields : body).coinAlgorithm || (coin?.algorithm ?? ""),
       url: fields.url,
       workerName: fields.workerName,
       walletAddress: fields.walletAddress,
       plainWorkerPassword: fields.plainWorkerPassword,
     };
     const saved =
-      known === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(known.id, pool);
+      existing === undefined ? await this.#store.pools.add(pool) : await this.#store.pools.change(existing.id, pool);
     this.#index();
-    this.#changed();
-    return this.#shown(saved);
+    return this.#present(saved);
   };
 
   readonly deletePool: MiningService["deletePool"] = async ({ id }) => {
     const pool = findOwn(this.#store.pools, id, "pool");
     refuseInUse(`Pool ${id}`, [
-      ...present(this.#store.poolGroups).flatMap(({ name, pools }) =>
+      ...enabled(this.#store.poolGroups).flatMap(({ name, pools }) =>
         pools.includes(id) ? [`pool group ${name}`] : [],
       ),
-      ...present(this.#store.managedMiners).flatMap((miner) =>
+      ...enabled(this.#store.managedMiners).flatMap((miner) =>
         !miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
     ]);
     await this.#store.pools.remove(id);
     await forgetFor(this.#store, "pools", id);
     this.#index();
-    this.#changed();
     return done(`Pool ${pool.description || pool.url} removed`);
   };
 
   readonly listPoolGroups: MiningService["listPoolGroups"] = async (_input, caller) =>
     this.#groups(this.#accessBook.of(caller)).map(({ id, name, pools }) => ({ id: String(id), name, pools }));
 
-  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: wanted }) => {
-    const known = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
-    const pools = wanted ?? known?.pools ?? [];
+  readonly savePoolGroup: MiningService["savePoolGroup"] = async ({ id, name, pools: poolIds }) => {
+    const existing = id === 0 ? undefined : findOwn(this.#store.poolGroups, id, "pool group");
+    const pools = poolIds ?? existing?.pools ?? [];
     const mistakes: Mistake[] = pools.flatMap((pool, index) =>
-      present(this.#store.pools).some((each) => each.id === pool)
+      enabled(this.#store.pools).some((each) => each.id === pool)
         ? []
         : [{ path: `pools[${index}]`, message: `there is no pool ${pool}` }],
     );
@@ -164,7 +158,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       throw new RigbridgeError("input.invalid", "Unknown pools in the group", { errors: mistakes });
     const group = { name, pools: [...pools] };
     const { poolGroups } = this.#store;
-    const saved = known === undefined ? await poolGroups.add(group) : await poolGroups.change(known.id, group);
+    const saved = existing === undefined ? await poolGroups.add(group) : await poolGroups.change(existing.id, group);
     return { id: String(saved.id), name: saved.name, pools: saved.pools };
   };
 
@@ -172,7 +166,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     const group = findOwn(this.#store.poolGroups, id, "pool group");
     refuseInUse(
       `Pool group ${id}`,
-      present(this.#store.managedMiners).flatMap((miner) =>
+      enabled(this.#store.managedMiners).flatMap((miner) =>
         miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
     );
@@ -180,7 +174,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return done(`Pool group ${group.name} removed`);
   };
 
-  /** Names are looked up where the body gives them: what was stored before stays as it is. */
+  /** Checks only names in the body: what was stored before stays as it is. */
   #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
     return [
       ...(url === "" ? [{ path: "url", message: "is required" }] : []),
@@ -197,7 +191,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   #index(): void {
-    const pools = present(this.#store.pools);
+    const pools = enabled(this.#store.pools);
     this.#byLogin = Map.groupBy(pools, (pool) => loginKey(hostAndPortOf(pool.url), loginOf(pool).worker));
     this.#byPort = Map.groupBy(pools, ({ url }) => hostAndPortOf(url));
     this.#byHost = Map.groupBy(pools, ({ url }) => hostOf(url));
@@ -210,35 +204,21 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   #pools(access: Access): Stored<StoredPool>[] {
-    return present(this.#store.pools).filter(({ id }) => access.seesPool(id));
+    return enabled(this.#store.pools).filter(({ id }) => access.seesPool(id));
   }
 
   #groups(access: Access): Stored<StoredPoolGroup>[] {
-    return present(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
+    return enabled(this.#store.poolGroups).filter((group) => seesPoolGroup(access, group));
   }
 
-  #shown(pool: Stored<StoredPool>): Pool {
-    const { id, description, coinClass, coinShortName, coinAlgorithm } = pool;
-    const { url, workerName, walletAddress, plainWorkerPassword } = pool;
-    const coinDisplayName = this.#coins.coin(coinShortName)?.displayName ?? coinShortName;
-    return {
-      id,
-      description,
-      coinClass,
-      coinShortName,
-      coinDisplayName,
-      coinAlgorithm,
-      url,
-      workerName,
-      walletAddress,
-      plainWorkerPassword,
-    };
+  #present({ owner, key, disabled, ...pool }: Stored<StoredPool>): Pool {
+    return { ...pool, coinDisplayName: this.#coins.coin(pool.coinShortName)?.displayName ?? pool.coinShortName };
   }
 }
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
 
-/** A pool as a rig names it. */
+/** A pool as a rig lists it. */
 interface RigPool {
   readonly url: string;
   readonly worker: string;
@@ -246,7 +226,7 @@ interface RigPool {
 
 const loginKey = (hostAndPort: string, worker: string): string => `${hostAndPort}\n${worker}`;
 
-/** A group is seen by who sees all of its pools; an empty one by who sees all there is. */
+/** A group is visible with access to all its pools, an empty group with access to everything. */
 const seesPoolGroup = (access: Access, { pools }: StoredPoolGroup): boolean =>
   pools.length === 0 ? access.all : pools.every((poolId) => access.seesPool(poolId));
 

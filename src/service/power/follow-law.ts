@@ -3,29 +3,29 @@ import { type Demand, highestWithin, type LoopRig, settingOf } from "./loop-rig.
 export interface Share {
   /** W for the rigs together now. */
   readonly now: number;
-  /** W that there have been all the time for which there has to be enough before a rig is given more. */
+  /** W that were available for the whole time required before a rig may get more. */
   readonly steady: number;
 }
 
-/** A rig that follows. */
+/** A rig that follows a surplus. */
 export interface Follower extends LoopRig {
-  /** Whether it may be given more: of the changes of an hour one is kept for giving it less. */
+  /** Whether it may get more power now: one change per hour is reserved for getting less. */
   readonly mayRise: boolean;
 }
 
-/** Share of a rig's highest power below which a change that wears it is not worth it. */
-const worthIt = 0.05;
+/** Share of a rig's highest power below which a change that wears it is not made. */
+const minimumChange = 0.05;
 
 /**
- * What each rig is to be held to, in order: the highest of its settings that takes no more than what is left. Down at
- * once, up only to what has been there steadily. Rigs that stay as they are, or may not be told now, are left out;
- * what these draw is not there for the others.
+ * The power of each rig, in order: its highest setting within what is left. Down at once, up only to what has been
+ * available steadily. Rigs that stay as they are, or that may not be changed now, are left out; their draw is not
+ * available to the others.
  */
 export function share(rigs: readonly Follower[], watts: Share): Demand[] {
   const fixed = new Set(rigs.filter(({ free }) => !free));
   for (;;) {
     const wanted = allot(rigs, fixed, watts);
-    // One that may not be held to its share keeps what it draws, so the others' shares are found anew.
+    // A rig that may not be set to its share keeps its draw, so the others' shares are calculated again.
     const refused = wanted.find(({ rig, to }) => to !== settingOf(rig) && !mayBe(rig, to));
     if (refused === undefined)
       return wanted.flatMap(({ rig, to }) => (isChange(rig, to) ? [{ id: rig.id, watts: to }] : []));
@@ -33,8 +33,8 @@ export function share(rigs: readonly Follower[], watts: Share): Demand[] {
   }
 }
 
-/** Ends following: what can be stopped is, the others take their least. */
-export const rest = (rigs: readonly Follower[]): Demand[] => share(rigs, { now: 0, steady: 0 });
+/** Ends following: stops the rigs that can be stopped, and sets the others to their lowest power. */
+export const stopFollowing = (rigs: readonly Follower[]): Demand[] => share(rigs, { now: 0, steady: 0 });
 
 interface Allotment {
   readonly rig: Follower;
@@ -55,12 +55,12 @@ function allot(rigs: readonly Follower[], fixed: ReadonlySet<Follower>, { now, s
 
 function settingFor(rig: Follower, { now, steady }: Share): number {
   const present = settingOf(rig);
-  const margin = worthIt * rig.ladder.highest;
-  const most = within(rig, now);
-  // A little lower at once, so that the next cloud costs no further change.
+  const margin = minimumChange * rig.ladder.highest;
+  const most = recent(rig, now);
+  // A little lower, so that the next cloud needs no further change.
   if (present > most)
-    return most > 0 && rig.wears(most) ? Math.max(leastOf(rig), Math.min(most, within(rig, present - margin))) : most;
-  const more = within(rig, steady);
+    return most > 0 && rig.wears(most) ? Math.max(leastOf(rig), Math.min(most, recent(rig, present - margin))) : most;
+  const more = recent(rig, steady);
   if (more <= present) return present;
   return rig.mining && rig.wears(more) && more - present < margin ? present : more;
 }
@@ -68,12 +68,12 @@ function settingFor(rig: Follower, { now, steady }: Share): number {
 /** W of its lowest setting. */
 const leastOf = ({ ladder }: Follower): number => ladder.choose(ladder.lowest).watts;
 
-const within = (rig: Follower, watts: number): number => {
+const recent = (rig: Follower, watts: number): number => {
   const most = highestWithin(rig.ladder, watts);
   return most === 0 && !rig.ladder.stops ? leastOf(rig) : most;
 };
 
-/** What a rig that stays as it is takes: never less than it is seen to draw. */
+/** The power of a rig that stays as it is: at least its draw. */
 const taken = (rig: Follower): number => (rig.mining ? Math.max(settingOf(rig), rig.draw) : 0);
 
 function mayBe(rig: Follower, watts: number): boolean {
@@ -85,7 +85,7 @@ const isChange = (rig: Follower, watts: number): boolean =>
     ? watts !== settingOf(rig) && rig.ladder.choose(watts).settings.length > 0
     : watts > 0 !== rig.mining;
 
-/** Changes of the last hour that are counted, epoch ms, and how many there may be. */
+/** Counted changes, epoch ms, and how many are allowed per hour. */
 export interface Changes {
   readonly made: readonly number[];
   readonly atMost: number;
@@ -93,10 +93,10 @@ export interface Changes {
 
 const hour = 3_600_000;
 
-/** Whether a rig may be given more by a change that is counted: they are spread over the hour, and one is kept. */
+/** Whether a counted change may give a rig more power: changes are spread over the hour, and one is reserved. */
 export function mayRise({ made, atMost }: Changes, now: number): boolean {
-  const within = made.filter((at) => at > now - hour);
-  const last = within.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const recent = made.filter((at) => at > now - hour);
+  const last = recent.at(-1) ?? Number.NEGATIVE_INFINITY;
   const kept = atMost > 1 ? 1 : 0;
-  return within.length < atMost - kept && now >= last + hour / Math.max(1, atMost - kept);
+  return recent.length < atMost - kept && now >= last + hour / Math.max(1, atMost - kept);
 }

@@ -1,13 +1,18 @@
 import type { FollowSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Entry } from "../miners/miner-registry.ts";
-import { type Follower, rest, type Share, share } from "./follow-law.ts";
-import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
+import { type Follower, type Share, share, stopFollowing } from "./follow-law.ts";
+import { type LoopContext, type LoopRigs, ofNoMiner } from "./loop-rigs.ts";
 import { surplus } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
-/** ms after telling a rig something until a meter shows what became of it. */
-const settling = 30_000;
+/** ms after setting a rig until a meter shows the effect. */
+const settlingMs = 30_000;
+
+const ageMessages = {
+  old: "The surplus is older than 15 minutes, so rigs no longer follow it",
+  again: "The surplus is known again, so rigs follow it again",
+};
 
 interface Sample {
   /** Epoch ms. */
@@ -23,10 +28,9 @@ export class Follow {
   readonly #context: LoopContext;
   readonly #surplus: SourceValue;
   readonly #closing: AbortSignal;
-  /** Since a rig was last told something. */
+  /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
-  #toldAt = Number.NEGATIVE_INFINITY;
-  #ended = false;
+  #setAt = Number.NEGATIVE_INFINITY;
 
   constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -36,62 +40,57 @@ export class Follow {
     this.#closing = closing;
   }
 
-  /** Takes the surplus, W. Throws `not.possible` where it comes from elsewhere. */
+  /** Takes the surplus, W. Throws `not.possible` if its source is not the API. */
   takeSurplus(watts: number): string {
     const { name } = this.settings;
-    if (!this.#surplus.isTold)
-      throw new RigbridgeError("not.possible", `${name} takes its surplus from where the configuration says`);
+    if (!this.#surplus.comesFromApi)
+      throw new RigbridgeError(
+        "not.possible",
+        `${name} takes its surplus from the source in the configuration, not over the API`,
+      );
     this.#surplus.take(watts);
     return `${name} has ${watts} W`;
   }
 
   /** One turn of the loop over the rigs that follow, in their order. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await this.#surplus.look();
+    await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    this.#tellOfAge(isOld);
-    const isNew = last !== null && last.at >= this.#toldAt + settling && last.at > (this.#samples.at(-1)?.at ?? 0);
+    const notice = this.#surplus.ageNotice(ageMessages);
+    if (notice !== null) this.#context.notify({ ...ofNoMiner, title: this.settings.name, ...notice });
+    const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
     if (!isOld && !isNew && this.#samples.length === 0) return;
     const { name, dwell, measures } = this.settings;
     if (isNew && measures !== "available") await this.#rigs.readAgain(entries);
-    const rigs = await this.#rigs.known(name, entries);
+    const rigs = await this.#rigs.followers(name, entries);
     if (isNew) this.#samples = [...this.#samples, { at: last.at, watts: this.#watts(last.value, rigs) }];
     this.#samples = within(this.#samples, this.#context.now() - dwell * 1000);
-    const demands = isOld ? rest(rigs) : share(rigs, shareOf(this.#samples, this.#context.now() - dwell * 1000));
-    await this.#rigs.tell(name, demands, rigs);
+    const demands = isOld
+      ? stopFollowing(rigs)
+      : share(rigs, shareOf(this.#samples, this.#context.now() - dwell * 1000));
+    await this.#rigs.apply(name, demands, rigs);
     if (demands.length === 0) return;
-    this.#toldAt = this.#context.now();
+    this.#setAt = this.#context.now();
     this.#samples = [];
   }
 
-  /** What the rigs may draw together. A meter at the grid sees what is left beside what they draw already. */
+  /** W for the rigs together. A grid meter measures what is left beside their present draw. */
   #watts(value: number, rigs: readonly Follower[]): number {
     const { measures, reserve } = this.settings;
     if (measures === "available") return value - reserve;
     const exported = measures === "import" ? -value : value;
     return exported + rigs.reduce((sum, { draw }) => sum + draw, 0) - reserve;
   }
-
-  #tellOfAge(isOld: boolean): void {
-    if (isOld === this.#ended) return;
-    this.#ended = isOld;
-    const problem = this.#surplus.problem === null ? "" : `; ${this.#surplus.problem}`;
-    const message = isOld
-      ? `The surplus is older than 15 minutes, so nothing follows it${problem}`
-      : "The surplus is known again, so it is followed";
-    const { name } = this.settings;
-    this.#context.notify({ minerId: null, minerName: "", title: name, source: "System", message, isWarning: isOld });
-  }
 }
 
-/** Samples from a time on, with the one that held then. */
+/** Samples from a time on, with the one that was valid then. */
 export function within(samples: readonly Sample[], from: number): readonly Sample[] {
   const first = samples.findLastIndex(({ at }) => at <= from);
   return samples.slice(Math.max(0, first));
 }
 
-/** What there is now, and what there has been all the time since; nothing steady while that is not known. */
+/** What is available now, and what was available all the time since then; nothing steady while that is unknown. */
 export function shareOf(samples: readonly Sample[], since: number): Share {
   const now = samples.at(-1)?.watts ?? 0;
   const isLong = (samples[0]?.at ?? Number.POSITIVE_INFINITY) <= since;

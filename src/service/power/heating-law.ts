@@ -9,15 +9,15 @@ export interface Room {
   readonly hysteresis: number;
 }
 
-/** How much of all its heat a room wants: 1 at the lower edge of its band, 0 at the upper. */
+/** The share of all its heat that a room needs: 1 at the lower edge of its band, 0 at the upper. */
 export const demandOf = ({ target, room, hysteresis }: Room): number =>
   Math.min(1, Math.max(0, (target + hysteresis - room) / (2 * hysteresis)));
 
-/** Shares of a rig's highest power below which a change is not worth it, one at once and one that wears the rig. */
-const worthIt = { atOnce: 0.05, wearing: 0.2 };
+/** Shares of a rig's highest power below which a change is not made: a quick change, and one that wears the rig. */
+const minimumChange = { atOnce: 0.05, wearing: 0.2 };
 
 /**
- * What each rig is to be held to for a demand of 0 to 1; rigs that stay as they are, or may not be told now, are left
+ * The power of each rig for a demand of 0 to 1; rigs that stay as they are, or that may not be changed now, are left
  * out. Those that mine share the watts, each between its lowest and its highest. One more is started when the watts
  * would fill it, and the last is stopped when the others' lowest would do: so one that can only be stopped and started
  * runs from the lower edge of the band to the upper, and several share the band.
@@ -25,12 +25,8 @@ const worthIt = { atOnce: 0.05, wearing: 0.2 };
 export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
   const wanted = demand * sum(rigs, ({ ladder }) => ladder.highest);
   const running = runningAt(rigs, wanted, demand);
-  const left =
-    wanted -
-    sum(
-      rigs.filter((rig) => !movable(rig)),
-      settingOf,
-    );
+  const fixed = rigs.filter((rig) => !movable(rig));
+  const left = wanted - sum(fixed, settingOf);
   const shared = running.filter(movable);
   const least = sum(shared, ({ ladder }) => ladder.lowest);
   const span = sum(shared, ({ ladder }) => ladder.highest) - least;
@@ -44,12 +40,12 @@ export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
   });
 }
 
-/** Ends heating: what can be stopped is, the others take their least. */
-export const cool = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0);
+/** Ends heating: stops the rigs that can be stopped, and sets the others to their lowest power. */
+export const stopHeating = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0);
 
 const movable = ({ free }: LoopRig): boolean => free;
 
-/** Those that should mine, by what mines now. One that may not be told stays as it is. */
+/** The rigs that should mine, given those that mine now. A rig that may not be changed stays as it is. */
 function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number): LoopRig[] {
   const running = rigs.filter((rig) => rig.mining || (rig.free && !rig.ladder.stops));
   const others = rigs.filter((rig) => !running.includes(rig) && rig.free && rig.permits(rig.ladder.lowest));
@@ -71,16 +67,16 @@ function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number): Lo
 /** W. */
 const rounding = 1e-6;
 
-/** `fair`: its share, of which the setting is what the rig can be held to. */
+/** `fair`: its exact share, W; `watts`: the setting closest to it. */
 function isWorthIt(rig: LoopRig, watts: number, fair: number): boolean {
   const { ladder, mining } = rig;
   if (watts === 0 || !mining) return (watts === 0) === mining;
   if (ladder.choose(watts).settings.length === 0) return false;
   if (fair >= ladder.highest || fair <= ladder.lowest) return true;
   const present = settingOf(rig);
-  // Between two settings the one that it has will do.
+  // Between two settings the present one is good enough.
   const moved = watts > present ? watts - present : present - fair;
-  return moved >= ladder.highest * (rig.wears(watts) ? worthIt.wearing : worthIt.atOnce);
+  return moved >= ladder.highest * (rig.wears(watts) ? minimumChange.wearing : minimumChange.atOnce);
 }
 
 const sum = (rigs: readonly LoopRig[], watts: (rig: LoopRig) => number): number =>

@@ -3,10 +3,10 @@ import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import type { NewNotification, Store, StoredCommand } from "../../store/index.ts";
-import { paced } from "../commands/run-paced.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import { runPaced } from "../commands/run-paced.ts";
+import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
-import { actorFor, type Demand, heldBy, type LastWord, targetValue, wordOf } from "./loop-rig.ts";
+import { actorFor, type Demand, heldBy, type PowerCommand, powerCommandOf, targetValue } from "./loop-rig.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 
@@ -16,87 +16,89 @@ export interface LoopContext {
   readonly power: PowerTargets;
   /** Epoch ms. */
   readonly now: () => number;
-  readonly act: MiningService["minerAction"];
+  readonly runOnRig: MiningService["minerAction"];
   readonly notify: (notification: NewNotification) => void;
-  /** What topics are heard at; null where there is nothing. */
+  /** The broker of topics; null without one. */
   readonly messages: Messages | null;
   readonly log: Logger;
 }
 
-/** ms after which what a rig draws is not what a meter has just seen. */
-const readAgainAfter = 15_000;
-/** Rigs read or told at once. */
+/** For notifications of a loop. */
+export const ofNoMiner = { minerId: null, minerName: "", source: "System" } as const;
+
+/** ms after which a rig's power is too old to compare with a meter's value. */
+const maxReadingAgeMs = 15_000;
+/** Rigs read or set at once. */
 const atOnce = 64;
-/** ms until a rig that refused is tried again: the first time, and at most. */
+/** ms until the command to a rig that refused is repeated: the first time, and at most. */
 const backOff = { first: 60_000, longest: 1_800_000 };
 
-/** Troubles that pass by themselves, or of which others tell. */
-const quiet: readonly string[] = ["not.possible", "not.found", "rig.unreachable", "rig.timeout", "store.full"];
+/** Errors that pass without action, or that are notified elsewhere. */
+const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreachable", "rig.timeout", "store.full"];
 
-/** The rigs of the loops: what is known of each, who spoke to it last, and telling it a power. */
+/** The rigs of all loops: their state, the last command about their power, and setting their power. */
 export class LoopRigs {
   readonly #context: LoopContext;
   readonly #closing = new AbortController();
-  readonly #words = new Map<number, LastWord | null>();
-  /** The command about its power that a rig has not answered yet. */
-  readonly #open = new Map<number, number>();
+  readonly #lastCommands = new Map<number, PowerCommand | null>();
+  /** The command about its power that is still open, by rig. */
+  readonly #openCommands = new Map<number, number>();
   readonly #failures = new Map<number, { readonly count: number; readonly until: number }>();
-  /** Of whom it was told that something is wrong, until it is right again. */
-  readonly #told = new Set<string>();
+  /** Problems that were notified, until they are over. */
+  readonly #notified = new Set<string>();
 
   constructor(context: LoopContext) {
     this.#context = context;
   }
 
-  /** Takes in every command, whoever gives it, as it moves. */
-  heard(command: StoredCommand): void {
-    const word = wordOf(command);
+  /** Takes every command of every actor when its state changes. */
+  onCommand(command: StoredCommand): void {
+    const last = powerCommandOf(command);
     const { minerId, id } = command;
-    if (word?.open) this.#open.set(minerId, id);
-    else if (this.#open.get(minerId) === id) this.#open.delete(minerId);
-    if (word?.open === false) this.#words.set(minerId, word);
+    if (last?.open) this.#openCommands.set(minerId, id);
+    else if (this.#openCommands.get(minerId) === id) this.#openCommands.delete(minerId);
+    if (last?.open === false) this.#lastCommands.set(minerId, last);
   }
 
   /**
-   * What is known now of those rigs whose power can be held. `handedBack`: epoch ms up to which what a person has set
-   * counts no more.
+   * Those of these rigs whose power can be set. `returnedAt`: epoch ms up to which manual settings no longer count.
    */
-  async known(loop: string, entries: readonly Entry[], handedBack = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
-    await this.learn(entries);
-    return entries.flatMap((entry) => this.#follower(loop, entry, handedBack));
+  async followers(loop: string, entries: readonly Entry[], returnedAt = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
+    await this.loadLastCommands(entries);
+    return entries.flatMap((entry) => this.#follower(loop, entry, returnedAt));
   }
 
-  /** Reads who spoke to these rigs last, where that is not known yet. */
-  async learn(entries: readonly Entry[]): Promise<void> {
-    for (const { facts } of entries) await this.#learn(facts.id);
+  /** Loads the last commands about the power of these rigs from the store, unless they are known. */
+  async loadLastCommands(entries: readonly Entry[]): Promise<void> {
+    for (const { facts } of entries) await this.#loadLastCommand(facts.id);
   }
 
-  /** Whether a rig is left alone now, as far as is known of it; `handedBack` as in `known`. */
-  isHeld(entry: Entry, handedBack?: number): boolean {
-    return this.#heldBy(entry, handedBack) !== null;
+  /** Whether a rig is left alone now; `returnedAt` as in `followers`. */
+  isHeld(entry: Entry, returnedAt?: number): boolean {
+    return this.#heldBy(entry, returnedAt) !== null;
   }
 
-  /** Whether a loop has spoken to a rig last, and stopped it. */
+  /** Whether the last command about the power of a rig came from a loop and stopped the rig. */
   isStoppedByLoop(minerId: number): boolean {
-    const word = this.#words.get(minerId) ?? null;
-    return word?.ours === true && word.stops;
+    const last = this.#lastCommands.get(minerId) ?? null;
+    return last?.byLoop === true && last.stops;
   }
 
-  /** Reads those again that were not read just now. */
+  /** Reads the rigs again whose readings are too old. */
   async readAgain(entries: readonly Entry[]): Promise<void> {
     const { registry, now } = this.#context;
-    const old = entries.filter(({ rig: { state } }) => state.missed === 0 && now() - (state.at ?? 0) > readAgainAfter);
+    const old = entries.filter(({ rig: { state } }) => state.missed === 0 && now() - (state.at ?? 0) > maxReadingAgeMs);
     await this.#each(old, ({ rig }) => registry.fleet.poll(rig));
   }
 
-  /** Tells each of these rigs, and resolves when they have answered or take their time. */
-  async tell(loop: string, demands: readonly Demand[], rigs: readonly Follower[]): Promise<void> {
+  /** Sets the power of these rigs; resolves when they have answered or need longer. */
+  async apply(loop: string, demands: readonly Demand[], rigs: readonly Follower[]): Promise<void> {
     if (demands.length === 0) return;
     const entries = new Map([...this.#context.registry.all()].map((entry) => [entry.facts.id, entry]));
     const ladders = new Map(rigs.map(({ id, ladder }) => [id, ladder]));
     await this.#each(demands, async ({ id, watts }) => {
       const [ladder, entry] = [ladders.get(id), entries.get(id)];
-      if (ladder !== undefined && entry !== undefined) await this.#tell(loop, entry, targetValue(ladder, watts));
+      if (ladder !== undefined && entry !== undefined) await this.#setPower(loop, entry, targetValue(ladder, watts));
     });
   }
 
@@ -105,26 +107,27 @@ export class LoopRigs {
   }
 
   #each<T extends NonNullable<unknown>>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-    const pause = () => Promise.resolve();
-    return paced(items, { parallel: atOnce, delay: 0, signal: this.#closing.signal, pause }, work);
+    const wait = () => Promise.resolve();
+    return runPaced(items, { parallel: atOnce, delayMs: 0, signal: this.#closing.signal, wait }, work);
   }
 
-  async #learn(minerId: number): Promise<void> {
-    if (this.#words.has(minerId)) return;
+  async #loadLastCommand(minerId: number): Promise<void> {
+    if (this.#lastCommands.has(minerId)) return;
     const commands = await this.#context.store.commands.list({ minerIds: [minerId] });
-    // One that was heard of meanwhile is newer.
-    if (!this.#words.has(minerId)) this.#words.set(minerId, commands.map(wordOf).find((word) => word !== null) ?? null);
+    // A command that came meanwhile is newer.
+    if (!this.#lastCommands.has(minerId))
+      this.#lastCommands.set(minerId, commands.map(powerCommandOf).find((last) => last !== null) ?? null);
   }
 
-  #heldBy({ facts, rig: { state } }: Entry, handedBack = Number.NEGATIVE_INFINITY): ReturnType<typeof heldBy> {
+  #heldBy({ facts, rig: { state } }: Entry, returnedAt = Number.NEGATIVE_INFINITY): ReturnType<typeof heldBy> {
     if (state.reading === null) return null;
     const { controls, readings } = state.reading;
-    const word = this.#words.get(facts.id) ?? null;
-    const isBefore = word !== null && word.at <= handedBack;
-    return heldBy(isBefore ? null : word, isMining(controls, readings.mining) !== false, this.#context.now());
+    const last = this.#lastCommands.get(facts.id) ?? null;
+    const isBefore = last !== null && last.at <= returnedAt;
+    return heldBy(isBefore ? null : last, isMining(controls, readings.mining) !== false, this.#context.now());
   }
 
-  #follower(loop: string, entry: Entry, handedBack: number): Follower[] {
+  #follower(loop: string, entry: Entry, returnedAt: number): Follower[] {
     const { facts, rig } = entry;
     const { power, now } = this.#context;
     const { id } = facts;
@@ -132,9 +135,9 @@ export class LoopRigs {
     const ladder = power.ladder(id, rig.state);
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
-    const held = this.#heldBy(entry, handedBack);
-    const stands = `${facts.name} was told to mine and does not; it is left alone until it mines again`;
-    this.#say(held === "rig" ? stands : null, "stands", loop, facts);
+    const held = this.#heldBy(entry, returnedAt);
+    const stopped = `${facts.name} was started and does not mine; it is left alone until it mines again`;
+    this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, facts);
     const waits = now() < (this.#failures.get(id)?.until ?? 0);
     const counted = power.changes(id);
     return [
@@ -143,7 +146,7 @@ export class LoopRigs {
         ladder,
         mining,
         draw: reading.readings.power ?? (mining ? (ladder.present ?? 0) : 0),
-        free: held === null && !waits && !this.#open.has(id),
+        free: held === null && !waits && !this.#openCommands.has(id),
         permits: (watts) => power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
         mayRise: mayRise(counted, now()),
@@ -151,40 +154,40 @@ export class LoopRigs {
     ];
   }
 
-  /** Tells of something wrong with a rig once, until it is right again: null. */
-  #say(message: string | null, kind: string, loop: string, { id, name: minerName }: Entry["facts"]): void {
+  /** Notifies of a problem once; null ends it. */
+  #notifyOnce(message: string | null, kind: string, loop: string, { id, name: minerName }: Entry["facts"]): void {
     const key = `${id} ${kind}`;
-    if (message !== null && !this.#told.has(key)) {
-      const minerId = this.#context.registry.isDemo(id) ? null : id;
+    if (message !== null && !this.#notified.has(key)) {
+      const minerId = isDemo(id) ? null : id;
       this.#context.notify({ minerId, minerName, title: loop, source: "System", message, isWarning: true });
     }
-    if (message === null) this.#told.delete(key);
-    else this.#told.add(key);
+    if (message === null) this.#notified.delete(key);
+    else this.#notified.add(key);
   }
 
-  async #tell(loop: string, { facts }: Entry, value: number): Promise<void> {
+  async #setPower(loop: string, { facts }: Entry, value: number): Promise<void> {
     const { id, name } = facts;
     try {
       const action = { action: "set", property: "power_target", value: String(value) } as const;
-      await this.#context.act({ id, ...action }, { actor: actorFor(loop) });
+      await this.#context.runOnRig({ id, ...action }, { actor: actorFor(loop) });
       this.#failures.delete(id);
-      this.#say(null, "refuses", loop, facts);
+      this.#notifyOnce(null, "refuses", loop, facts);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      const words = this.#failed(id, error);
-      if (words !== null)
-        this.#say(`${name} was not brought to ${Math.round(value)} W: ${words}`, "refuses", loop, facts);
+      const message = this.#backOff(id, error);
+      if (message !== null)
+        this.#notifyOnce(`${name} was not brought to ${Math.round(value)} W: ${message}`, "refuses", loop, facts);
     }
   }
 
-  /** Leaves the rig alone for a while; what is worth telling of it, or null. */
-  #failed(id: number, error: unknown): string | null {
+  /** Delays the next command to the rig; returns the message for a notification, or null. */
+  #backOff(id: number, error: unknown): string | null {
     const { now, log } = this.#context;
     const count = (this.#failures.get(id)?.count ?? 0) + 1;
     const wait = Math.min(backOff.longest, backOff.first * 2 ** (count - 1));
     this.#failures.set(id, { count, until: now() + wait });
-    if (error instanceof RigbridgeError) return quiet.includes(error.code) ? null : error.message;
+    if (error instanceof RigbridgeError) return notNotified.includes(error.code) ? null : error.message;
     log.error({ err: error, miner: id }, "a loop could not tell a rig");
-    return "a fault of the service; its log says more";
+    return "internal error; see the service's log";
   }
 }

@@ -1,10 +1,10 @@
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 
-/** What was seen of how much a rig takes, in W. */
+/** Measured power of a rig, W. */
 export interface PowerKnowledge {
-  /** At its present lasting settings, not throttled; null until it was seen. */
+  /** At its present lasting settings, not throttled; null until it was measured. */
   readonly full: number | null;
-  /** In each of its modes, where the rig does not tell that itself. */
+  /** In each of its modes, if the rig does not report that itself. */
   readonly modes: Readonly<Record<string, number>>;
 }
 
@@ -14,10 +14,10 @@ export interface Setting {
   readonly value: ControlValue;
 }
 
-/** How a rig is held to so many watts: what it will take then, and what has to be set for it. */
+/** The settings for a power, and the power that the rig takes then. */
 export interface Choice {
   readonly watts: number;
-  /** What differs from now, in order; empty when it works that way already. */
+  /** Settings to change, in order; empty if the rig has them already. */
   readonly settings: readonly Setting[];
 }
 
@@ -27,36 +27,36 @@ export interface Level {
 }
 
 /**
- * All the powers that a rig can be held to with the controls that it has: a fast throttle before lasting limits before
- * modes before a stop. Source: `power_target` in the additions of the API.
+ * All the powers that a rig can be set to with its controls: a fast throttle before lasting limits before modes before
+ * a stop. Source: `power_target` in the additions of the API.
  */
 export interface PowerLadder {
   /** Whether it can be stopped, for 0 W. */
   readonly stops: boolean;
-  /** W while it mines, of its settings; what it draws may differ a little. */
+  /** W of its settings while it mines; the draw may differ a little. */
   readonly lowest: number;
   readonly highest: number;
-  /** The only powers between them; null when every one can be had. */
+  /** The possible powers between them; null if every power is possible. */
   readonly levels: readonly Level[] | null;
-  /** W of its present settings; 0 when it is stopped, null when it does not say. */
+  /** W of its present settings; 0 if it is stopped, null if unknown. */
   readonly present: number | null;
-  /** What it takes at most so many watts with; at least `lowest`. */
+  /** The highest setting within this power, at least `lowest`. */
   choose(watts: number): Choice;
 }
 
-/** What the ladder is made of. */
+/** What the ladder is built from. */
 export interface Powered {
   readonly controls: readonly Control[];
   readonly mining: boolean | null;
 }
 
-/** Whether it was told to mine, where it says so, else whether it does: one that has just been started does not hash yet. */
+/** Whether mining is on, if the rig reports that, else whether it mines: a rig that has just started does not hash yet. */
 export function isMining(controls: readonly Control[], mining: boolean | null): boolean | null {
-  const told = controls.find(({ key }) => key === "mining")?.value;
-  return typeof told === "boolean" ? told : mining;
+  const isOn = controls.find(({ key }) => key === "mining")?.value;
+  return typeof isOn === "boolean" ? isOn : mining;
 }
 
-/** null when nothing of the rig's power can be told it. */
+/** null if the power of the rig cannot be controlled. */
 export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): PowerLadder | null {
   const control = (key: ControlKey): Control | undefined => controls.find((each) => each.key === key);
   const stops = control("mining") !== undefined;
@@ -69,7 +69,7 @@ export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): 
   return { ...way, stops, present: mining === false ? 0 : way.present };
 }
 
-/** The control that front ends show: a range, or a choice where there are only a few powers. */
+/** The control that front ends show: a range, or a choice if there are only a few powers. */
 export function powerTarget(ladder: PowerLadder, { controls }: Powered): Control {
   const { stops, lowest, highest, levels, present } = ladder;
   const used = controls.filter(({ key }) => parts.has(key));
@@ -91,7 +91,7 @@ export function powerTarget(ladder: PowerLadder, { controls }: Powered): Control
 
 const parts: ReadonlySet<ControlKey> = new Set(["mining", "throttle", "power_limit", "mode"]);
 
-/** One way of holding a rig to a power. */
+/** One way to set the power of a rig. */
 type Way = Omit<PowerLadder, "stops">;
 
 const snapped = (value: number, min: number, step: number): number => {
@@ -101,7 +101,7 @@ const snapped = (value: number, min: number, step: number): number => {
 
 const clamped = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));
 
-/** Settings of a control, none where it stands there already. */
+/** The setting of a control, none if it has the value already. */
 const setting = ({ key, value }: Control, wanted: ControlValue): Setting[] =>
   value === wanted ? [] : [{ key, value: wanted }];
 
@@ -120,7 +120,7 @@ function limitWay(control: Control | undefined): Way | null {
   };
 }
 
-/** Where the rig says what each of its modes draws, its limit is no more than the choice of one of them. */
+/** If the rig reports the power of each mode, its power limit only chooses one of them. */
 const presetWay = (control: Control | undefined): Way | null =>
   control?.options?.some((option) => typeof option !== "string") ? modeWay(control, {}) : null;
 
@@ -137,7 +137,7 @@ function modeWay(control: Control | undefined, modes: PowerKnowledge["modes"]): 
   return levelWay(levels, control.value, (label) => setting(control, label));
 }
 
-/** It mines or it does not. */
+/** The rig can only be switched on and off. */
 const onWay = (full: number | null, mining: boolean | null): Way | null =>
   full === null ? null : levelWay([{ watts: full, label: "on" }], mining ? "on" : null, () => []);
 
@@ -157,7 +157,7 @@ function levelWay(levels: readonly Level[], now: ControlValue | null, set: (labe
   };
 }
 
-/** In percent of what it takes without; nobody knows what that is until it was seen. */
+/** In percent of the power without throttling, which is unknown until it was measured. */
 function throttleWay(control: Control | undefined, full: number | null): Way | null {
   if (control?.kind !== "range" || full === null || full <= 0) return null;
   const { min, max, step, value } = control;
@@ -175,7 +175,7 @@ function throttleWay(control: Control | undefined, full: number | null): Way | n
   };
 }
 
-/** The throttle as far as it goes, the lasting way beyond; where that is changed the throttle is opened first. */
+/** The throttle within its range, the lasting way beyond it; before that changes the throttle is opened. */
 function both(throttle: Way | null, lasting: Way | null): Way | null {
   if (throttle === null || lasting === null) return throttle ?? lasting;
   return {
@@ -188,7 +188,7 @@ function both(throttle: Way | null, lasting: Way | null): Way | null {
       if (within || (target > throttle.highest && lasting.highest <= throttle.highest)) return throttle.choose(target);
       const { watts, settings } = lasting.choose(target);
       const opened = throttle.choose(Number.POSITIVE_INFINITY).settings;
-      // Its limit may have too few steps for what its throttle can do.
+      // The steps of the lasting way may be too coarse where the throttle has a closer value.
       const coarse = watts > target ? throttle.lowest < watts : target > throttle.highest && watts < throttle.highest;
       if (coarse) return throttle.choose(target);
       return { watts, settings: [...opened, ...settings] };

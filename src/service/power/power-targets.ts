@@ -3,16 +3,18 @@ import type { Control, ControlKey, ControlValue } from "../../contract/readings.
 import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
+import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
 import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
+import type { PowerControl } from "../miners/miner-registry.ts";
 import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
 
-/** What a rig is spared when its power follows something; s. */
+/** Limits on how often the power of a rig changes; s. */
 export interface PowerRules {
-  /** That it mines before it is stopped again, and stands before it is started again. */
+  /** Minimum time that it mines before a stop, and that it is stopped before a start. */
   readonly minOn: number;
   readonly minOff: number;
-  /** Changes that last or restart the mining; a throttle costs the rig nothing. */
+  /** Counts changes that last or restart mining; throttling does not wear the rig. */
   readonly changesPerHour: number;
 }
 
@@ -23,61 +25,68 @@ export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): Pow
   changesPerHour: own.changesPerHour ?? all.changesPerHour,
 });
 
-/** Whether a power may be set now; else from when on (epoch ms), and why not now. */
+/** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
 export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
 
 export interface PowerTargetOptions {
   readonly memoriesOf: (minerId: number) => PowerMemories;
   /** Epoch ms. */
   readonly now: () => number;
-  readonly rulesOf: (minerId: number) => PowerRules;
-  /** W, as the owner says it; null where nobody does. */
+  /** `ofLoop`: rules of the miner's loop, which come before the general ones. */
+  readonly rulesOf: (minerId: number, ofLoop: Partial<PowerRules>) => PowerRules;
+  /** W as declared by the owner; null if not declared. */
   readonly nameplateOf: (minerId: number) => number | null;
 }
 
 const hour = 3_600_000;
-/** s of mining without a change after which what a rig draws is what its settings make it draw. */
-const settled = 600;
-/** A rig that hashes less than this share of what it should is not at its power. */
-const working = 0.9;
-/** W; what was seen is written down anew when it differs by more. */
+/** s of mining without a change after which the draw of a rig follows from its settings. */
+const settledSeconds = 600;
+/** Share of its expected hash rate below which a rig is not at full power. */
+const fullShare = 0.9;
+/** W by which a measured draw must differ from the stored one to be stored. */
 const tolerance = 10;
-/** A target is reached with no more settings than there are kinds of them. */
+/** Settings that one target takes at most: one of each kind. */
 const settingsAtMost = 3;
 
-/** What is set beside stop and start when a rig is started again. */
-const kept: readonly ControlKey[] = ["mode", "power_limit", "throttle"];
+/** Controls that get their earlier values back when a rig is started. */
+const restoredControls: readonly ControlKey[] = ["mode", "power_limit", "throttle"];
 
 /**
- * The power of each rig as one number: what it can be held to, what it has to be told for that, and whether it may be
- * told now. Also what it worked at before a stop, and what it was seen to draw.
+ * The power of each rig as one number: the possible values, the settings for each, and whether a change is allowed now.
+ * Remembers the settings of a rig before a stop, and its measured draw.
  */
-export class PowerTargets {
+export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
+  #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
 
   constructor(options: PowerTargetOptions) {
     this.#options = options;
   }
 
-  /** null while nothing is known of how the rig's power could be held. */
-  ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
-    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#known(minerId));
+  /** Takes the rules that loops have for their miners. */
+  setLoopRules(rules: ReadonlyMap<number, Partial<PowerRules>>): void {
+    this.#loopRules = rules;
   }
 
-  /** The control `power_target`, where the rig has something that it can stand for. */
+  /** null while it is unknown how the rig's power could be controlled. */
+  ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
+    return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#knowledge(minerId));
+  }
+
+  /** The control `power_target`, none if the power of the rig cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
     const ladder = this.ladder(minerId, state);
     return ladder === null ? [] : [powerTarget(ladder, { controls: state.controls, mining: null })];
   }
 
-  /** Takes in what a rig was just read to do. */
+  /** Takes a new reading of a rig. */
   observe(minerId: number, reading: Reading): void {
     const memory = this.#memory(minerId);
-    const seen = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learnt(memory, reading) };
-    if (!same(memory, seen)) this.#options.memoriesOf(minerId).save(minerId, seen);
+    const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
+    if (!isSame(memory, updated)) this.#options.memoriesOf(minerId).save(minerId, updated);
   }
 
-  /** Holds a rig to at most so many watts; to 0, or to less than it can mine with, by stopping it. */
+  /** Limits a rig to so many watts; stops it for 0 and for less than its lowest power. */
   steps(minerId: number, watts: number): Step[] {
     const prepare: Step = (reading) => {
       const ladder = this.#ladderFor(minerId, reading);
@@ -108,10 +117,13 @@ export class PowerTargets {
 
   /** Starts a rig, and sets again what it worked at before it was stopped and does not show now. */
   start(minerId: number): Step[] {
-    return [this.#switch(minerId, true, switchMining(true)), ...kept.map((key) => this.#restore(minerId, key))];
+    return [
+      this.#switch(minerId, true, switchMining(true)),
+      ...restoredControls.map((key) => this.#restore(minerId, key)),
+    ];
   }
 
-  /** Sets one control as a person says it; what it may be is found out when it is read. */
+  /** Sets one control; whether it takes the value is checked against the rig's reading. */
   setting(minerId: number, key: string, text: string, path?: string): Step[] {
     if (key === "power_target") return this.steps(minerId, wattsOf(text, path));
     const step = setControl(key, text, path);
@@ -119,22 +131,27 @@ export class PowerTargets {
     return [this.#set(minerId, key, step)];
   }
 
-  /** Whether the rig may be held to so many watts now, by what `minOn`, `minOff` and `changesPerHour` say. */
+  /** Whether `minOn`, `minOff` and `changesPerHour` allow setting the rig to this power now. */
   permission(minerId: number, reading: Reading, watts: number): Permission {
-    const { now, rulesOf } = this.#options;
-    const { minOn, minOff, changesPerHour } = rulesOf(minerId);
+    const { now } = this.#options;
+    const { minOn, minOff, changesPerHour } = this.#rulesOf(minerId);
     const { startedAt, stoppedAt, changes } = this.#memory(minerId);
     const mining = miningOf(reading);
-    const ladder = ladderOf({ controls: reading.controls, mining }, this.#known(minerId));
+    const ladder = ladderOf({ controls: reading.controls, mining }, this.#knowledge(minerId));
     const stops = ladder !== null && watts < Math.floor(ladder.lowest);
     const stopped = mining === false;
-    const wait = (since: number | null, seconds: number, what: string): Permission => {
+    const waitUntil = (since: number | null, seconds: number, what: string): Permission => {
       const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
-      return now() >= from ? { now: true } : { now: false, from, why: `${what}; wait ${words(from - now())} more` };
+      return now() >= from
+        ? { now: true }
+        : { now: false, from, why: `${what}; wait ${durationText(from - now())} more` };
     };
-    if (stops && !stopped) return wait(startedAt, minOn, `The rig has not mined for ${words(minOn * 1000)} yet`);
+    if (stops && !stopped)
+      return waitUntil(startedAt, minOn, `The rig has not mined for ${durationText(minOn * 1000)} yet`);
     if (stops) return { now: true };
-    const started = stopped ? wait(stoppedAt, minOff, `The rig has not stood for ${words(minOff * 1000)} yet`) : free;
+    const started = stopped
+      ? waitUntil(stoppedAt, minOff, `The rig has not been stopped for ${durationText(minOff * 1000)} yet`)
+      : free;
     if (!started.now) return started;
     const settings = ladder?.choose(watts).settings ?? [];
     if (!stopped && !settings.some(({ key }) => wears(reading.controls, key))) return free;
@@ -142,10 +159,10 @@ export class PowerTargets {
     const oldest = within.at(-changesPerHour);
     return oldest === undefined
       ? free
-      : wait(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
+      : waitUntil(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
   }
 
-  /** Whether holding the rig to so many watts takes a change that lasts or restarts its mining; such are counted. */
+  /** Whether this power takes a change that lasts or restarts mining; such changes are counted. */
   wears(minerId: number, reading: Reading, watts: number): boolean {
     const settings = this.ladder(minerId, { controls: reading.controls, reading })?.choose(watts).settings;
     return settings?.some(({ key }) => wears(reading.controls, key)) ?? false;
@@ -153,15 +170,19 @@ export class PowerTargets {
 
   /** When those of the last hour were made, epoch ms, and how many there may be. */
   changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
-    const { now, rulesOf } = this.#options;
+    const { now } = this.#options;
     const made = this.#memory(minerId).changes.filter((at) => at > now() - hour);
-    return { made, atMost: rulesOf(minerId).changesPerHour };
+    return { made, atMost: this.#rulesOf(minerId).changesPerHour };
   }
 
-  /** Until a rig was seen at work, what the owner says that it draws has to do. */
-  #known(minerId: number): PowerKnowledge {
+  /** The declared draw serves until a draw was measured. */
+  #knowledge(minerId: number): PowerKnowledge {
     const { full, modes } = this.#memory(minerId);
     return { full: full ?? this.#options.nameplateOf(minerId), modes };
+  }
+
+  #rulesOf(minerId: number): PowerRules {
+    return this.#options.rulesOf(minerId, this.#loopRules.get(minerId) ?? {});
   }
 
   #memory(minerId: number): PowerMemory {
@@ -169,11 +190,11 @@ export class PowerTargets {
   }
 
   #ladderFor(minerId: number, reading: Reading): PowerLadder {
-    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#known(minerId));
+    const ladder = ladderOf({ controls: reading.controls, mining: miningOf(reading) }, this.#knowledge(minerId));
     if (ladder === null)
       throw new RigbridgeError(
         "control.absent",
-        'This rig has no control "power_target": it offers nothing that changes its power, or nobody knows yet what it draws (powerNameplate says it for rigs that do not)',
+        'This rig has no control "power_target": it has no control that changes its power, or its draw is not known yet. Declare powerNameplate for rigs that do not report their power',
       );
     return ladder;
   }
@@ -183,7 +204,7 @@ export class PowerTargets {
       const write = step(reading);
       if (typeof write === "string") return write;
       const worked = on ? {} : { before: settingsOf(reading.controls) };
-      return this.#noted(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
+      return this.#remembering(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
     };
   }
 
@@ -191,8 +212,8 @@ export class PowerTargets {
     return (reading) => {
       const write = step(reading);
       if (typeof write === "string" || !isPower(key) || !wears(reading.controls, key)) return write;
-      // What it draws under other settings is not known yet.
-      return this.#noted(minerId, write, () => ({ full: null, changes: this.#changed(minerId) }));
+      // Its draw at other settings is not known yet.
+      return this.#remembering(minerId, write, () => ({ full: null, changes: this.#changed(minerId) }));
     };
   }
 
@@ -204,15 +225,15 @@ export class PowerTargets {
       try {
         return setControl(key, String(value))(reading);
       } catch (error) {
-        // It no longer takes what it took before.
+        // The rig no longer takes the earlier value.
         if (error instanceof RigbridgeError && error.code === "input.invalid") return "";
         throw error;
       }
     };
   }
 
-  /** Written down before a byte leaves: also what only may have been done counts. */
-  #noted<T extends RigWrite>(minerId: number, rigWrite: T, note: () => Partial<PowerMemory>): T {
+  /** Stores a change before the write is sent: a change that may have been made counts too. */
+  #remembering<T extends RigWrite>(minerId: number, rigWrite: T, note: () => Partial<PowerMemory>): T {
     const write: RigWrite["write"] = (rig, signal) => {
       this.#options.memoriesOf(minerId).save(minerId, { ...this.#memory(minerId), ...note() });
       return rigWrite.write(rig, signal);
@@ -230,7 +251,7 @@ export class PowerTargets {
     return on ? { mining: true, startedAt: now } : { mining: false, stoppedAt: now };
   }
 
-  /** Also who turns it by hand wants it to stay so for a while. */
+  /** Manual starts and stops count for the minimum times as well. */
   #turned({ mining: before }: PowerMemory, mining: boolean | null): Partial<PowerMemory> {
     if (mining === null || mining === before) return {};
     return before === null ? { mining } : this.#turnedNow(mining);
@@ -251,7 +272,7 @@ const blank: PowerMemory = {
   changes: [],
 };
 
-const isPower = (key: string): boolean => kept.some((each) => each === key);
+const isPower = (key: string): boolean => restoredControls.some((each) => each === key);
 
 /** Throws `input.invalid`. */
 function wattsOf(text: string, path = "value"): number {
@@ -268,15 +289,16 @@ const wears = (controls: readonly Control[], key: string): boolean => {
 
 function settingsOf(controls: readonly Control[]): Record<string, ControlValue> {
   const settings: Record<string, ControlValue> = {};
-  for (const { key, value } of controls) if (kept.includes(key) && value !== null) settings[key] = value;
+  for (const { key, value } of controls) if (restoredControls.includes(key) && value !== null) settings[key] = value;
   return settings;
 }
 
-/** What the rig draws once it has settled, at its settings and not throttled. */
-function learnt({ full, modes }: PowerMemory, { readings, controls }: Reading): Partial<PowerMemory> {
+/** The draw of a rig that has settled and is not throttled, at its settings. */
+function learned({ full, modes }: PowerMemory, { readings, controls }: Reading): Partial<PowerMemory> {
   const { power, mining, hashrate, hashrateExpected, uptime } = readings;
-  const works = hashrate !== null && hashrate > 0 && hashrate >= working * (hashrateExpected ?? 0);
-  if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settled) return {};
+  const works = hashrate !== null && hashrate > 0 && hashrate >= fullShare * (hashrateExpected ?? 0);
+  if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settledSeconds)
+    return {};
   const reported = (key: ControlKey) => controls.find((each) => each.key === key)?.value ?? null;
   const throttle = reported("throttle");
   if (typeof throttle === "number" && throttle < 100) return {};
@@ -288,15 +310,15 @@ function learnt({ full, modes }: PowerMemory, { readings, controls }: Reading): 
   };
 }
 
-const same = (a: PowerMemory, b: PowerMemory): boolean =>
+const isSame = (a: PowerMemory, b: PowerMemory): boolean =>
   a.full === b.full &&
   a.modes === b.modes &&
   a.mining === b.mining &&
   a.startedAt === b.startedAt &&
   a.stoppedAt === b.stoppedAt;
 
-/** A time for people, rounded up. */
-function words(ms: number): string {
+/** A duration for messages, rounded up. */
+function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -4,19 +4,19 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
 import { readSource, sourceLimits } from "./source.ts";
 
-/** ms after which a value says nothing any more. */
-const oldAfter = 900_000;
-/** ms by which a look may come early, so that it is not put off by a whole turn. */
-const early = 2_500;
+/** ms after which a value is too old. */
+const maxAgeMs = 900_000;
+/** ms by which a poll may come early, so that it is not delayed by a whole turn. */
+const earlyMs = 2_500;
 
 export interface SourceContext {
   /** Epoch ms. */
   readonly now: () => number;
-  /** What topics are heard at; null where there is nothing. */
+  /** The broker of topics; null without one. */
   readonly messages: Messages | null;
   /**
-   * Whether a retained message counts as if it were said now. Nobody knows how old it is: a room changes slowly and
-   * its sensor may speak seldom, a meter speaks every few seconds.
+   * Whether a retained message counts as a new value. Its age is unknown: a room changes slowly and its sensor may
+   * publish rarely, a meter publishes every few seconds.
    */
   readonly takesRetained: boolean;
   readonly closing: AbortSignal;
@@ -28,16 +28,18 @@ export class SourceValue {
   readonly #quantity: Quantity;
   readonly #context: SourceContext;
   readonly #since: number;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #polledAt = Number.NEGATIVE_INFINITY;
   #last: { readonly value: number; readonly at: number } | null = null;
   #problem: string | null = null;
+  /** Whether the last notification was that it is too old. */
+  #isReportedOld = false;
 
   constructor(settings: SourceSettings, quantity: Quantity, context: SourceContext) {
     this.#settings = settings;
     this.#quantity = quantity;
     this.#context = context;
     this.#since = context.now();
-    if (settings.topic !== undefined) this.#listen(settings.topic);
+    if (settings.topic !== undefined) this.#subscribe(settings.topic);
   }
 
   /** Null before the first; `at` in epoch ms. */
@@ -45,19 +47,23 @@ export class SourceValue {
     return this.#last;
   }
 
-  /** Nothing came for so long, since the last value or the start, that nothing is known. */
+  /** Whether the last value, or the start if there is none, is too long ago. */
   get isOld(): boolean {
-    return this.#context.now() - (this.#last?.at ?? this.#since) > oldAfter;
+    return this.#context.now() - (this.#last?.at ?? this.#since) > maxAgeMs;
   }
 
-  /** Why there is no newer one; null where nothing was said. */
-  get problem(): string | null {
-    return this.#problem;
-  }
-
-  /** Whether it is told over the API. */
-  get isTold(): boolean {
+  /** Whether its values come over the API. */
+  get comesFromApi(): boolean {
     return this.#settings.api === true;
+  }
+
+  /** The notification that is due when the value has become too old, or is known again; null if none is. */
+  ageNotice({ old, again }: { old: string; again: string }): { message: string; isWarning: boolean } | null {
+    const isWarning = this.isOld;
+    if (isWarning === this.#isReportedOld) return null;
+    this.#isReportedOld = isWarning;
+    const problem = this.#problem === null ? "" : `; ${this.#problem}`;
+    return { message: isWarning ? `${old}${problem}` : again, isWarning };
   }
 
   take(value: number, at = this.#context.now()): void {
@@ -65,33 +71,33 @@ export class SourceValue {
     this.#problem = null;
   }
 
-  /** Asks the address when it is time to; never rejects. */
-  async look(): Promise<void> {
+  /** Reads the address when that is due; never rejects. */
+  async poll(): Promise<void> {
     const { url, every } = this.#settings;
     const { now, closing } = this.#context;
-    if (url === undefined || now() < this.#lookedAt + every * 1000 - early) return;
-    this.#lookedAt = now();
+    if (url === undefined || now() < this.#polledAt + every * 1000 - earlyMs) return;
+    this.#polledAt = now();
     try {
       this.take(await readSource({ ...this.#settings, url }, this.#quantity, closing));
     } catch (error) {
-      this.#problem = error instanceof RigbridgeError ? error.message : "it could not be asked";
+      this.#problem = error instanceof RigbridgeError ? error.message : "it could not be read";
     }
   }
 
-  #listen(topic: string): void {
+  #subscribe(topic: string): void {
     const { messages, closing } = this.#context;
     if (messages === null) this.#problem = `${topic} ${needsMessages}`;
     else
       closing.addEventListener(
         "abort",
-        messages.listen(topic, (message) => this.#hear(topic, message)),
+        messages.listen(topic, (message) => this.#receive(topic, message)),
       );
   }
 
-  #hear(topic: string, { payload, at, retained }: ReceivedMessage): void {
+  #receive(topic: string, { payload, at, retained }: ReceivedMessage): void {
     if (retained && !this.#context.takesRetained) return;
     const isLong = payload.length > sourceLimits.bytes;
-    const found = isLong ? "is too long to be looked at" : numberIn(payload, this.#settings.path, this.#quantity);
+    const found = isLong ? "is too long" : numberIn(payload, this.#settings.path, this.#quantity);
     if (typeof found === "number") this.take(found, at);
     else this.#problem = `${topic} ${found}`;
   }

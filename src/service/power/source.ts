@@ -6,7 +6,7 @@ export const roomTemperature: Quantity = { what: "a room temperature", units: ["
 export const surplus: Quantity = { what: "a surplus", units: ["W"], min: -10_000_000, max: 10_000_000 };
 
 /** ms for the whole answer, and bytes of it. */
-export const sourceLimits = { answer: 10_000, bytes: 262_144 };
+export const sourceLimits = { answerMs: 10_000, bytes: 262_144 };
 
 /**
  * The number at a web address: one request, no redirects. Throws `service.unreachable`, `service.refused` or
@@ -18,7 +18,7 @@ export async function readSource(
   closing: AbortSignal,
 ): Promise<number> {
   const at = new URL(url).host;
-  const text = await textAt(url, headers, at, AbortSignal.any([closing, AbortSignal.timeout(sourceLimits.answer)]));
+  const text = await textAt(url, headers, at, AbortSignal.any([closing, AbortSignal.timeout(sourceLimits.answerMs)]));
   const found = numberIn(text, path, quantity);
   if (typeof found === "string") throw new RigbridgeError("service.garbled", `${at} ${found}`);
   return found;
@@ -42,9 +42,12 @@ async function textAt(
     throw new RigbridgeError("service.refused", `${at} answers ${response.status}${why}`);
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
-    const late = error instanceof DOMException && error.name === "TimeoutError";
-    // Without the cause: what Node says of a request may quote it.
-    throw new RigbridgeError("service.unreachable", late ? `${at} does not answer in time` : `${at} cannot be reached`);
+    const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+    // Without the cause: Node's message may quote the request.
+    throw new RigbridgeError(
+      "service.unreachable",
+      isTimeout ? `${at} does not answer in time` : `${at} cannot be reached`,
+    );
   }
 }
 

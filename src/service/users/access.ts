@@ -3,8 +3,10 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Store, Stored, StoredUser } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import { withInnerGroups } from "../nested-groups.ts";
 
-/** What somebody may see and do. A filter, not a proof: who has the service's own key may look through anyone's eyes. */
+/** What a caller may see and do. Not proof of identity: the owner of the service's key may use any user's access. */
 export interface Access {
   readonly privilege: Privilege;
   /** Sees all miners and all pools, and what belongs to the service as a whole. */
@@ -14,7 +16,7 @@ export interface Access {
   seesPool(poolId: number): boolean;
 }
 
-/** Whether these eyes are those of somebody who may tell miners what to do. */
+/** Whether this access allows commands to miners. */
 export const mayAct = ({ privilege }: Access): boolean => privilege !== "view";
 
 const everything: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
@@ -22,11 +24,11 @@ const everything: Access = { privilege: "administrator", all: true, seesGroup: (
 const atLeast = (privilege: Privilege, needed: Privilege): boolean =>
   privileges.indexOf(privilege) >= privileges.indexOf(needed);
 
-/** Who may see and do what. A user who sees a group sees those inside it too. */
+/** The access of each caller. A user who sees a group also sees the groups inside it. */
 export class AccessBook {
   readonly #store: Store;
-  readonly #known = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
-  /** The same sights with fewer rights: what is kept for an access is kept for each of these too. */
+  readonly #cached = new Map<number, { readonly user: Stored<StoredUser>; readonly access: Access }>();
+  /** Each access with lower privileges: one object each, since caches are kept per access. */
   readonly #limited = new WeakMap<Access, Map<Privilege, Access>>();
   #groups: unknown;
 
@@ -34,17 +36,17 @@ export class AccessBook {
     this.#store = store;
   }
 
-  /** Throws `not.found` for a user that there is not: an unknown user is never everybody. */
+  /** Throws `not.found` for an unknown user, who never gets the access of the owner. */
   of({ userId, privilege }: Caller): Access {
     const access = userId === undefined ? everything : this.#ofUser(userId);
     return privilege === undefined || atLeast(privilege, access.privilege) ? access : this.#limit(access, privilege);
   }
 
   #limit(access: Access, privilege: Privilege): Access {
-    const known = this.#limited.get(access) ?? new Map<Privilege, Access>();
-    this.#limited.set(access, known);
-    const limited = known.get(privilege) ?? { ...access, privilege };
-    known.set(privilege, limited);
+    const cached = this.#limited.get(access) ?? new Map<Privilege, Access>();
+    this.#limited.set(access, cached);
+    const limited = cached.get(privilege) ?? { ...access, privilege };
+    cached.set(privilege, limited);
     return limited;
   }
 
@@ -52,26 +54,29 @@ export class AccessBook {
     const user = this.#store.users.get(userId);
     if (user === undefined || user.disabled) throw notFound("user", userId);
     const groups = this.#store.groups.all();
-    if (this.#groups !== groups) this.#known.clear();
+    if (this.#groups !== groups) this.#cached.clear();
     this.#groups = groups;
-    const known = this.#known.get(userId);
-    if (known?.user === user) return known.access;
+    const cached = this.#cached.get(userId);
+    if (cached?.user === user) return cached.access;
     const access = this.#accessOf(user);
-    this.#known.set(userId, { user, access });
+    this.#cached.set(userId, { user, access });
     return access;
   }
 
-  /** Throws `not.found` for an unknown user, `user.forbidden` for what this one may not do. */
+  /** Throws `not.found` for an unknown user, `user.forbidden` if the user's privilege is too low. */
   check(name: OperationName, caller: Caller): void {
     const { privilege } = this.of(caller);
     const operation: Operation = operations[name];
     const needed = privilegeFor(operation);
     if (!atLeast(privilege, needed))
-      throw new RigbridgeError("user.forbidden", `This user may ${may[privilege]}; this takes the privilege ${needed}`);
+      throw new RigbridgeError(
+        "user.forbidden",
+        `This user may ${may[privilege]}; this operation needs the privilege ${needed}`,
+      );
   }
 
   #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {
-    const seen = groups === null ? null : this.#withInner(groups);
+    const seen = groups === null ? null : withInnerGroups(groups, enabled(this.#store.groups));
     const seenPools = pools === null ? null : new Set(pools);
     return {
       privilege,
@@ -80,25 +85,16 @@ export class AccessBook {
       seesPool: (poolId) => seenPools === null || seenPools.has(poolId),
     };
   }
-
-  #withInner(groups: readonly number[]): ReadonlySet<number> {
-    const all = this.#store.groups.all().filter(({ disabled }) => !disabled);
-    const seen = new Set(groups);
-    for (let size = 0; size !== seen.size; ) {
-      size = seen.size;
-      for (const { id, parentId } of all) if (seen.has(parentId)) seen.add(id);
-    }
-    return seen;
-  }
 }
 
 const may: Readonly<Record<Privilege, string>> = {
-  view: "only look",
-  control: "look and tell miners what to do",
+  view: "only view",
+  control: "view and control miners",
   administrator: "do everything",
 };
 
-/** For what belongs to the service as a whole. Throws `user.forbidden`. */
+/** For operations on the service as a whole. Throws `user.forbidden`. */
 export function needsAll(access: Access): void {
-  if (!access.all) throw new RigbridgeError("user.forbidden", "This takes a user who sees all groups and pools");
+  if (!access.all)
+    throw new RigbridgeError("user.forbidden", "This operation needs a user with access to all groups and pools");
 }

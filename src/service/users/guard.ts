@@ -6,8 +6,8 @@ import { type AccessBook, needsAll } from "./access.ts";
 
 export type Calls = Pick<MiningService, CallName>;
 
-/** What changes the service as a whole: a pool's wallet, say, is where everybody's miners may be sent next. */
-const ofTheWhole: ReadonlySet<OperationName> = new Set([
+/** Operations on the service as a whole: miners of every user may be switched to a pool's wallet, for example. */
+const wholeServiceOperations: ReadonlySet<OperationName> = new Set([
   "savePool",
   "deletePool",
   "savePoolGroup",
@@ -30,23 +30,23 @@ const ofTheWhole: ReadonlySet<OperationName> = new Set([
   "cancelDiscovery",
 ]);
 
-/** Whether a caller may ask for an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
+/** Checks whether a caller may use an operation at all. Throws `not.found` for an unknown user, `user.forbidden`. */
 export const accessCheck =
   (accessBook: AccessBook) =>
   (name: OperationName, caller: Caller): void => {
     accessBook.check(name, caller);
-    if (ofTheWhole.has(name)) needsAll(accessBook.of(caller));
+    if (wholeServiceOperations.has(name)) needsAll(accessBook.of(caller));
   };
 
 /**
- * Nobody gets to an operation that is not for them, and whoever may only look is shown no secret and nothing that could
- * be done; `named` says for the audit through whose eyes a caller looks.
+ * Checks the access to every operation, and hides secrets and actions from callers that may only view. `withUserName`
+ * gives the caller the name that the audit shows.
  */
 export function guarded(
   calls: Calls,
   accessBook: AccessBook,
   check: (name: OperationName, caller: Caller) => void,
-  named: (caller: Caller) => Caller,
+  withUserName: (caller: Caller) => Caller,
 ): Calls {
   const checked = operationNames.flatMap((name) => {
     if (name === "watchEvents") return [];
@@ -56,7 +56,7 @@ export function guarded(
         name,
         async (input: never, caller: Caller) => {
           check(name, caller);
-          const reply = await method(input, named(caller));
+          const reply = await method(input, withUserName(caller));
           return accessBook.of(caller).privilege === "view"
             ? withoutActions(withoutSecrets(operations[name].reply, reply))
             : reply;

@@ -3,8 +3,7 @@ import { invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { User } from "../../contract/resources.ts";
 import type { Caller, Input, KeyHolder, MiningService } from "../../contract/service.ts";
 import type { Collection, Store, Stored, StoredUser } from "../../store/index.ts";
-import { done } from "../replies.ts";
-import { findOwn, given, present } from "../stored.ts";
+import { done, enabled, findOwn, given } from "../crud.ts";
 import type { AccessBook } from "./access.ts";
 
 type UserOperations = Pick<MiningService, "getUser" | "listUsers" | "saveUser" | "deleteUser">;
@@ -14,16 +13,16 @@ export interface UserContext {
   readonly accessBook: AccessBook;
   /** The service's own key, which no user may have. */
   readonly serviceKey: string | undefined;
-  /** Called when a user may see or do something else than before. */
+  /** Called when the access of a user has changed. */
   readonly changed: () => void;
 }
 
-/** Users: who sees all sees all of them, others see themselves. */
+/** Users: callers with access to everything see all of them, other users see themselves. */
 export function userOperations({ store, accessBook, serviceKey, changed }: UserContext): UserOperations {
   const { users } = store;
-  const seen = (caller: Caller): Stored<StoredUser>[] =>
-    present(users).filter(({ id }) => id === caller.userId || accessBook.of(caller).all);
-  const shown = (user: Stored<StoredUser>): User => ({
+  const visible = (caller: Caller): Stored<StoredUser>[] =>
+    enabled(users).filter(({ id }) => id === caller.userId || accessBook.of(caller).all);
+  const presentUser = (user: Stored<StoredUser>): User => ({
     id: user.id,
     name: user.name,
     privilege: user.privilege,
@@ -33,20 +32,20 @@ export function userOperations({ store, accessBook, serviceKey, changed }: UserC
   });
   return {
     getUser: async ({ username }, caller) => {
-      const user = userNamed(seen(caller), username);
+      const user = userNamed(visible(caller), username);
       if (user === undefined) throw notFound("user", username);
       return { userId: user.id };
     },
-    listUsers: async (_input, caller) => seen(caller).map(shown),
+    listUsers: async (_input, caller) => visible(caller).map(presentUser),
     saveUser: async (body) => {
-      const known = body.id === 0 ? undefined : findOwn(users, body.id, "user");
+      const existing = body.id === 0 ? undefined : findOwn(users, body.id, "user");
       const mistakes = mistakesIn(body, store, serviceKey);
       if (mistakes.length > 0) throw invalidAll(mistakes);
       const fields = fieldsOf(body);
       const saved =
-        known === undefined ? await users.add({ ...newUser, ...fields }) : await users.change(known.id, fields);
+        existing === undefined ? await users.add({ ...newUser, ...fields }) : await users.change(existing.id, fields);
       changed();
-      return shown(saved);
+      return presentUser(saved);
     },
     deleteUser: async ({ id }) => {
       const user = findOwn(users, id, "user");
@@ -64,14 +63,14 @@ export function keyHolders({ users }: Store): (digest: string) => KeyHolder | un
   return (digest) => {
     if (indexed !== users.all()) {
       indexed = users.all();
-      holders = holdersOf(present(users));
+      holders = holdersOf(enabled(users));
     }
     return holders.get(digest);
   };
 }
 
-/** For the audit: a front end that looks through a user's eyes is no proof that it was the user. */
-export const namedCaller =
+/** Adds the user's name for the audit: a front end that acts with a user's access is not proof that it was the user. */
+export const withUserName =
   ({ users }: Store) =>
   (caller: Caller): Caller => {
     const user = caller.userId === undefined ? undefined : users.get(caller.userId);
@@ -81,8 +80,8 @@ export const namedCaller =
   };
 
 /**
- * Takes a group or pool that is removed out of every user's list. A list that is empty then sees nothing; null, which
- * sees all, it never becomes.
+ * Removes a deleted group or pool from every user's list. A list that is empty then gives access to nothing; it never
+ * becomes null, which gives access to all.
  */
 export async function forgetFor({ users }: Store, list: "groups" | "pools", id: number): Promise<void> {
   for (const user of users.all()) {
@@ -91,7 +90,7 @@ export async function forgetFor({ users }: Store, list: "groups" | "pools", id: 
   }
 }
 
-/** Where the configuration file and the API have made a user each, what the file says holds. */
+/** Of two users with one name or key, the user of the configuration file comes before that of the API. */
 const fileFirst = (users: readonly Stored<StoredUser>[]): Stored<StoredUser>[] =>
   users.toSorted((a, b) => Number(b.owner === "file") - Number(a.owner === "file"));
 
@@ -105,7 +104,7 @@ function holdersOf(users: readonly Stored<StoredUser>[]): Map<string, KeyHolder>
   return holders;
 }
 
-/** What a user is who is added with a name alone. */
+/** A user added with only a name. */
 const newUser: StoredUser = { name: "", keyHash: null, privilege: "view", groups: null, pools: null };
 
 function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): Partial<StoredUser> {
@@ -118,7 +117,7 @@ function fieldsOf({ name, key, privilege, groups, pools }: Input<"saveUser">): P
   });
 }
 
-/** Everything that the schemas could not see. Keys of users who are no longer declared count: they may come back. */
+/** The mistakes that schemas cannot find. Keys of users who are no longer declared count: they may come back. */
 function mistakesIn({ id, ...body }: Input<"saveUser">, store: Store, serviceKey: string | undefined): Mistake[] {
   const { name, key, groups, pools } = body;
   const others = store.users.all().filter((user) => user.id !== id);

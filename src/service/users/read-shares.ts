@@ -1,13 +1,13 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 
-/** ms of work, as measured on a small machine, that a user may ask for at once, and in each second from then on. */
-const atOnce = 500;
-const perSecond = 250;
+/** ms of work, as measured on a small machine, that a user may request at once, and in each second after that. */
+const burstMs = 500;
+const refillMsPerSecond = 250;
 
-/** What the reads and jobs cost whose price depends on how much there is; ms each. */
+/** The cost of reads and jobs that grow with the amount of data; ms each. */
 export const costs = {
-  /** To find out how much there is. */
+  /** To find out the amount. */
   look: 1,
   /** A reading that a history is made of. */
   reading: 0.0001,
@@ -20,9 +20,8 @@ export const costs = {
 } as const;
 
 /**
- * Each user's share of the one thread that answers everybody: who asks for more than that has to wait, and the others do
- * not. Callers without a key have one share together. The owner, with the service's own key, may ask for as much as they
- * like.
+ * Each user's share of the one thread that serves all callers: a user who requests more has to wait, and the others do
+ * not. Callers without a key have one share together. The owner, with the service's own key, has no limit.
  */
 export class ReadShares {
   readonly #now: () => number;
@@ -33,28 +32,28 @@ export class ReadShares {
     this.#now = now;
   }
 
-  /** Takes so many ms from the caller's share, also more than is left. Throws `too.many` when nothing is left before. */
+  /** Takes so many ms from the caller's share, also more than is left. Throws `too.many` if nothing is left before. */
   take(caller: Caller, ms: number): void {
     const holder = holderOf(caller);
     if (holder === undefined) return;
     const left = this.#leftOf(holder);
     if (left <= 0) {
-      const seconds = Math.max(1, Math.ceil(-left / perSecond));
+      const seconds = Math.max(1, Math.ceil(-left / refillMsPerSecond));
       throw new RigbridgeError(
         "too.many",
-        `This user has asked for too much at once; wait ${seconds} s, or ask for a shorter time or fewer miners`,
+        `This user requests too much at once; wait ${seconds} s, or request a shorter time or fewer miners`,
       );
     }
     this.#left.set(holder, { ms: left - ms, at: this.#now() });
   }
 
-  /** Takes what an answer turned out to cost. */
+  /** Takes the actual cost of a reply. */
   charge(caller: Caller, ms: number): void {
     const holder = holderOf(caller);
     if (holder !== undefined) this.#left.set(holder, { ms: this.#leftOf(holder) - ms, at: this.#now() });
   }
 
-  /** Does work that is thought to cost so many ms, and takes what it took where that is more, as on a busy machine. */
+  /** Runs work with an estimated cost in ms, and charges the actual time if that is more, as on a busy machine. */
   measured<T>(caller: Caller, ms: number, work: () => T): T {
     const began = this.#now();
     try {
@@ -66,11 +65,11 @@ export class ReadShares {
 
   #leftOf(holder: number | "keyless"): number {
     const last = this.#left.get(holder);
-    if (last === undefined) return atOnce;
-    return Math.min(atOnce, last.ms + ((this.#now() - last.at) / 1000) * perSecond);
+    if (last === undefined) return burstMs;
+    return Math.min(burstMs, last.ms + ((this.#now() - last.at) / 1000) * refillMsPerSecond);
   }
 }
 
-/** Whose share it is; whom `keylessRead` lets in, and nobody else, is bound to a privilege, whatever user is named. */
+/** The holder of the share. Only callers admitted by `keylessRead` have a `privilege`, whatever user they name. */
 const holderOf = ({ userId, privilege }: Caller): number | "keyless" | undefined =>
   privilege === undefined ? userId : "keyless";

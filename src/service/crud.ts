@@ -1,8 +1,9 @@
 import { notFound, RigbridgeError } from "../contract/problems.ts";
+import type { ActionReply } from "../contract/resources.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
-/** Rows that are shown: what the configuration file no longer declares is kept, but is not there. */
-export const present = <T>(collection: Collection<T>): Stored<T>[] =>
+/** The visible rows: a row that the configuration file no longer declares is kept, but hidden. */
+export const enabled = <T>(collection: Collection<T>): Stored<T>[] =>
   collection.all().filter(({ disabled }) => !disabled);
 
 /** Throws `not.found`. */
@@ -20,13 +21,16 @@ export function findOwn<T>(collection: Collection<T>, id: number, what: string):
   return row;
 }
 
-/** A body's fields that were given. */
+/** The fields of a body that are not undefined. */
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** Throws `in.use` naming who still uses it. */
+/** Throws `in.use` with the names of its users. */
 export function refuseInUse(what: string, users: readonly string[]): void {
   if (users.length > 0) throw new RigbridgeError("in.use", `${what} is still used by ${users.slice(0, 5).join(", ")}`);
 }
+
+/** The reply to a successful action. */
+export const done = (message: string): ActionReply => ({ success: true, message });

@@ -1,12 +1,11 @@
-import { miningSoftware } from "../catalogue/mining-software.ts";
-import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../contract/problems.ts";
-import type { Host, ManagedMiner } from "../contract/resources.ts";
-import type { Caller, MiningService } from "../contract/service.ts";
-import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../store/index.ts";
-import type { Coins } from "./money/coins.ts";
-import { done } from "./replies.ts";
-import { find, findOwn, given, present, refuseInUse } from "./stored.ts";
-import type { AccessBook } from "./users/access.ts";
+import { miningSoftware } from "../../catalogue/mining-software.ts";
+import { invalid, notFound, notRunYet, notYet, RigbridgeError } from "../../contract/problems.ts";
+import type { Host, ManagedMiner } from "../../contract/resources.ts";
+import type { Caller, MiningService } from "../../contract/service.ts";
+import type { Collection, Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
+import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
+import type { Coins } from "../money/coins.ts";
+import type { AccessBook } from "../users/access.ts";
 
 type HostOperations = Pick<
   MiningService,
@@ -22,9 +21,9 @@ type HostOperations = Pick<
   | "listMiningSoftware"
 >;
 
-const shownHost = ({ id, description, hostname }: Stored<StoredHost>): Host => ({ id, description, hostname });
+const presentHost = ({ id, description, hostname }: Stored<StoredHost>): Host => ({ id, description, hostname });
 
-const shownMiner = ({ owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): ManagedMiner => ({
+const presentManagedMiner = ({ owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): ManagedMiner => ({
   ...miner,
   note: notRunYet,
 });
@@ -43,30 +42,30 @@ const emptyMiner: StoredManagedMiner = {
 };
 
 /**
- * Hosts and the mining software on them: kept here; running it comes with the agent. They stand in no group, so they
- * are there for who sees all and nobody else.
+ * Hosts and the mining software on them, which is stored but not run. They are in no group, so only callers with access
+ * to everything see them.
  */
 export function hostOperations(store: Store, coins: Coins, accessBook: AccessBook): HostOperations {
   const { hosts, managedMiners, pools, poolGroups } = store;
-  const listed = <T>(rows: Collection<T>, caller: Caller): Stored<T>[] =>
-    accessBook.of(caller).all ? present(rows) : [];
-  const seen = <T>(rows: Collection<T>, id: number, what: string, caller: Caller): Stored<T> => {
+  const listFor = <T>(rows: Collection<T>, caller: Caller): Stored<T>[] =>
+    accessBook.of(caller).all ? enabled(rows) : [];
+  const findFor = <T>(rows: Collection<T>, id: number, what: string, caller: Caller): Stored<T> => {
     if (!accessBook.of(caller).all) throw notFound(what, id);
     return find(rows, id, what);
   };
   return {
-    listHosts: async (_input, caller) => listed(hosts, caller).map(shownHost),
-    getHost: async ({ id }, caller) => shownHost(seen(hosts, id, "host", caller)),
+    listHosts: async (_input, caller) => listFor(hosts, caller).map(presentHost),
+    getHost: async ({ id }, caller) => presentHost(findFor(hosts, id, "host", caller)),
     saveHost: async ({ id, ...body }) => {
-      const known = id === 0 ? undefined : findOwn(hosts, id, "host");
-      const { description, hostname } = { description: "", hostname: "", ...known, ...given(body) };
+      const existing = id === 0 ? undefined : findOwn(hosts, id, "host");
+      const { description, hostname } = { description: "", hostname: "", ...existing, ...given(body) };
       if (hostname === "") throw invalid("hostname", "is required");
       const host = { description, hostname };
-      return shownHost(known === undefined ? await hosts.add(host) : await hosts.change(id, host));
+      return presentHost(existing === undefined ? await hosts.add(host) : await hosts.change(id, host));
     },
     deleteHost: async ({ id }) => {
       const host = findOwn(hosts, id, "host");
-      const users = present(managedMiners).filter(({ hostId }) => hostId === id);
+      const users = enabled(managedMiners).filter(({ hostId }) => hostId === id);
       refuseInUse(
         `Host ${id}`,
         users.map((miner) => `managed miner ${miner.id}`),
@@ -75,15 +74,15 @@ export function hostOperations(store: Store, coins: Coins, accessBook: AccessBoo
       return done(`Host ${host.hostname} removed`);
     },
     getHostSystemInfo: async ({ id }, caller) => {
-      seen(hosts, id, "host", caller);
+      findFor(hosts, id, "host", caller);
       throw notYet("Reading the GPUs of a host");
     },
-    listManagedMiners: async (_input, caller) => listed(managedMiners, caller).map(shownMiner),
-    getManagedMiner: async ({ id }, caller) => shownMiner(seen(managedMiners, id, "managed miner", caller)),
+    listManagedMiners: async (_input, caller) => listFor(managedMiners, caller).map(presentManagedMiner),
+    getManagedMiner: async ({ id }, caller) => presentManagedMiner(findFor(managedMiners, id, "managed miner", caller)),
     saveManagedMiner: async ({ id, ...body }) => {
-      const known = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
+      const existing = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
       const fields = given(body);
-      const miner = { ...emptyMiner, ...(known === undefined ? {} : stripped(known)), ...fields };
+      const miner = { ...emptyMiner, ...(existing === undefined ? {} : stripped(existing)), ...fields };
       const mistakes = [
         ...(hosts.get(miner.hostId)?.disabled === false
           ? []
@@ -100,11 +99,13 @@ export function hostOperations(store: Store, coins: Coins, accessBook: AccessBoo
         if (name !== undefined && !isNone(name)) mistakes.push(...coins.algorithmMistakes(path, name));
       }
       if (mistakes.length > 0) {
-        throw new RigbridgeError("input.invalid", "The managed miner refers to what is not there", {
+        throw new RigbridgeError("input.invalid", "The managed miner has invalid references", {
           errors: mistakes,
         });
       }
-      return shownMiner(known === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner));
+      return presentManagedMiner(
+        existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner),
+      );
     },
     deleteManagedMiner: async ({ id }) => {
       findOwn(managedMiners, id, "managed miner");
@@ -115,7 +116,7 @@ export function hostOperations(store: Store, coins: Coins, accessBook: AccessBoo
   };
 }
 
-/** How clients say that there is no algorithm. */
+/** What clients send for no algorithm. */
 const isNone = (name: string): boolean => name === "" || name === "Unspecified";
 
 const stripped = ({ id, owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): StoredManagedMiner => miner;

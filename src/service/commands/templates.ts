@@ -1,16 +1,15 @@
-import type { MetaData } from "../contract/resources.ts";
-import type { MiningService } from "../contract/service.ts";
-import type { Store } from "../store/index.ts";
-import { done } from "./replies.ts";
-import { findOwn, present } from "./stored.ts";
+import type { MetaData } from "../../contract/resources.ts";
+import type { MiningService } from "../../contract/service.ts";
+import type { Store } from "../../store/index.ts";
+import { done, enabled, findOwn } from "../crud.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
-/** Managed templates by name; applying them comes with the agent. */
+/** Managed templates by name; they cannot be applied yet. */
 export function templateOperations({ templates }: Store, metaData: () => MetaData): TemplateOperations {
   return {
     listManagedTemplates: async () => ({
-      managedTemplateList: present(templates).map(({ id, name }) => ({ id, name })),
+      managedTemplateList: enabled(templates).map(({ id, name }) => ({ id, name })),
       metaData: metaData(),
     }),
     saveManagedTemplate: async ({ id, name }) => {

@@ -1,0 +1,63 @@
+import { notFound } from "../../contract/problems.ts";
+import type { Notification } from "../../contract/resources.ts";
+import type { MiningService } from "../../contract/service.ts";
+import type { Store, StoredNotification } from "../../store/index.ts";
+import type { Format } from "../../units/format.ts";
+import { done } from "../crud.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import type { SeesMiner } from "./event-ring.ts";
+
+type NotificationOperations = Pick<
+  MiningService,
+  "listNotifications" | "allNotificationsAction" | "notificationAction"
+>;
+
+export const presentNotification =
+  (format: Format) =>
+  ({ time, ...notification }: StoredNotification): Notification => ({
+    ...notification,
+    timeUtc: new Date(time).toISOString(),
+    time: format.localTime(time),
+  });
+
+/** Users see the notifications of their miners; those without a miner are for callers with access to all miners. */
+export function notificationOperations(
+  { notifications }: Store,
+  seesMiner: SeesMiner,
+  accessBook: AccessBook,
+  format: Format,
+): NotificationOperations {
+  const presented = presentNotification(format);
+  const act = {
+    ack: notifications.acknowledge.bind(notifications),
+    clear: notifications.clear.bind(notifications),
+  };
+  const isVisible = (access: Access, { minerId }: StoredNotification): boolean =>
+    access.all || (minerId !== null && seesMiner(minerId, access));
+  const visible = (access: Access): readonly StoredNotification[] =>
+    access.all ? notifications.list() : notifications.list().filter((each) => isVisible(access, each));
+
+  return {
+    listNotifications: async (_input, caller) => {
+      const all = visible(accessBook.of(caller));
+      return {
+        notificationList: all.map(presented),
+        notificationCount: all.length,
+        unacknowledgedNotificationCount: all.filter(({ isAcknowledged }) => !isAcknowledged).length,
+      };
+    },
+    allNotificationsAction: async ({ action }, caller) => {
+      const access = accessBook.of(caller);
+      const [change, verb] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
+      await change(access.all ? "all" : visible(access).map(({ id }) => id));
+      return done(`All notifications ${verb}`);
+    },
+    notificationAction: async ({ id, action }, caller) => {
+      const notification = notifications.list().find((each) => each.id === id);
+      if (notification === undefined || !isVisible(accessBook.of(caller), notification))
+        throw notFound("notification", id);
+      await act[action]([id]);
+      return done(`Notification ${id} ${action === "ack" ? "acknowledged" : "removed"}`);
+    },
+  };
+}

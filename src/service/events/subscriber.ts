@@ -1,0 +1,140 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Summary } from "../../contract/resources.ts";
+import type { Caller } from "../../contract/service.ts";
+import type { Access } from "../users/access.ts";
+import { type EventRing, type SeesMiner, SharedEvent, visibleEvent } from "./event-ring.ts";
+
+export interface SubscriberLimits {
+  /** Events by which a subscriber may fall behind before it is disconnected. */
+  readonly lag: number;
+  /** Events, and bytes of their JSON, in one batch. */
+  readonly batch: number;
+  readonly batchBytes: number;
+}
+
+/** What the service shows each caller. */
+export interface EventView {
+  /** Throws `not.found` for a user who no longer exists. */
+  accessOf(caller: Caller): Access;
+  readonly sees: SeesMiner;
+  summaryFor(caller: Caller): Promise<Summary>;
+}
+
+export interface SubscriberContext {
+  readonly ring: EventRing;
+  readonly limits: SubscriberLimits;
+  readonly view: EventView;
+  /** The first id since which this access has been unchanged. */
+  since(access: Access): number;
+}
+
+/** One stream of events: a position in the ring. The events behind it are not copied. */
+export class Subscriber {
+  readonly caller: Caller;
+  readonly #context: SubscriberContext;
+  #access: Access;
+  #position: number;
+  /** The fewest events that it was behind; a subscriber that resumes may be far behind, and has to catch up. */
+  #closest: number;
+  /** The latest summary until it is taken, at its moment of the ring. */
+  #summary: SharedEvent | null = null;
+  #hadSummary = false;
+  #failure: unknown;
+  #wake: (() => void) | null = null;
+
+  /** `after`: the last event that the caller has; undefined = the newest. Throws `not.found` for an unknown user. */
+  constructor(context: SubscriberContext, caller: Caller, after: number | undefined) {
+    this.#context = context;
+    this.caller = caller;
+    this.#access = context.view.accessOf(caller);
+    context.since(this.#access);
+    this.#position = after ?? context.ring.last;
+    this.#closest = Math.max(0, this.#behind);
+  }
+
+  /** Its access when it last took events. */
+  get access(): Access {
+    return this.#access;
+  }
+
+  get hadSummary(): boolean {
+    return this.#hadSummary;
+  }
+
+  summaryFor(): Promise<Summary> {
+    return this.#context.view.summaryFor(this.caller);
+  }
+
+  /**
+   * The next events, none if there are no more for now. `sizeOf`: bytes that an event adds to the batch. Throws why the
+   * stream ends, or `not.found`.
+   */
+  take(sizeOf: (event: SharedEvent) => number): SharedEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    const { ring, limits, view, since } = this.#context;
+    this.#access = view.accessOf(this.caller);
+    const events: SharedEvent[] = [];
+    const oldest = Math.max(ring.floor, since(this.#access));
+    if (this.#position < oldest || this.#position > ring.last) {
+      this.#position = ring.last;
+      events.push(SharedEvent.of({ id: ring.last, type: "reset", data: {} }));
+      // The position has skipped its moment.
+      if (this.#summary !== null) this.#summary = this.#summary.withId(ring.mark());
+    }
+    for (let bytes = 0; this.#behind > 0 && events.length < limits.batch && bytes < limits.batchBytes; ) {
+      this.#position += 1;
+      const summary = this.#summary?.id === this.#position ? this.#summary : undefined;
+      if (summary !== undefined) this.#summary = null;
+      const event = summary ?? visibleEvent(ring.at(this.#position), this.#access, view.sees);
+      if (event === undefined) continue;
+      events.push(event);
+      bytes += sizeOf(event);
+    }
+    this.#closest = Math.min(this.#closest, this.#behind);
+    return events;
+  }
+
+  /** New events may have come. Ends the stream of a subscriber that falls too far behind. */
+  notice(): void {
+    const { ring, limits } = this.#context;
+    const waiting = this.#summary === null ? 0 : 1;
+    const missed = ring.last - Math.max(this.#position, ring.floor) - waiting;
+    if (this.#wake === null && missed > this.#closest + limits.lag) this.fail(lagged());
+    this.wake();
+  }
+
+  /** Replaces a summary that was not taken yet. Its id is a moment of the ring after all that was taken. */
+  summarise(summary: SharedEvent): void {
+    this.#summary = summary;
+    this.#hadSummary = true;
+    this.wake();
+  }
+
+  /** The next `take` throws this. */
+  fail(failure: unknown): void {
+    this.#failure ??= failure;
+    this.wake();
+  }
+
+  /** Resolves when there may be events to take. */
+  async idle(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = null;
+  }
+
+  wake(): void {
+    this.#wake?.();
+  }
+
+  get #behind(): number {
+    return this.#context.ring.last - this.#position;
+  }
+}
+
+const lagged = (): RigbridgeError =>
+  new RigbridgeError(
+    "service.not-ready",
+    "This stream of events fell too far behind and was closed; resume after the last event received",
+  );
