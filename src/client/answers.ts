@@ -4,7 +4,7 @@ import { oneLine } from "./secrets.ts";
 import type { Answer, Wire } from "./wire.ts";
 
 /** Whom was asked for what, as errors name it. */
-export interface Asked {
+export interface ErrorContext {
   readonly wire: Pick<Wire, "origin" | "scrub">;
   /** As `GET /api/miners`. */
   readonly request: string;
@@ -18,7 +18,7 @@ export const isPage = ({ type, body }: Answer): boolean =>
   /html/.test(type) || /^\s*</.test(body.subarray(0, 100).toString("latin1"));
 
 /** The JSON of an answer. Throws `service.garbled`. */
-export function jsonOf(answer: Answer, { wire, request }: Asked): unknown {
+export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown {
   const what = `${wire.origin} answers ${request}`;
   if (isPage(answer)) throw garbled(`${what} with a web page; a mining service answers with JSON`);
   // The decoder takes a byte order mark away.
@@ -42,7 +42,7 @@ const Problem = z.object({
 });
 
 /** The problem that a Rigbridge tells of, with its own words; undefined for the answer of any other server. */
-export function problemIn(answer: Answer, { wire }: Asked): RigbridgeError | undefined {
+export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeError | undefined {
   if (!answer.type.includes("json") || answer.body.length > longestError) return undefined;
   const problem = Problem.safeParse(tryJson(answer.body)).data;
   if (problem === undefined) return undefined;
@@ -58,12 +58,12 @@ const longestError = 100_000;
 const isCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 
 /** The error for an answer that is no success. */
-export function refusal(answer: Answer, asked: Asked): RigbridgeError {
-  return problemIn(answer, asked) ?? redirect(answer, asked) ?? foreignRefusal(answer, asked);
+export function refusal(answer: Answer, context: ErrorContext): RigbridgeError {
+  return problemIn(answer, context) ?? redirect(answer, context) ?? foreignRefusal(answer, context);
 }
 
 /** Never followed: it would carry the key elsewhere, or turn an action into a read. */
-function redirect({ status, location }: Answer, { wire, request }: Asked): RigbridgeError | undefined {
+function redirect({ status, location }: Answer, { wire, request }: ErrorContext): RigbridgeError | undefined {
   if (status < 300 || status > 399) return undefined;
   const to = URL.canParse(location, wire.origin) ? new URL(location, wire.origin) : undefined;
   const target = to === undefined ? "elsewhere" : oneLine(wire.scrub(to.origin + to.pathname));
@@ -73,7 +73,7 @@ function redirect({ status, location }: Answer, { wire, request }: Asked): Rigbr
   );
 }
 
-function foreignRefusal(answer: Answer, { wire, request }: Asked): RigbridgeError {
+function foreignRefusal(answer: Answer, { wire, request }: ErrorContext): RigbridgeError {
   const words = wire.scrub(wordsIn(answer));
   const said = words === "" ? `with HTTP ${answer.status}` : `with HTTP ${answer.status}: ${words}`;
   return new RigbridgeError(codeFor(answer.status), `${wire.origin} answers ${request} ${said}`);

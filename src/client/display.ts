@@ -6,8 +6,8 @@ import { oneLine } from "./secrets.ts";
 
 /** How many of a server's display strings could tell its locale, and how many of them did not fit the one it has. */
 export interface Tally {
-  telling: number;
-  wrong: number;
+  checked: number;
+  mismatched: number;
 }
 
 /**
@@ -31,7 +31,7 @@ export class Display implements Omitting {
     const shown = read(text);
     const isTelling = /\d\D\d/.test(text);
     const fits = shown !== null && (known === null || isNear(shown, known));
-    if (isTelling) this.#tally.telling += 1;
+    if (isTelling) this.#tally.checked += 1;
     if (!fits) this.#complain(fields.path(key), text, shown !== null, isTelling);
     return known ?? shown;
   }
@@ -42,7 +42,7 @@ export class Display implements Omitting {
   }
 
   #complain(path: string, text: string, isReadable: boolean, isTelling: boolean): void {
-    if (isTelling) this.#tally.wrong += 1;
+    if (isTelling) this.#tally.mismatched += 1;
     const said = `${path} says "${oneLine(text, 60)}"`;
     this.notes.push(
       isReadable

@@ -35,7 +35,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
   const isValid = fields.flagOrNull("hasValidStatus") ?? true;
   const isLive = status !== "Disconnected" && status !== "Disabled" && (isValid || status !== "Starting");
   // What an unreachable miner shows is old or 0, and tells nothing of the locale.
-  const seen = isLive ? display : new Display(reading.locale, { telling: 0, wrong: 0 });
+  const seen = isLive ? display : new Display(reading.locale, { checked: 0, mismatched: 0 });
   const speed = readSpeed(speedInfo, parser, seen);
   const devices = {
     gpu: readDevices(fields, "gpuList", parser, seen),
@@ -111,7 +111,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     identity: null,
   };
   const reason = reading.memory.reason(id, reading.now(), haltOf(miner, status));
-  if (!isLive) return unreached(miner, reading.memory.shape(id), reason);
+  if (!isLive) return unreachedMiner(miner, reading.memory.shape(id), reason);
   reading.memory.keep(id, { ...readings, controls: miner.controls });
   return { ...miner, readings: { ...readings, reason } };
 }
@@ -141,7 +141,7 @@ function haltOf({ hasValidStatus, poolList }: Miner, status: MinerStatus): Omit<
 const unreachedWords = "The service does not reach this miner";
 
 /** Nothing but its shape; one that is disabled is not asked, and said to be so. */
-function unreached(miner: Miner, { boards, fans, controls }: Shape, reason: Reason | null): Miner {
+function unreachedMiner(miner: Miner, { boards, fans, controls }: Shape, reason: Reason | null): Miner {
   const shaped = { ...miner, readings: { ...miner.readings, boards, fans }, controls: [...controls] };
   const { statusInfo, ...rest } = outOfReach(shaped, unreachedWords);
   const { isOffline } = miner;

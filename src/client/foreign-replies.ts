@@ -50,7 +50,7 @@ export function readersOf(reading: MinerReading): Readers {
     getMiner: (json) => {
       const fields = root(json);
       reading.uids.assign([signsOf(fields)], false);
-      return { ...readMiner(fields, 0, reading, { telling: 0, wrong: 0 }), metaData: readMetaData(fields) };
+      return { ...readMiner(fields, 0, reading, { checked: 0, mismatched: 0 }), metaData: readMetaData(fields) };
     },
     listAddPools: (json) => ({
       addPoolList: list(root(json), "addPoolList", (entry) => ({
@@ -110,13 +110,13 @@ const deepest = 32;
 
 function readMinerList(fields: Fields, reading: MinerReading, userId: number | undefined): MinerList {
   reading.uids.assign(allSigns(fields.readable("groupList", (group) => group, unnoted)), userId === undefined);
-  const tally = { telling: 0, wrong: 0 };
+  const tally = { checked: 0, mismatched: 0 };
   const omissions = new Omissions();
   const groupList = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
   omissions.check(minersIn(groupList));
-  if (tally.wrong * 2 > tally.telling)
+  if (tally.mismatched * 2 > tally.checked)
     throw garbled(
-      `This service does not write its numbers as ${reading.locale} (${tally.wrong} of ${tally.telling} do not fit); set the server's own locale`,
+      `This service does not write its numbers as ${reading.locale} (${tally.mismatched} of ${tally.checked} do not fit); set the server's own locale`,
     );
   const actions = listed(fields, "manualActionList", readNamed);
   const manualActionList = actions.entries;

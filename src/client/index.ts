@@ -41,31 +41,31 @@ export interface ConnectOptions {
  * Throws `input.invalid` where the URL or the locale is none; calls reject with a RigbridgeError that holds no key.
  */
 export function connectService(options: ConnectOptions): MiningService {
-  const { url, key, locale = "en-US", timeout = 10, poll = 15, log, reach, now = Date.now } = options;
+  const { url, key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, reach, now = Date.now } = options;
   const wire = openWire(url, key);
   const name = options.name ?? new URL(url).hostname;
-  const connection = new ServerSession({ wire, key, timeout, log });
-  const handedOut = new LastListsByCaller();
+  const session = new ServerSession({ wire, key, timeoutSeconds: timeout, log });
+  const lastLists = new LastListsByCaller();
   const noted = new Set<string>();
   /** Once each: a service is asked again and again. */
   const note = (words: string): void => {
-    if (noted.has(words) || noted.size >= notedAtMost) return;
+    if (noted.has(words) || noted.size >= maxNotes) return;
     noted.add(words);
     log?.warn({ service: wire.origin }, words);
   };
-  const foreign = new ForeignService({ connection, name, locale, parser: parserOf(locale), now, note });
+  const foreign = new ForeignService({ session, name, locale, parser: parserOf(locale), now, note });
   const closing = new AbortController();
   /** Told when something has been changed, so that polls need not wait their time. */
   const changes = new EventTarget();
 
   const calls = callsOf(async (operation, input, caller) => {
-    const server = await connection.serverFor(operation);
+    const server = await session.serverFor(operation);
     const reply =
-      server.kind === "reference"
+      server.kind === "foreign"
         ? await foreign.call(operation, input, caller)
-        : await connection
+        : await session
             .json(operation, input, caller)
-            .then(({ json, asked }) => checkedReply(operation, json, asked));
+            .then(({ json, context }) => checkedReply(operation, json, context));
     if (operations[operation].method !== "GET") changes.dispatchEvent(new Event("change"));
     return reply;
   });
@@ -78,20 +78,20 @@ export function connectService(options: ConnectOptions): MiningService {
     // Whoever has the list as an object has it with every field, as its type says.
     listMiners: ({ fields: _, ...filter }, caller) =>
       remembering(calls.listMiners(filter, caller), (list) => {
-        if (Object.values(filter).every((value) => value === undefined)) handedOut.miners(caller, list);
+        if (Object.values(filter).every((value) => value === undefined)) lastLists.miners(caller, list);
       }),
     listNotifications: (input, caller) =>
-      remembering(calls.listNotifications(input, caller), (list) => handedOut.notifications(caller, list)),
+      remembering(calls.listNotifications(input, caller), (list) => lastLists.notifications(caller, list)),
     getSummary: (input, caller) =>
-      remembering(calls.getSummary(input, caller), (summary) => handedOut.summary(caller, summary)),
+      remembering(calls.getSummary(input, caller), (summary) => lastLists.summary(caller, summary)),
     watchEvents: (input, caller, signal) =>
       watchServer(
-        { connection, poll, log, reach, changes, calls, told: () => handedOut.of(caller) },
+        { session, pollSeconds, log, reach, changes, calls, lastLists: () => lastLists.of(caller) },
         input,
         caller,
         AbortSignal.any([signal, closing.signal]),
       ),
-    features: async () => (await connection.server()).features,
+    features: async () => (await session.server()).features,
     close: async () => {
       closing.abort();
       wire.close();
@@ -100,7 +100,7 @@ export function connectService(options: ConnectOptions): MiningService {
 }
 
 /** Different notes of one service in the log. */
-const notedAtMost = 1_000;
+const maxNotes = 1_000;
 
 function parserOf(locale: string): Parser {
   try {

@@ -17,10 +17,10 @@ const remembered = 16;
 
 /** The lists that were handed out last, by who asked: whoever lists first and then watches misses nothing. */
 export class LastListsByCaller {
-  readonly #told = new Map<string, LastLists>();
+  readonly #lists = new Map<string, LastLists>();
 
   of(caller: Caller): LastLists {
-    return this.#told.get(nameOf(caller)) ?? {};
+    return this.#lists.get(nameOf(caller)) ?? {};
   }
 
   miners(caller: Caller, { groupList }: Reply<"listMiners">): void {
@@ -35,12 +35,12 @@ export class LastListsByCaller {
     this.#put(caller, { summary });
   }
 
-  #put(caller: Caller, told: LastLists): void {
+  #put(caller: Caller, lists: LastLists): void {
     const name = nameOf(caller);
-    const all = { ...this.of(caller), ...told };
-    this.#told.delete(name);
-    this.#told.set(name, all);
-    if (this.#told.size > remembered) this.#told.delete(this.#told.keys().next().value ?? "");
+    const all = { ...this.of(caller), ...lists };
+    this.#lists.delete(name);
+    this.#lists.set(name, all);
+    if (this.#lists.size > remembered) this.#lists.delete(this.#lists.keys().next().value ?? "");
   }
 }
 

@@ -6,7 +6,7 @@ export interface Omitting {
 }
 
 /** Elements that are named one by one; of more only the number is said. */
-const namedAtMost = 5;
+const maxNamed = 5;
 
 /** What is left out of a reply. */
 export class Omissions implements Omitting {
@@ -24,9 +24,9 @@ export class Omissions implements Omitting {
 
   /** For people. */
   get notes(): string[] {
-    const more = this.#reasons.length - namedAtMost;
+    const more = this.#reasons.length - maxNamed;
     return [
-      ...this.#reasons.slice(0, namedAtMost).map(omitted),
+      ...this.#reasons.slice(0, maxNamed).map(omitted),
       ...(more > 0 ? [`${more} more entries are left out, which cannot be read either`] : []),
     ];
   }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
 import { Miner, type MinerGroup, MinerList } from "../contract/resources.ts";
 import { wording } from "../contract/wording.ts";
-import { type Asked, garbled } from "./answers.ts";
+import { type ErrorContext, garbled } from "./answers.ts";
 import { Fields } from "./fields.ts";
 import { oneLine } from "./secrets.ts";
 
@@ -12,13 +12,18 @@ import { oneLine } from "./secrets.ts";
  * groups, each miner's parts that are objects or lists, and the first miner of each group in full.
  * Throws `service.garbled` with the path.
  */
-export function checkedReply(name: OperationName, json: unknown, asked: Asked): unknown {
+export function checkedReply(name: OperationName, json: unknown, context: ErrorContext): unknown {
   const operation: Operation = operations[name];
-  if (name === "listMiners") return lookedOver(json, asked);
-  return parsed(operation.reply, json, asked);
+  if (name === "listMiners") return spotChecked(json, context);
+  return parsed(operation.reply, json, context);
 }
 
-function parsed<S extends z.ZodType>(schema: S, json: unknown, { wire, request }: Asked, root = ""): z.output<S> {
+function parsed<S extends z.ZodType>(
+  schema: S,
+  json: unknown,
+  { wire, request }: ErrorContext,
+  root = "",
+): z.output<S> {
   const { data, error } = schema.safeParse(json, { error: wording });
   if (error === undefined) return data;
   const [issue] = error.issues;
@@ -30,23 +35,25 @@ function parsed<S extends z.ZodType>(schema: S, json: unknown, { wire, request }
 
 const Head = MinerList.omit({ groupList: true });
 
-function lookedOver(json: unknown, asked: Asked): MinerList {
-  const head = parsed(Head, json, asked);
-  const groupList = new Fields(json, "the reply").objects("groupList").map((group) => lookOverGroup(group, asked, 1));
+function spotChecked(json: unknown, context: ErrorContext): MinerList {
+  const head = parsed(Head, json, context);
+  const groupList = new Fields(json, "the reply")
+    .objects("groupList")
+    .map((group) => spotCheckGroup(group, context, 1));
   return { ...head, groupList };
 }
 
 /** Groups in groups are followed this far. */
 const deepest = 32;
 
-function lookOverGroup(group: Fields, asked: Asked, depth: number): MinerGroup {
+function spotCheckGroup(group: Fields, context: ErrorContext, depth: number): MinerGroup {
   if (depth > deepest) throw group.odd("groupList", "no further group");
   const minerList = group.list("minerList").map((miner, index) => {
-    if (index === 0) return parsed(Miner, miner, asked, group.path("minerList[0]"));
+    if (index === 0) return parsed(Miner, miner, context, group.path("minerList[0]"));
     if (isMiner(miner)) return miner;
-    return parsed(Miner, miner, asked, group.path(`minerList[${index}]`));
+    return parsed(Miner, miner, context, group.path(`minerList[${index}]`));
   });
-  const inner = group.objects("groupList").map((each) => lookOverGroup(each, asked, depth + 1));
+  const inner = group.objects("groupList").map((each) => spotCheckGroup(each, context, depth + 1));
   return { id: group.id(), name: group.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
 }
 

@@ -10,27 +10,27 @@ import type { ServerSession } from "./server-session.ts";
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
 /** s. The server says something at least every 15. */
-const longestSilence = 45;
+const longestSilenceSeconds = 45;
 
 /**
  * The server's own events behind the one with this number. Resolves once the server has begun to answer.
  * Throws what refuses the request, `service.unreachable`, and `service.garbled` where these are no events.
  */
 export async function openEvents(
-  connection: ServerSession,
+  session: ServerSession,
   after: number | undefined,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<Received>> {
-  const { wire } = connection;
-  const { status, type, stream } = await connection.events(after, caller, signal);
+  const { wire } = session;
+  const { status, type, stream } = await session.events(after, caller, signal);
   if (status === 200 && type.startsWith("text/event-stream")) return serverSentEvents(stream, wire.origin);
-  const asked = { wire, request: `GET ${operations.watchEvents.path}` };
+  const context = { wire, request: `GET ${operations.watchEvents.path}` };
   // Another server may have taken the place of the one that was learnt.
-  connection.forget();
+  session.forget();
   const body = await beginningOf(stream);
-  if (status !== 200) throw refusal({ status, type, location: "", retryAfter: "", body }, asked);
-  throw garbled(`${wire.origin} answers ${asked.request} with something else than events`);
+  if (status !== 200) throw refusal({ status, type, location: "", retryAfter: "", body }, context);
+  throw garbled(`${wire.origin} answers ${context.request} with something else than events`);
 }
 
 /** Bytes of a refusal. */
@@ -69,7 +69,7 @@ async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerat
     },
   });
   const decoder = new TextDecoder();
-  const silence = setTimeout(() => stream.destroy(), longestSilence * 1000);
+  const silence = setTimeout(() => stream.destroy(), longestSilenceSeconds * 1000);
   try {
     for await (const chunk of stream) {
       silence.refresh();

@@ -12,20 +12,20 @@ import type { ServerSession } from "./server-session.ts";
 import { openEvents } from "./sse.ts";
 
 export interface WatchContext {
-  readonly connection: ServerSession;
+  readonly session: ServerSession;
   readonly calls: Pick<MiningService, CallName>;
   /** s between two looks. */
-  readonly poll: number;
+  readonly pollSeconds: number;
   readonly log: Pick<Logger, "warn"> | undefined;
   /** Says `change` when something was changed through this client. */
   readonly changes: EventTarget;
   /** What the watcher was told last by the lists it asked for. */
-  readonly told: () => LastLists;
+  readonly lastLists: () => LastLists;
   readonly reach: ((error: RigbridgeError | null) => void) | undefined;
 }
 
 /** What only a person can mend. */
-const final: ReadonlySet<string> = new Set([
+const permanent: ReadonlySet<string> = new Set([
   "key.missing",
   "key.wrong",
   "user.forbidden",
@@ -34,11 +34,11 @@ const final: ReadonlySet<string> = new Set([
   "input.invalid",
   "service.unsupported",
 ]);
-const isFinal = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
-  final.has(code) || (code === "not.found" && userId !== undefined);
+const isPermanent = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
+  permanent.has(code) || (code === "not.found" && userId !== undefined);
 
 /** How many polls may be missed until nothing is known any more; a hair less, as a timer may be early. */
-const missable = 1.9;
+const pollsUntilLost = 1.9;
 
 /**
  * What changes at a server, until aborted: its own events, or what comparing polls gives. While it cannot be reached the
@@ -54,10 +54,10 @@ export async function* watchServer(
   const watch = new Watch(context, caller, signal, input.after);
   while (!signal.aborted) {
     try {
-      yield* watch.session();
+      yield* watch.run();
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof RigbridgeError) || isFinal(error, caller)) throw error;
+      if (!(error instanceof RigbridgeError) || isPermanent(error, caller)) throw error;
       yield* watch.missed(error);
     }
     await watch.pause();
@@ -84,7 +84,7 @@ class Watch {
   #tries = 0;
   #isAway = false;
   /** Who wants to know has been told that the server is missed. */
-  #isToldAway = false;
+  #isReportedLost = false;
   /** Something was missed that the server will not tell again. */
   #hasMissed = false;
   /** ms */
@@ -99,30 +99,30 @@ class Watch {
   }
 
   /** One stream of the server's own events until it ends, or one look at a server that has none. */
-  async *session(): AsyncGenerator<ServiceEvent> {
-    const { kind } = await this.#unlessAborted(this.#context.connection.serverFor("watchEvents"));
+  async *run(): AsyncGenerator<ServiceEvent> {
+    const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
     this.#kind = kind;
     if (isOther) yield this.#reset();
-    if (kind === "reference") yield* this.#look();
+    if (kind === "foreign") yield* this.#poll();
     else yield* this.#stream();
   }
 
   /** The server could not be asked, or broke off. */
   *missed(error: RigbridgeError): Generator<ServiceEvent> {
-    const { poll, log } = this.#context;
+    const { pollSeconds, log } = this.#context;
     if (this.#lostAt === undefined) log?.warn({ code: error.code }, error.message);
     this.#lostAt ??= performance.now();
     this.#tries += 1;
     this.#hasMissed ||= error.code === "service.garbled";
     // A stream that was cut comes back with the next try.
-    if (!this.#isToldAway && (this.#kind === "reference" || this.#tries > 1)) {
-      this.#isToldAway = true;
+    if (!this.#isReportedLost && (this.#kind === "foreign" || this.#tries > 1)) {
+      this.#isReportedLost = true;
       this.#context.reach?.(error);
     }
-    if (this.#isAway || performance.now() - this.#lostAt < missable * poll * 1000) return;
+    if (this.#isAway || performance.now() - this.#lostAt < pollsUntilLost * pollSeconds * 1000) return;
     this.#isAway = true;
-    const known = this.#known();
+    const known = this.#currentMiners();
     for (const miner of [...known.values()]) {
       const gone = outOfReach(miner, error.message);
       known.set(miner.id, gone);
@@ -132,14 +132,14 @@ class Watch {
 
   /** Until the next look, or the next try: twice as long each time, up to two polls, with some chance. */
   async pause(): Promise<void> {
-    const { poll, changes } = this.#context;
+    const { pollSeconds, changes } = this.#context;
     const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
-    const tried = Math.min((poll / 15) * 2 ** this.#tries, poll) * (0.5 + Math.random() / 2);
+    const tried = Math.min((pollSeconds / 15) * 2 ** this.#tries, pollSeconds) * (0.5 + Math.random() / 2);
     const changed = new AbortController();
     const wake = () => changed.abort();
     if (!isTry) changes.addEventListener("change", wake, { once: true });
     const signal = AbortSignal.any([this.#signal, changed.signal]);
-    await pause((isTry ? tried : poll) * 1000, undefined, { signal }).catch(() => undefined);
+    await pause((isTry ? tried : pollSeconds) * 1000, undefined, { signal }).catch(() => undefined);
     changes.removeEventListener("change", wake);
   }
 
@@ -148,30 +148,30 @@ class Watch {
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
       const isResumed = this.#last !== undefined;
-      const events = await openEvents(this.#context.connection, this.#last, this.#caller, signal);
+      const events = await openEvents(this.#context.session, this.#last, this.#caller, signal);
       // What the watcher was told of rigs that were away is undone only by reading anew.
-      if (this.#found() || this.#hasMissed) yield this.#reset();
+      if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();
-      this.#tellBack();
+      this.#reportReached();
       for await (const event of events) {
         if (event === "unreadable") yield* this.#resetNowAndThen();
-        else yield this.#taken(event);
+        else yield this.#remember(event);
       }
     } finally {
       done.abort();
     }
   }
 
-  #taken(event: ServiceEvent): ServiceEvent {
+  #remember(event: ServiceEvent): ServiceEvent {
     this.#last = event.id;
-    if (event.type === "miner") this.#known().set(event.data.id, event.data);
-    if (event.type === "miner-removed") this.#known().delete(event.data.id);
+    if (event.type === "miner") this.#currentMiners().set(event.data.id, event.data);
+    if (event.type === "miner-removed") this.#currentMiners().delete(event.data.id);
     return event;
   }
 
   /** A newer server may send many events that cannot be read, and reading all lists anew for each is too much. */
   *#resetNowAndThen(): Generator<ServiceEvent> {
-    if (performance.now() - this.#resetAt < this.#context.poll * 1000) return;
+    if (performance.now() - this.#resetAt < this.#context.pollSeconds * 1000) return;
     this.#resetAt = performance.now();
     const last = this.#last;
     yield this.#reset();
@@ -180,25 +180,25 @@ class Watch {
 
   /** What changed between the list that the watcher has and the beginning of the events. */
   async *#catchUp(): AsyncGenerator<ServiceEvent> {
-    const before = this.#miners ?? this.#context.told().miners;
+    const before = this.#miners ?? this.#context.lastLists().miners;
     if (before === undefined) return;
-    const { groupList } = await this.#unlessAborted(this.#context.calls.listMiners({}, this.#caller));
+    const { groupList } = await this.#untilAborted(this.#context.calls.listMiners({}, this.#caller));
     yield* this.#changesOf(before, byId(minersIn(groupList)));
   }
 
-  async *#look(): AsyncGenerator<ServiceEvent> {
-    const { calls, told } = this.#context;
+  async *#poll(): AsyncGenerator<ServiceEvent> {
+    const { calls, lastLists } = this.#context;
     // Nobody keeps the events of an earlier watch.
     if (this.#last !== undefined) yield this.#reset();
-    const [list, { notificationList }, summary] = await this.#unlessAborted(
+    const [list, { notificationList }, summary] = await this.#untilAborted(
       Promise.all([
         calls.listMiners({}, this.#caller),
         calls.listNotifications({}, this.#caller),
         calls.getSummary({}, this.#caller),
       ]),
     );
-    this.#found();
-    const before = told();
+    this.#reconnect();
+    const before = lastLists();
     const notifications = this.#notifications ?? before.notifications;
     const shown = this.#summary ?? before.summary;
     this.#notifications = new Set(notificationList.map(({ id }) => id));
@@ -207,12 +207,12 @@ class Watch {
     for (const each of notificationList)
       if (notifications?.has(each.id) === false) yield { id: this.#next(), type: "notification", data: each };
     if (shown !== undefined && !sameButTime(shown, summary)) yield { id: this.#next(), type: "summary", data: summary };
-    this.#tellBack();
+    this.#reportReached();
   }
 
   *#changesOf(before: ReadonlyMap<number, Miner> | undefined, after: Map<number, Miner>): Generator<ServiceEvent> {
     this.#miners = after;
-    this.#base = this.#context.told().miners;
+    this.#base = this.#context.lastLists().miners;
     if (before === undefined) return;
     const { changed, removed } = differences(before, after);
     for (const { id, uid } of removed) yield { id: this.#next(), type: "miner-removed", data: { id, uid } };
@@ -220,8 +220,8 @@ class Watch {
   }
 
   /** What the watcher knows: the list that it asked for last, and the events since. */
-  #known(): Map<number, Miner> {
-    const { miners } = this.#context.told();
+  #currentMiners(): Map<number, Miner> {
+    const { miners } = this.#context.lastLists();
     if (this.#miners === undefined || miners !== this.#base) {
       this.#base = miners;
       this.#miners = new Map(miners);
@@ -230,7 +230,7 @@ class Watch {
   }
 
   /** As `promise`, and over at once when the watch is. */
-  async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
+  async #untilAborted<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     const end = () => over.reject(new RigbridgeError("service.unreachable", "The watch is over"));
     this.#signal.addEventListener("abort", end);
@@ -242,7 +242,7 @@ class Watch {
   }
 
   /** The server answers; whether it had been given up. */
-  #found(): boolean {
+  #reconnect(): boolean {
     const wasAway = this.#isAway;
     this.#lostAt = undefined;
     this.#isAway = false;
@@ -251,9 +251,9 @@ class Watch {
   }
 
   /** Once the watcher knows again how things are. */
-  #tellBack(): void {
-    if (!this.#isToldAway) return;
-    this.#isToldAway = false;
+  #reportReached(): void {
+    if (!this.#isReportedLost) return;
+    this.#isReportedLost = false;
     this.#context.reach?.(null);
   }
 

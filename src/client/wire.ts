@@ -13,9 +13,9 @@ export interface WireRequest {
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** ms until the answer must have come as a whole. */
-  readonly deadline: number;
+  readonly timeoutMs: number;
   /** Bytes that the answer may have, unpacked. */
-  readonly longest: number;
+  readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -88,7 +88,7 @@ export function openWire(url: string, key: string | undefined): Wire {
     origin,
     scrub,
     exchange: async (request) => {
-      const signals = [closing.signal, AbortSignal.timeout(request.deadline), request.signal];
+      const signals = [closing.signal, AbortSignal.timeout(request.timeoutMs), request.signal];
       const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
       const { status, headers, data } = await send<Buffer>(request, "arraybuffer", signal);
       const header = (name: string) => String(headers[name] ?? "");
@@ -102,7 +102,7 @@ export function openWire(url: string, key: string | undefined): Wire {
     },
     open: async (request) => {
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), request.deadline);
+      const timer = setTimeout(() => late.abort(), request.timeoutMs);
       const signals = [closing.signal, late.signal, request.signal];
       const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
       try {
@@ -131,7 +131,7 @@ function baseOf(url: string): URL {
 function ask<T>(
   http: AxiosInstance,
   root: string,
-  { method, path, query, body, headers, deadline, longest }: WireRequest,
+  { method, path, query, body, headers, timeoutMs, maxBytes }: WireRequest,
   responseType: "arraybuffer" | "stream",
   signal: AbortSignal,
 ): Promise<AxiosResponse<T>> {
@@ -147,7 +147,7 @@ function ask<T>(
     data: body === undefined ? undefined : JSON.stringify(body),
     responseType,
     // A stream has no end; its lines have a cap of their own.
-    ...(responseType === "stream" ? {} : { timeout: deadline, maxContentLength: longest }),
+    ...(responseType === "stream" ? {} : { timeout: timeoutMs, maxContentLength: maxBytes }),
     signal,
   });
 }
@@ -166,14 +166,14 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Axios's error as one of ours: only its code is kept. */
-function failure(error: unknown, origin: string, { longest, deadline, method, path }: WireRequest): RigbridgeError {
+function failure(error: unknown, origin: string, { maxBytes, timeoutMs, method, path }: WireRequest): RigbridgeError {
   const { code, message } = codeOf(error);
   if (/^(HPE_|Z_|ERR_BUFFER|ERR__)/.test(code) || /^(incorrect header|unexpected end of file)/.test(message))
     return garbled(`What answers at ${origin} speaks broken HTTP (${code})`);
   if (/maxContentLength/.test(message))
-    return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(longest / 1e6)} MB`);
+    return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(maxBytes / 1e6)} MB`);
   const reason = reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
-  const within = reason === "it did not answer in time" ? `within ${deadline / 1000} s` : code;
+  const within = reason === "it did not answer in time" ? `within ${timeoutMs / 1000} s` : code;
   return unreachable(`The service at ${origin} cannot be reached: ${reason} (${within})`);
 }
 

@@ -13,7 +13,7 @@ export interface QueryText {
 }
 
 /** The three places where a request carries what an operation takes. */
-export interface Parts {
+export interface RawInput {
   readonly params: unknown;
   readonly query: QueryText;
   readonly body: unknown;
@@ -30,7 +30,7 @@ export interface Decoded {
  * Query parameters that a documented operation does not know are ignored, since its clients may send any; of ours they
  * are mistakes, so that a misspelt one is not taken for none.
  */
-export function inputOf(operation: Operation): (parts: Parts) => Decoded {
+export function inputOf(operation: Operation): (parts: RawInput) => Decoded {
   const params = operation.params && z.object(operation.params);
   const { query, body } = operation;
   const known = [...(query instanceof z.ZodObject ? Object.keys(query.shape) : []), "key", "user_id"];

@@ -28,7 +28,7 @@ export type HttpPlugSettings = z.infer<typeof HttpPlugSettings>;
 
 const topic = Topic.describe("the topic");
 const path = JsonPath.optional().describe("where in its JSON the value stands, like ENERGY.Power; absent = all of it");
-const Said = z.union([Topic, z.strictObject({ topic, path })]);
+const TopicValue = z.union([Topic, z.strictObject({ topic, path })]);
 const payload = z.string().min(1).max(1000);
 
 export const MqttPlugSettings = z.strictObject({
@@ -36,8 +36,10 @@ export const MqttPlugSettings = z.strictObject({
   topics: z
     .strictObject({
       set: Topic.describe("where it is told to switch"),
-      state: Said.describe("where it says whether it is on: a topic, or topic and path"),
-      power: Said.optional().describe("where it says what is drawn through it, in W; absent = it does not measure"),
+      state: TopicValue.describe("where it says whether it is on: a topic, or topic and path"),
+      power: TopicValue.optional().describe(
+        "where it says what is drawn through it, in W; absent = it does not measure",
+      ),
       energy: z
         .union([
           Topic,

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { succeeded, tryJson } from "../client/answers.ts";
-import { learn } from "../client/server.ts";
+import { identifyServer } from "../client/server.ts";
 import { openWire, type Wire } from "../client/wire.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 
 export interface Answering {
-  readonly kind: "rigbridge" | "reference";
+  readonly kind: "rigbridge" | "foreign";
   /** null where it does not say. */
   readonly version: string | null;
 }
@@ -21,7 +21,7 @@ export const rigbridgeAt = (url: string, signal: AbortSignal): Promise<Answering
 export const serviceAt = async (url: string, signal: AbortSignal): Promise<Answering | null> =>
   (await rigbridgeAt(url, signal)) ??
   (await asking(url, async (wire) => {
-    const { kind } = await learn({ wire, key: undefined, timeout: deadline, signal });
+    const { kind } = await identifyServer({ wire, key: undefined, timeoutMs: deadline, signal });
     return { kind, version: null };
   }));
 
@@ -33,7 +33,14 @@ const longest = 10_000;
 const Health = z.object({ status: z.literal("ok"), version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]{0,50}$/) });
 
 async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null> {
-  const answer = await wire.exchange({ method: "GET", path: "/health", query: {}, deadline, longest, signal });
+  const answer = await wire.exchange({
+    method: "GET",
+    path: "/health",
+    query: {},
+    timeoutMs: deadline,
+    maxBytes: longest,
+    signal,
+  });
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;
 }
 

@@ -17,7 +17,7 @@ import {
   privateNetworks,
   targetHost,
 } from "./security.ts";
-import { bytesPerChange, type ChangeLimits, changeRate } from "./write-rate-limit.ts";
+import { bytesPerWrite, type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
 /** Whom a request comes from. */
 export interface Admitted {
@@ -38,12 +38,12 @@ export type Admission = (request: FastifyRequest, query: QueryText, reply: Fasti
 
 type KeyHolders = Pick<MiningService, "keyHolder">;
 
-export function admission(settings: HttpSettings, users: KeyHolders, limits: ChangeLimits): Admission {
+export function admission(settings: HttpSettings, users: KeyHolders, limits: WriteLimits): Admission {
   const proxies = addressSet(settings.trustedProxies);
   const names = ownNames(settings);
   const address = addressRule(settings);
   const key = keyRule(settings, users);
-  const changes = changeRule(limits);
+  const writes = writeRule(limits);
 
   return (request, query, reply) => {
     checkFraming(request.raw);
@@ -56,8 +56,8 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
     const admitted = key(request, peer, query, reply);
     if (!reads(request)) {
       const client = clientOf(admitted.holder, peer);
-      changes.request(client, reply);
-      request.payForBody = (bytes) => changes.body(client, reply, bytes);
+      writes.request(client, reply);
+      request.chargeForBody = (bytes) => writes.body(client, reply, bytes);
     }
     return isGuest && admitted.holder === undefined ? guest : admitted;
   };
@@ -138,15 +138,15 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   };
 }
 
-interface ChangeRule {
+interface WriteRule {
   /** Throws `too.many` where a client has asked for too many changes. */
   request(client: string, reply: FastifyReply): void;
   /** Likewise, for so many bytes of the body of a request that has passed. */
   body(client: string, reply: FastifyReply, bytes: number): void;
 }
 
-function changeRule(limits: ChangeLimits): ChangeRule {
-  const rate = changeRate(limits);
+function writeRule(limits: WriteLimits): WriteRule {
+  const rate = writeRateLimit(limits);
   const refuse = (reply: FastifyReply, seconds: number, what: string): void => {
     if (seconds === 0) return;
     reply.header("retry-after", String(seconds));
@@ -161,7 +161,7 @@ function changeRule(limits: ChangeLimits): ChangeRule {
         "many requests that change something (POST /api/actions acts on many miners with one)",
       ),
     body: (client, reply, bytes) =>
-      refuse(reply, rate.charge(client, bytes / bytesPerChange), "many large requests that change something"),
+      refuse(reply, rate.charge(client, bytes / bytesPerWrite), "many large requests that change something"),
   };
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Encoded } from "../contract/service.ts";
 import { groupSize, pour, streamOf } from "./encoded.ts";
 import { clientHolds, tagged, weak } from "./etag.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
 
 const jsonType = "application/json; charset=utf-8";
 /** Bytes that compressing takes until its answer is read; zstd takes the most. */
@@ -21,7 +21,7 @@ export function sendRead(request: FastifyRequest, reply: FastifyReply, value: un
 
 /** How the answer is asked for again once its turn has come: what waits holds nothing. */
 export interface Sending {
-  readonly underWay: UnderWay;
+  readonly pending: PendingAnswers;
   again(): Encoded | undefined;
 }
 
@@ -30,13 +30,13 @@ export function sendEncoded(
   request: FastifyRequest,
   reply: FastifyReply,
   encoded: Encoded,
-  { underWay, again }: Sending,
+  { pending, again }: Sending,
 ): FastifyReply | Promise<FastifyReply> {
   if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)) || request.method === "HEAD")
     return sendHead(request, reply, encoded);
   const bytes = encoded.length + (isCompressible(request) ? compressor : 0);
-  if (underWay.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
-  return underWay.turn(request, reply, bytes).then((isHere) => {
+  if (pending.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
+  return pending.turn(request, reply, bytes).then((isHere) => {
     const now = isHere ? again() : undefined;
     return now === undefined ? reply.hijack() : sendBytes(request, reply, now);
   });
@@ -71,12 +71,12 @@ async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: 
  * Counts an answer that was made in one piece as under way, and sends a long one in pieces, so that it shows whether a
  * slow reader takes any. Streams are counted where they are made.
  */
-export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
+export function countAnswers(app: FastifyInstance, pending: PendingAnswers): void {
   app.addHook("onSend", (request, reply, payload, done) => {
     if ((typeof payload !== "string" && !Buffer.isBuffer(payload)) || request.method === "HEAD") return done();
     const length = Buffer.byteLength(payload);
     const isLong = length > groupSize;
-    const refusal = underWay.hold(request, reply, length + (isLong && isCompressible(request) ? compressor : 0));
+    const refusal = pending.hold(request, reply, length + (isLong && isCompressible(request) ? compressor : 0));
     if (refusal !== undefined) return done(refusal);
     if (!isLong) return done();
     reply.header("content-length", length);

@@ -9,7 +9,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type Admitted, admission } from "./admission.ts";
 import { countAnswers, sendRead } from "./answers.ts";
-import { hasBody, leftOfBody } from "./body.ts";
+import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
@@ -17,20 +17,20 @@ import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
 import { healthPath, methodsAt, pathOf } from "./paths.ts";
+import { PendingAnswers } from "./pending-answers.ts";
 import { problemDocument, problemType } from "./problem.ts";
 import { readQuery } from "./query.ts";
+import { RequestQueues } from "./request-queue.ts";
 import { addRoutes } from "./routes.ts";
 import { addressSet } from "./security.ts";
-import { Turns } from "./turns.ts";
-import { UnderWay } from "./under-way.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The query as text; Fastify's own `query` stays empty. */
-    asked: QueryText;
+    queryText: QueryText;
     admitted: Admitted;
     /** Counts bytes of the body as changes of this client. Throws `too.many`. */
-    payForBody: (bytes: number) => void;
+    chargeForBody: (bytes: number) => void;
     /** Why it was not answered with what was asked for. */
     refusal: RigbridgeError | undefined;
   }
@@ -47,9 +47,9 @@ export interface AppOptions {
 /** The Fastify instance with every route, check and error answer; it does not listen yet. */
 export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
-  const turns = new Turns(limits);
+  const queues = new RequestQueues(limits);
   const app = fastify({
-    serverFactory: (handle) => serverOf(handle, turns, limits, log),
+    serverFactory: (handle) => serverOf(handle, queues, limits, log),
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -65,11 +65,11 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 }, brotliOptions: quickBrotli });
   addHooks(app, { settings, service, limits });
   app.addHook("preClose", (done) => {
-    turns.close();
+    queues.close();
     done();
   });
-  const underWay = new UnderWay(limits);
-  countAnswers(app, underWay);
+  const pending = new PendingAnswers(limits);
+  countAnswers(app, pending);
   logAnswers(app, log);
   app.setErrorHandler(fail);
   app.setNotFoundHandler(notFound);
@@ -79,13 +79,13 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
     handler: (request, reply) => sendRead(request, reply, { status: "ok", version }),
   });
   addDocs(app, version);
-  addMetrics(app, { service, version, underWay });
-  addRoutes(app, { service, limits, underWay });
+  addMetrics(app, { service, version, pending });
+  addRoutes(app, { service, limits, pending });
   addEventStream(app, { service, limits, log });
   return app;
 }
 
-function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits, log: FastifyBaseLogger): Server {
+function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLimits, log: FastifyBaseLogger): Server {
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
@@ -97,8 +97,8 @@ function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits, log
   });
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
-  server.on("clientError", (error, socket) => refuseClient(error, socket, turns.current(socket), log));
-  turns.serve(server, handle);
+  server.on("clientError", (error, socket) => refuseClient(error, socket, queues.current(socket), log));
+  queues.serve(server, handle);
   return server;
 }
 
@@ -137,9 +137,9 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
     reply.headers(always);
     // Nobody reads what comes with these; it may be endless.
     if (hasBody(request.raw) && readsOnly.has(request.method)) reply.header("connection", "close");
-    request.asked = readQuery(request.url);
+    request.queryText = readQuery(request.url);
     request.admitted = {};
-    request.admitted = admit(request, request.asked, reply);
+    request.admitted = admit(request, request.queryText, reply);
     done();
   });
 }
@@ -160,7 +160,7 @@ function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSende
     const problem = problemOf(error, request, log);
     request.refusal = problem;
     if (problem.code === "too.many" && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-    if (leftOfBody(request.raw, limits) === "endless") reply.header("connection", "close");
+    if (unreadBody(request.raw, limits) === "endless") reply.header("connection", "close");
     reply
       .code(problem.status)
       .headers({ "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-store" })

@@ -12,10 +12,10 @@ export interface BodyLimits {
 }
 
 /** Told of every piece; throws when the client has sent too much of late. */
-type Pay = (bytes: number) => void;
+type Charge = (bytes: number) => void;
 
 /** The JSON body of the request that this answers. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
-export async function readJson(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<unknown> {
+export async function readJson(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<unknown> {
   const request = response.req;
   const type = request.headers["content-type"];
   if (type !== undefined && !isJson(type)) throw notJson();
@@ -29,7 +29,7 @@ export async function readJson(response: ServerResponse, limits: BodyLimits, pay
 }
 
 /** Reads away what came with an operation that takes no body, whatever it is: `curl -d POST` is in the wild. */
-export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<void> {
+export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<void> {
   await readBody(response, limits, pay);
 }
 
@@ -38,7 +38,7 @@ export async function skipBody(response: ServerResponse, limits: BodyLimits, pay
  * reads them away and the connection stays), or `endless`: the connection ends with the answer, or what is left would
  * be taken for the next request.
  */
-export function leftOfBody(request: IncomingMessage, limits: BodyLimits): "none" | "little" | "endless" {
+export function unreadBody(request: IncomingMessage, limits: BodyLimits): "none" | "little" | "endless" {
   if (!hasBody(request) || request.complete) return "none";
   // A client that waits for 100 Continue, and is answered, sends nothing of what it has announced.
   const announced = request.headers.expect === undefined ? Number(request.headers["content-length"]) : Number.NaN;
@@ -59,7 +59,7 @@ const isJson = (type: string): boolean =>
 const inTooManyPieces = (most: number) =>
   new RigbridgeError("body.too-large", `The body comes in more than ${most} pieces; send it in larger chunks`);
 
-function readBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<Buffer> {
+function readBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<Buffer> {
   const request = response.req;
   if (!hasBody(request)) return Promise.resolve(Buffer.alloc(0));
   const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${limits.body} bytes`);

@@ -10,7 +10,7 @@ import { callerOf } from "./caller.ts";
 import { keyDigest } from "./keys.ts";
 import type { HttpLimits } from "./limits.ts";
 import { loggable } from "./log.ts";
-import { full, Places } from "./places.ts";
+import { full, StreamSlots } from "./stream-slots.ts";
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -35,9 +35,9 @@ interface Streaming {
 export function addEventStream(app: FastifyInstance, { service, limits, log }: Streaming): void {
   const operation = operations.watchEvents;
   const decode = inputOf(operation);
-  const framed = framing();
+  const framed = frameCache();
   const open = new Set<AbortController>();
-  const places = new Places(limits);
+  const places = new StreamSlots(limits);
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
@@ -46,7 +46,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { input, userId } = decode({ params: {}, query: request.asked, body: undefined });
+    const { input, userId } = decode({ params: {}, query: request.queryText, body: undefined });
     const ending = new AbortController();
     if (closing) throw full(reply);
     const batches = batchesOf(service, { ...input, ...lastEvent(request) }, callerOf(request, userId), ending.signal);
@@ -63,7 +63,11 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "left");
     });
-    const serving = { beat: limits.eventComment, framed, admitted: stillAdmitted(request, service) };
+    const serving = {
+      commentIntervalMs: limits.eventCommentInterval,
+      framed,
+      admitted: stillAdmitted(request, service),
+    };
     try {
       await send(batches, reply.raw, ending, serving);
     } catch (error) {
@@ -79,7 +83,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
 /** Whether the user's key that opened the stream is still theirs. */
 function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): () => boolean {
   const { holder } = request.admitted;
-  const key = presentedKey(request, request.asked);
+  const key = presentedKey(request, request.queryText);
   if (holder === undefined || key === undefined) return () => true;
   const digest = keyDigest(key);
   return () => keyHolder?.(digest)?.id === holder.id;
@@ -104,8 +108,8 @@ async function* encoded(events: ReturnType<MiningService["watchEvents"]>): Batch
 
 interface Serving {
   /** ms between two comments */
-  readonly beat: number;
-  readonly framed: Framed;
+  readonly commentIntervalMs: number;
+  readonly framed: FrameBatch;
   /** Asked with every comment. */
   admitted(): boolean;
 }
@@ -117,7 +121,7 @@ async function send(
   ending: AbortController,
   serving: Serving,
 ): Promise<void> {
-  const stop = startBeat(response, serving, ending);
+  const stop = startComments(response, serving, ending);
   if (response.closed) ending.abort();
   response.once("close", () => ending.abort());
   ending.signal.addEventListener("abort", () => {
@@ -136,7 +140,11 @@ async function send(
 }
 
 /** A comment now and then keeps proxies from closing the connection; a client that has read nothing since is cut off. */
-function startBeat(response: ServerResponse, { beat, admitted }: Serving, ending: AbortController): () => void {
+function startComments(
+  response: ServerResponse,
+  { commentIntervalMs, admitted }: Serving,
+  ending: AbortController,
+): () => void {
   let stuck = false;
   response.on("drain", () => {
     stuck = false;
@@ -146,14 +154,14 @@ function startBeat(response: ServerResponse, { beat, admitted }: Serving, ending
     if (stuck) response.destroy();
     stuck = response.writableNeedDrain;
     if (!stuck) response.write(comment);
-  }, beat);
+  }, commentIntervalMs);
   return () => clearInterval(timer);
 }
 
-type Framed = (batch: readonly EncodedEvent[]) => Buffer;
+type FrameBatch = (batch: readonly EncodedEvent[]) => Buffer;
 
 /** Clients that hear the same get the same bytes, made once. */
-function framing(): Framed {
+function frameCache(): FrameBatch {
   let last: readonly EncodedEvent[] = [];
   let bytes = Buffer.alloc(0);
   return (batch) => {

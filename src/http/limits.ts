@@ -16,7 +16,7 @@ export const httpLimits = {
   connections: 20_000,
   requestsPerConnection: 10_000,
   /** Memory of all requests that were sent behind one that is not answered yet; half of it for one address. */
-  requestsAhead: 24_000_000,
+  pipelinedBytes: 24_000_000,
   /** All answers that are made and not read yet, without the big ones; half of it for one address or user. */
   answers: 32_000_000,
   /** An answer longer than this is a big one, for one slow reader of 33 MB is as dear as many small ones. */
@@ -27,16 +27,16 @@ export const httpLimits = {
   /** A reader that takes longer over a big answer is cut off. */
   bigAnswerTimeout: 120_000,
   /** So is one that has taken nothing of any answer for so long; seen by what is written at once, 256 kB at most. */
-  stalled: 30_000,
+  stallTimeout: 30_000,
   /** Clients that watch events at once, in number; of one user, key or address; and kept for the service's own key. */
   eventStreams: 256,
   eventStreamsEach: 64,
   eventStreamsOfOwner: 16,
   /** Between two comments on a stream of events; a client that reads nothing for that long, or twice, is cut off. */
-  eventComment: 15_000,
+  eventCommentInterval: 15_000,
   /** Requests that change something, of one user or one address: so many at once, and so many a second from then on. */
-  changesAtOnce: 1_000,
-  changesPerSecond: 100,
+  writeBurst: 1_000,
+  writesPerSecond: 100,
   /** What requests under way get when the server stops. */
   closeTimeout: 3_000,
 };

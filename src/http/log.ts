@@ -21,13 +21,13 @@ export function logAnswers(app: FastifyInstance, log: FastifyBaseLogger): void {
 export function refusalLine(refusal: RigbridgeError | undefined): { readonly code?: string; readonly reason?: string } {
   if (refusal === undefined) return {};
   const { code, message, errors } = refusal;
-  const fields = errors.slice(0, namedAtMost).map(({ path }) => path);
+  const fields = errors.slice(0, maxNamed).map(({ path }) => path);
   const reason = fields.length === 0 ? message : `bad: ${fields.join(", ")}`;
   return { code, reason: reason.slice(0, 200) };
 }
 
 /** Fields of a refused request in its line. */
-const namedAtMost = 5;
+const maxNamed = 5;
 
 /** The path up to whatever looks like the beginning of a query, also where a client escaped it. */
 export const loggable = (target: string): string =>

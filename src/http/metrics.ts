@@ -9,31 +9,31 @@ import { streamOf } from "./encoded.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
 import { minerMetrics, minerSamples } from "./miner-metrics.ts";
 import { metricsPath } from "./paths.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
 import { processMetrics } from "./process-metrics.ts";
-import type { UnderWay } from "./under-way.ts";
 
 export interface MetricsOptions {
   readonly service: MiningService;
   readonly version: string;
-  readonly underWay: UnderWay;
+  readonly pending: PendingAnswers;
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
-export function addMetrics(app: FastifyInstance, { service, version, underWay }: MetricsOptions): void {
+export function addMetrics(app: FastifyInstance, { service, version, pending }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version);
   // Whoever sees the summary sees the figures that it is made of.
   const decode = inputOf(operations.getSummary);
   /** What an answer takes, going by the last one: its length is not known before it is made. */
   let expected = atLeast;
-  const ofMiners = shared((caller) => minersText(service, caller));
+  const ofMiners = coalesced((caller) => minersText(service, caller));
 
   app.route({
     method: ["GET", "HEAD"],
     url: metricsPath,
     handler: async (request, reply) => {
-      const { userId } = decode({ params: {}, query: request.asked, body: undefined });
+      const { userId } = decode({ params: {}, query: request.queryText, body: undefined });
       const caller = callerOf(request, userId);
-      if (!underWay.enter(request, reply, expected) && !(await underWay.turn(request, reply, expected)))
+      if (!pending.enter(request, reply, expected) && !(await pending.turn(request, reply, expected)))
         return reply.hijack();
       const chunks = [...(await ofMiners(caller)), Buffer.from(await ofProcess())];
       expected = chunks.reduce((sum, chunk) => sum + chunk.length, atLeast);
@@ -49,7 +49,7 @@ const atLeast = 2_000_000;
 type Chunks = readonly Uint8Array[];
 
 /** Whoever asks while an answer for the same eyes is being made gets that one. */
-function shared(make: (caller: Caller) => Promise<Chunks>): (caller: Caller) => Promise<Chunks> {
+function coalesced(make: (caller: Caller) => Promise<Chunks>): (caller: Caller) => Promise<Chunks> {
   const underWay = new Map<number | undefined, Promise<Chunks>>();
   return (caller) => {
     const known = underWay.get(caller.userId);
@@ -77,7 +77,7 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   for (const [miner, group] of await minersOf(service, caller)) {
     const status = miner.statusInfo.statusDisplay;
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-    const own = labelText({ ...signOf(miner), name: miner.name, group, model: miner.hardware });
+    const own = labelText({ ...idLabels(miner), name: miner.name, group, model: miner.hardware });
     for (const page of pages) page.text += minerSamples(page.metric, miner, own);
     seen += 1;
     if (seen % minersAtOnce !== 0) continue;
@@ -89,7 +89,7 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
 }
 
 /** A rig that was never identified has no uid yet, and two may have one name: it is told from others by its id. */
-const signOf = ({ uid, id }: Miner): Readonly<Record<string, string>> =>
+const idLabels = ({ uid, id }: Miner): Readonly<Record<string, string>> =>
   uid === null ? { uid: "", id: String(id) } : { uid };
 
 const minerCount: Metric = { name: "rigbridge_miners", type: "gauge", help: "Miners by status." };

@@ -10,12 +10,12 @@ import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
 import { pathsOf } from "./paths.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
 
 interface Serving {
   readonly service: MiningService;
   readonly limits: HttpLimits;
-  readonly underWay: UnderWay;
+  readonly pending: PendingAnswers;
 }
 
 /** A route for each operation of the table. */
@@ -29,19 +29,19 @@ export function addRoutes(app: FastifyInstance, serving: Serving): void {
   }
 }
 
-function answer(name: OperationName, operation: Operation, { service, limits, underWay }: Serving) {
+function answer(name: OperationName, operation: Operation, { service, limits, pending }: Serving) {
   const decode = inputOf(operation);
   const reads = operation.method === "GET";
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     // Before the body: who may not do this is told so without a byte of it being read.
-    service.checkAccess?.(name, callerOf(request, userIdIn(request.asked)));
+    service.checkAccess?.(name, callerOf(request, userIdIn(request.queryText)));
     const body = await bodyOf(operation, request, reply.raw, limits);
-    const { input, userId } = decode({ params: request.params, query: request.asked, body });
+    const { input, userId } = decode({ params: request.params, query: request.queryText, body });
     const caller = callerOf(request, userId);
     const ask = () => service.encoded?.(name, input, caller);
     const encoded = reads ? ask() : undefined;
-    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { underWay, again: ask });
+    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, again: ask });
     // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
     return reads
@@ -52,12 +52,14 @@ function answer(name: OperationName, operation: Operation, { service, limits, un
 
 async function bodyOf(
   operation: Operation,
-  { payForBody }: FastifyRequest,
+  { chargeForBody }: FastifyRequest,
   response: ServerResponse,
   limits: HttpLimits,
 ): Promise<unknown> {
   if (operation.method === "GET") return undefined;
-  return operation.body === undefined ? skipBody(response, limits, payForBody) : readJson(response, limits, payForBody);
+  return operation.body === undefined
+    ? skipBody(response, limits, chargeForBody)
+    : readJson(response, limits, chargeForBody);
 }
 
 /** 202 for an action that the rig has not taken yet. */

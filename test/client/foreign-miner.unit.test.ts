@@ -28,7 +28,7 @@ function read(json: object, locale = "sv-SE"): Miner {
     now: () => now + passed,
     note: () => undefined,
   };
-  return Miner.parse(readMiner(new Fields(json, "miner"), 3, reading, { telling: 0, wrong: 0 }));
+  return Miner.parse(readMiner(new Fields(json, "miner"), 3, reading, { checked: 0, mismatched: 0 }));
 }
 
 /** Display strings only, as the document has them. */

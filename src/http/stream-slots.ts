@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
 
-export interface PlaceLimits {
+export interface StreamLimits {
   readonly eventStreams: number;
   readonly eventStreamsEach: number;
   readonly eventStreamsOfOwner: number;
@@ -11,13 +11,13 @@ export interface PlaceLimits {
  * Places for streams of events. Whoever asks has a share of them, and so has an address; some are kept for the service's
  * own key, which is not refused for what others behind the same address have open.
  */
-export class Places {
-  readonly #limits: PlaceLimits;
+export class StreamSlots {
+  readonly #limits: StreamLimits;
   readonly #taken = new Map<string, number>();
   #ofAll = 0;
   #ofOthers = 0;
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: StreamLimits) {
     this.#limits = limits;
   }
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Room } from "./room.ts";
+import { FairShare } from "./fair-share.ts";
 
-export interface TurnLimits {
+export interface QueueLimits {
   /** Bytes of memory that requests behind an unanswered one may take. */
-  readonly requestsAhead: number;
+  readonly pipelinedBytes: number;
   /** ms after which a reader that takes nothing is cut off. */
-  readonly stalled: number;
+  readonly stallTimeout: number;
   /** ms between two looks at the readers. */
   readonly checkInterval: number;
 }
@@ -23,21 +23,21 @@ const ahead = 160 * 1024;
  * One request of a connection is answered at a time. What a client sends behind it (pipelining) is neither parsed nor
  * worked on before its turn has come: it stays bytes in the connection's buffer, and beyond that with the client.
  */
-export class Turns {
-  readonly #limits: TurnLimits;
-  readonly #room: Room;
-  readonly #lines = new Map<Duplex, Line>();
+export class RequestQueues {
+  readonly #limits: QueueLimits;
+  readonly #room: FairShare;
+  readonly #lines = new Map<Duplex, ConnectionQueue>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits;
-    this.#room = new Room(limits.requestsAhead);
+    this.#room = new FairShare(limits.pipelinedBytes);
   }
 
   /** Takes over the requests of a server that nobody else listens to. */
   serve(server: Server, handle: RequestListener): void {
     server.on("connection", (socket: Socket) => {
-      this.#lines.set(socket, new Line(socket, handle, this.#room));
+      this.#lines.set(socket, new ConnectionQueue(socket, handle, this.#room));
       socket.once("close", () => this.#lines.delete(socket));
     });
     // Without the last two, a client is told to send its body before anybody has looked at the request.
@@ -46,7 +46,7 @@ export class Turns {
         this.#lines.get(request.socket)?.add(request, response),
       );
     this.#timer = setInterval(() => {
-      for (const line of this.#lines.values()) line.look(this.#limits.stalled);
+      for (const line of this.#lines.values()) line.look(this.#limits.stallTimeout);
     }, this.#limits.checkInterval).unref();
   }
 
@@ -68,10 +68,10 @@ interface Exchange {
 }
 
 /** The requests of one connection. */
-class Line {
+class ConnectionQueue {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
-  readonly #room: Room;
+  readonly #room: FairShare;
   readonly #parties: readonly string[];
   /** Node's own, which gives bytes to its parser. */
   readonly #parse: (bytes: Buffer) => void;
@@ -84,7 +84,7 @@ class Line {
   #taken = 0;
   #takenAt = performance.now();
 
-  constructor(socket: Socket, handle: RequestListener, room: Room) {
+  constructor(socket: Socket, handle: RequestListener, room: FairShare) {
     this.#socket = socket;
     this.#handle = handle;
     this.#room = room;
@@ -111,13 +111,13 @@ class Line {
   }
 
   /** Cuts off a client that has not taken anything of what is written to it for so many ms. */
-  look(stalled: number): void {
+  look(stallTimeout: number): void {
     const taken = this.#socket.bytesWritten - this.#socket.writableLength;
     const now = performance.now();
     if (this.#socket.writableLength === 0 || taken !== this.#taken) {
       this.#taken = taken;
       this.#takenAt = now;
-    } else if (now - this.#takenAt >= stalled) this.#socket.destroy();
+    } else if (now - this.#takenAt >= stallTimeout) this.#socket.destroy();
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
-import { type Parties, Room } from "./room.ts";
+import { FairShare, type Parties } from "./fair-share.ts";
 
 export interface AnswerLimits {
   /** Bytes; an answer longer than this is a big one. */
@@ -31,18 +31,18 @@ interface Waiting {
 }
 
 /** The bytes of all answers that are under way, from before they are made until they are read or the client has left. */
-export class UnderWay {
+export class PendingAnswers {
   readonly #limits: AnswerLimits;
-  readonly #small: Room;
-  readonly #big: Room;
-  readonly #queue: Room;
+  readonly #small: FairShare;
+  readonly #big: FairShare;
+  readonly #queue: FairShare;
   readonly #waiting = new Set<Waiting>();
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
-    this.#small = new Room(limits.answers);
-    this.#big = new Room(limits.bigAnswers);
-    this.#queue = new Room(limits.bigAnswersWaiting);
+    this.#small = new FairShare(limits.answers);
+    this.#big = new FairShare(limits.bigAnswers);
+    this.#queue = new FairShare(limits.bigAnswersWaiting);
   }
 
   /** Counts an answer that is made already; the problem when it may not be under way beside others. */
@@ -78,7 +78,7 @@ export class UnderWay {
     return !reply.raw.closed && this.#turn(reply.raw, parties, bytes);
   }
 
-  #take(room: Room, response: ServerResponse, parties: Parties, bytes: number): void {
+  #take(room: FairShare, response: ServerResponse, parties: Parties, bytes: number): void {
     if (response.closed) return;
     room.take(parties, bytes);
     const isBig = room === this.#big;

@@ -6,7 +6,7 @@ export type Parties = readonly string[];
  * has; the other half is for those who hold nothing yet, so that no party alone keeps others out. Whatever its size, one
  * thing fits where there is nothing else.
  */
-export class Room {
+export class FairShare {
   readonly #size: number;
   readonly #held = new Map<string, number>();
   #all = 0;
