@@ -1,4 +1,5 @@
 import { unknownReadings } from "../contract/readings.ts";
+import { isRecord } from "../contract/record.ts";
 import type { Miner } from "../contract/resources.ts";
 import { emptied } from "./miner-memory.ts";
 
@@ -18,15 +19,14 @@ const timeKeys: ReadonlySet<string> = new Set([
 /** Whether two replies say the same: passing time alone is no change. */
 export function sameButTime(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (!isObject(a) || !isObject(b)) return false;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, at) => sameButTime(each, b[at]));
+  if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   for (const key of keys) if (!timeKeys.has(key) && !sameButTime(a[key], b[key])) return false;
   return true;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 /** Which miners are not as they were, and which are gone. */
 export function differences(

@@ -1,3 +1,4 @@
+import { isRecord } from "../contract/record.ts";
 import { garbled } from "./answers.ts";
 import { type Omitting, readable } from "./omissions.ts";
 import { oneLine } from "./secrets.ts";
@@ -119,9 +120,6 @@ export class Fields {
 const longestPath = 120;
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "missing";

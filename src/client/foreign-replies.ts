@@ -24,7 +24,7 @@ import { oneLine } from "./secrets.ts";
 
 /** The operations of the document, and of these those that read. */
 export type DocumentedName = {
-  [K in CallName]: (typeof operations)[K] extends { readonly ours: true } ? never : K;
+  [K in CallName]: (typeof operations)[K] extends { readonly extension: true } ? never : K;
 }[CallName];
 export type ReadName = {
   [K in DocumentedName]: (typeof operations)[K]["method"] extends "GET" ? K : never;

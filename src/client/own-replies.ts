@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
+import { isRecord } from "../contract/record.ts";
 import { Miner, type MinerGroup, MinerList } from "../contract/resources.ts";
 import { wording } from "../contract/wording.ts";
 import { type ErrorContext, garbled } from "./answers.ts";
@@ -88,7 +89,7 @@ const readingKinds = new Map<string, Kind>(
 
 /** Everything that is reached into is there; single figures are taken as they are. */
 const isMiner = (value: unknown): value is Miner =>
-  isObject(value) && hasKinds(value, kinds) && isObject(value.readings) && hasKinds(value.readings, readingKinds);
+  isRecord(value) && hasKinds(value, kinds) && isRecord(value.readings) && hasKinds(value.readings, readingKinds);
 
 function hasKinds(value: Readonly<Record<string, unknown>>, wanted: ReadonlyMap<string, Kind>): boolean {
   for (const [key, kind] of wanted) if (!isOf(kind, value[key])) return false;
@@ -97,10 +98,7 @@ function hasKinds(value: Readonly<Record<string, unknown>>, wanted: ReadonlyMap<
 
 function isOf(kind: Kind, value: unknown): boolean {
   if (kind === "list") return Array.isArray(value);
-  if (kind === "object") return isObject(value);
+  if (kind === "object") return isRecord(value);
   if (kind === "uid") return value === null || typeof value === "string";
   return typeof value === kind;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -68,7 +68,7 @@ const operationId = (entry: unknown): unknown =>
 
 /** What the document has, and events, which come from comparing polls. */
 const documented: ReadonlySet<OperationName> = new Set(
-  operationNames.filter((name) => !("ours" in operations[name]) || name === "watchEvents"),
+  operationNames.filter((name) => !("extension" in operations[name]) || name === "watchEvents"),
 );
 
 const Summary = z.object({ totalCount: z.number(), coinList: z.array(z.unknown()) });

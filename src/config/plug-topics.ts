@@ -1,5 +1,5 @@
+import { isRecord } from "../contract/record.ts";
 import { isBelow, matches } from "../contract/topic.ts";
-import { isRecord } from "./environment.ts";
 
 /** What `mqtt` says of the topics that are spoken for; what it leaves out is as usual. */
 export interface OwnTopics {

@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { crossChecks, pathText } from "./cross-checks.ts";
 import { type Finding, parseYaml } from "./document.ts";
-import { type Environment, isRecord, withEnvironment } from "./environment.ts";
+import { type Environment, withEnvironment } from "./environment.ts";
 import { Config } from "./schema.ts";
 import { findingsOf, yamlSentence } from "./wording.ts";
 

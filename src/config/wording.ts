@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { isRecord } from "../contract/record.ts";
 import type { Finding, Path } from "./document.ts";
-import { isRecord } from "./environment.ts";
 import { knownKeys } from "./json-schema.ts";
 import { findingsIn, sentence, unknownKeySentence } from "./sentence.ts";
 

@@ -3,6 +3,7 @@ import { Id } from "./inputs.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Operation } from "./operations.ts";
 import { invalidAll, type Mistake } from "./problems.ts";
+import { isRecord } from "./record.ts";
 import { wording } from "./wording.ts";
 
 /** The query of a request as text. A name that was given twice, or cannot be decoded, has no value. */
@@ -36,11 +37,14 @@ export function inputOf(operation: Operation): (parts: RawInput) => Decoded {
   const known = [...(query instanceof z.ZodObject ? Object.keys(query.shape) : []), "key", "user_id"];
 
   return (parts) => {
-    const mistakes = [...queryMistakes(parts.query, known), ...(operation.ours ? unknownIn(parts.query, known) : [])];
+    const mistakes = [
+      ...queryMistakes(parts.query, known),
+      ...(operation.extension ? unknownIn(parts.query, known) : []),
+    ];
     const decode = (schema: z.ZodType | undefined, value: unknown, root: string): object => {
       const result = schema?.safeParse(value, { error: wording });
       if (result?.success === false) mistakes.push(...mistakesOf(result.error.issues, root, mistakes));
-      return isObject(result?.data) ? result.data : {};
+      return isRecord(result?.data) ? result.data : {};
     };
     const input = {
       ...decode(query, query && Object.fromEntries(parts.query.values), "query"),
@@ -81,5 +85,3 @@ const sentence = (issue: z.core.$ZodIssue): string =>
   issue.code === "invalid_union" && issue.errors.length > 0 && issue.message === "Invalid input"
     ? [...new Set(issue.errors.flatMap((issues) => issues.map(sentence)))].join(", or ")
     : issue.message;
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;

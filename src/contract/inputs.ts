@@ -2,6 +2,7 @@ import { z } from "zod";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
+import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { wording } from "./wording.ts";
@@ -460,9 +461,6 @@ const someGroups = some(isGroup, "must be an id, a whole number from 0 on, or th
   anyOf: [idItem, { type: "string", minLength: 1, maxLength: 400 }],
 });
 
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export type MinerActionInput = z.output<typeof MinerActionQuery>;
 
 const actionParameterNames = Object.keys(actionParameters);
@@ -519,7 +517,7 @@ export const BulkBody = z
     },
     {
       when: ({ value, issues }) =>
-        isObject(value) && !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters"),
+        isRecord(value) && !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters"),
     },
   )
   .refine(

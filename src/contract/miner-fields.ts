@@ -1,4 +1,5 @@
 import type { OperationName } from "./operations.ts";
+import { isRecord } from "./record.ts";
 
 /**
  * The reply as it leaves the process: a list of miners of which only some fields were asked for is cut down to each
@@ -10,7 +11,7 @@ export function withFieldsAskedFor(name: OperationName, input: object, reply: un
 }
 
 function withFields(holder: unknown, fields: ReadonlySet<string>): unknown {
-  if (!isObject(holder)) return holder;
+  if (!isRecord(holder)) return holder;
   const { groupList, minerList } = holder;
   const isWanted = ([name]: [string, unknown]) => fields.has(name);
   const miners = listIn(minerList).map((miner) => Object.fromEntries(Object.entries(miner).filter(isWanted)));
@@ -21,7 +22,4 @@ function withFields(holder: unknown, fields: ReadonlySet<string>): unknown {
   };
 }
 
-const listIn = (value: unknown): object[] => (Array.isArray(value) ? value.filter(isObject) : []);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
+const listIn = (value: unknown): object[] => (Array.isArray(value) ? value.filter(isRecord) : []);

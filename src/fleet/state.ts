@@ -1,4 +1,5 @@
 import type { Control, Identity } from "../contract/readings.ts";
+import { isRecord } from "../contract/record.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Halt, Reading } from "../link/driver.ts";
 import { haltOf, isStarting, isStopped } from "../link/reason.ts";
@@ -249,7 +250,9 @@ export const sameButTime = (a: Reading, b: Reading): boolean => same(a, b, "upti
 /** Without a copy of anything, since it is done with every read. A field called `except` does not count. */
 export function same(a: unknown, b: unknown, except?: string): boolean {
   if (Object.is(a, b)) return true;
-  if (!isObject(a) || !isObject(b)) return false;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => same(each, b[index], except));
+  if (!isRecord(a) || !isRecord(b)) return false;
   let keys = 0;
   for (const key in a) {
     keys += 1;
@@ -258,6 +261,3 @@ export function same(a: unknown, b: unknown, except?: string): boolean {
   for (const _ in b) keys -= 1;
   return keys === 0;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;

@@ -1,4 +1,5 @@
 import { RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { surveyJson } from "./json-survey.ts";
 
 /** Reads a JSON body. Throws `input.invalid` that says where it is broken and repeats nothing of it. */
@@ -38,11 +39,11 @@ const excesses = {
 
 /** Names that would reach a prototype. */
 function forbiddenIn(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined;
   if (Array.isArray(value)) return firstOf(value, forbiddenIn);
+  if (!isRecord(value)) return undefined;
   if (Object.hasOwn(value, "__proto__")) return "__proto__";
   return firstOf(Object.entries(value), ([name, part]) =>
-    name === "constructor" && isObject(part) && Object.hasOwn(part, "prototype")
+    name === "constructor" && isRecord(part) && Object.hasOwn(part, "prototype")
       ? "constructor.prototype"
       : forbiddenIn(part),
   );
@@ -55,8 +56,6 @@ function firstOf<T>(list: readonly T[], find: (each: T) => string | undefined): 
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function place(text: string, offset: number): string {
   if (offset >= text.length) return "it ends too early";

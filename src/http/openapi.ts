@@ -1,12 +1,6 @@
 import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
-import {
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-  privilegeFor,
-} from "../contract/operations.ts";
+import { accessTo, type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
 import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
 import { description, problemCodes, streamDescription, tags } from "./openapi-text.ts";
@@ -46,6 +40,8 @@ export function openApiDocument(version: string): Json {
   };
 }
 
+const marked = (text: string): string => `${text} (Rigbridge extension)`;
+
 /** Operations that wait for a rig's answer. */
 const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolAction", "pollMiner"]);
 
@@ -53,22 +49,22 @@ const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolA
 const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo"]);
 
 function entry(name: OperationName, operation: Operation): Json {
-  const { kind, method, ours, summary, body, alias } = operation;
-  const needs = privilegeFor(operation);
+  const { kind, method, extension, summary, body, alias } = operation;
+  const { privilege, scope } = accessTo(operation);
   const isStream = kind === "stream";
   const words = [
     ...(isStream ? [streamDescription] : []),
-    ...(ours ? ["An addition of Rigbridge, not in the documented API."] : []),
-    ...(alias === undefined ? [] : [`Also answers at \`${alias}\`.`]),
-    `A user needs the privilege \`${needs}\`.`,
+    ...(extension ? ["A Rigbridge extension: not part of the documented API."] : []),
+    ...(alias === undefined ? [] : [`Also available at \`${alias}\`.`]),
+    `Requires the privilege \`${privilege}\`${scope === "all" ? " and a user who sees all groups and pools" : ""}.`,
   ];
   return {
     operationId: name,
     tags: [tagOf(operation.path)],
-    summary: ours ? `(ours) ${summary}` : summary,
+    summary: extension ? marked(summary) : summary,
     description: words.join("\n\n"),
-    ...(ours ? { "x-rigbridge-addition": true } : {}),
-    "x-rigbridge-needs": needs,
+    ...(extension ? { "x-rigbridge-addition": true } : {}),
+    "x-rigbridge-needs": privilege,
     parameters: [
       ...parametersOf(operation.params && z.object(operation.params), "path"),
       ...parametersOf(operation.query, "query"),
@@ -205,7 +201,7 @@ const page = (operationId: string, summary: string, type: string, schema: Json, 
   get: {
     operationId,
     tags: ["service"],
-    summary: `(ours) ${summary}`,
+    summary: marked(summary),
     "x-rigbridge-addition": true,
     responses: {
       200: { description: "What was asked for", content: { [type]: { schema } } },

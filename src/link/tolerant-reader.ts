@@ -1,3 +1,7 @@
+import { isRecord } from "../contract/record.ts";
+
+export { isRecord };
+
 /** What could not be read and what was repaired; bounded, each said once. */
 export class Notes {
   readonly #said = new Set<string>();
@@ -153,9 +157,6 @@ function scale(value: number, times: number): number {
   const scaled = times < 1 ? value / Math.round(1 / times) : value * times;
   return times > 1 && Math.abs(scaled) >= 1e6 ? Math.round(scaled) : scaled;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Far more than any text that is kept; the rest of a longer one is not even looked at. */
 const longestText = 10_000;

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { isObject } from "../farm/values.ts";
+import { isRecord } from "../contract/record.ts";
 import type { Answering, Outcome } from "./answering.ts";
 import { Deduplicator } from "./deduplicate.ts";
 import type { Message } from "./mqtt-link.ts";
@@ -48,7 +48,7 @@ export class CommandInbox {
     let outcome: Outcome | undefined;
     try {
       const value = looseIn(textOf(message.payload));
-      if (isObject(value)) transaction = value.transaction;
+      if (isRecord(value)) transaction = value.transaction;
       outcome = await work(value);
     } catch (error) {
       outcome = { error };

@@ -1,5 +1,6 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import { isObject, type JsonObject } from "../farm/values.ts";
+import { isRecord } from "../contract/record.ts";
+import type { JsonObject } from "../farm/values.ts";
 import { parseJson } from "../http/json.ts";
 
 /** Bytes that a command may have, and levels of its JSON. */
@@ -20,7 +21,7 @@ export function textOf(payload: Buffer): string {
 /** A payload that has to be a JSON object. Throws `input.invalid`. */
 export function objectIn(text: string): JsonObject {
   const value = parseJson(text, deepest, "payload");
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   throw invalid("payload", "must be a JSON object");
 }
 

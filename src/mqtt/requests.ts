@@ -2,10 +2,11 @@ import { z } from "zod";
 import { withFieldsAskedFor } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { MiningService } from "../contract/service.ts";
 import { flatInput } from "../farm/index.ts";
-import { isObject, type JsonObject } from "../farm/values.ts";
+import type { JsonObject } from "../farm/values.ts";
 import { caller } from "./caller.ts";
 import type { CommandInbox } from "./command-inbox.ts";
 import type { Message } from "./mqtt-link.ts";
@@ -45,7 +46,7 @@ export class Requests {
       topics.response(/^[A-Za-z]{1,64}$/.test(topic.operation) ? topic.operation : "unknown"),
       async (value) => {
         if (name === undefined) throw notFound("operation", `"${topic.operation.slice(0, 64)}"`);
-        if (!isObject(value)) throw invalidAll([{ path: "payload", message: "must be a JSON object" }]);
+        if (!isRecord(value)) throw invalidAll([{ path: "payload", message: "must be a JSON object" }]);
         if (this.#underWay >= most) throw new RigbridgeError("too.many", `${most} requests are under way already`);
         this.#underWay += 1;
         try {

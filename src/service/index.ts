@@ -35,7 +35,7 @@ import { byTimer, Loops, type Repeat } from "./power/loops.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { templateOperations } from "./templates.ts";
 import { type Access, AccessBook } from "./users/access.ts";
-import { accessCheck, type Calls, guarded } from "./users/guard.ts";
+import { type Calls, guarded } from "./users/guard.ts";
 import { keyHolders, namedCaller, userOperations } from "./users/users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
@@ -242,10 +242,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
-  const checkAccess = accessCheck(accessBook);
   return {
-    ...guarded(calls, accessBook, checkAccess, namedCaller(store)),
-    checkAccess,
+    ...guarded(calls, accessBook, namedCaller(store)),
+    checkAccess: (name, caller) => accessBook.check(name, caller),
     watchEvents: (input, caller, signal) => {
       accessBook.check("watchEvents", caller);
       return events.watch(input, caller, signal);

@@ -1,4 +1,4 @@
-import { type Operation, type OperationName, operations, privilegeFor } from "../../contract/operations.ts";
+import { accessTo, type OperationName, operations } from "../../contract/operations.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
@@ -63,11 +63,14 @@ export class AccessBook {
 
   /** Throws `not.found` for an unknown user, `user.forbidden` for what this one may not do. */
   check(name: OperationName, caller: Caller): void {
-    const { privilege } = this.of(caller);
-    const operation: Operation = operations[name];
-    const needed = privilegeFor(operation);
-    if (!atLeast(privilege, needed))
-      throw new RigbridgeError("user.forbidden", `This user may ${may[privilege]}; this takes the privilege ${needed}`);
+    const access = this.of(caller);
+    const needed = accessTo(operations[name]);
+    if (!atLeast(access.privilege, needed.privilege))
+      throw new RigbridgeError(
+        "user.forbidden",
+        `This user may ${may[access.privilege]}; this takes the privilege ${needed.privilege}`,
+      );
+    if (needed.scope === "all") needsAll(access);
   }
 
   #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {
