@@ -78,22 +78,26 @@ export interface Operation {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   readonly reply: z.ZodType;
-  /** Absent: closed to everyone but administrators who see everything. */
-  readonly access?: OperationAccess;
+  readonly access: OperationAccess;
   /** Success status if it is not 200. */
   readonly status?: number;
   /** A Rigbridge extension: not part of the documented API. */
   readonly extension?: true;
 }
 
-type Rest = Omit<Operation, "kind" | "method" | "path">;
-const kind = "call" as const;
-const get = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "GET", path, ...rest }) as const;
-const post = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "POST", path, ...rest }) as const;
-const patch = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "PATCH", path, ...rest }) as const;
-const remove = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "DELETE", path, ...rest }) as const;
-const stream = <const T extends Rest>(path: string, rest: T) =>
-  ({ kind: "stream", method: "GET", path, ...rest }) as const;
+const viewers = { privilege: "view", scope: "visible" } as const;
+const operators = { privilege: "control", scope: "visible" } as const;
+const administrators = { privilege: "administrator", scope: "visible" } as const;
+const closed = { privilege: "administrator", scope: "all" } as const;
+
+type Rest = Omit<Operation, "kind" | "method" | "path" | "access">;
+const call =
+  <const M extends Method>(method: M) =>
+  <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
+    ({ kind: "call", method, path, access, ...rest }) as const;
+const [get, post, patch, remove] = [call("GET"), call("POST"), call("PATCH"), call("DELETE")];
+const stream = <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
+  ({ kind: "stream", method: "GET", path, access, ...rest }) as const;
 
 const byIdOf = (resource: string) => ({ id: parameter(Id, `id of the ${resource}`, 1) }) as const;
 const poolOfMiner = {
@@ -102,319 +106,276 @@ const poolOfMiner = {
 } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
-const viewers = { privilege: "view", scope: "visible" } as const;
-const operators = { privilege: "control", scope: "visible" } as const;
-const administrators = { privilege: "administrator", scope: "visible" } as const;
-const closed = { privilege: "administrator", scope: "all" } as const;
 
 /** The table of operations: the 28 of the API document in its order, then the Rigbridge extensions. */
 export const operations = {
-  listMiners: get("/api/miners", {
+  listMiners: get("/api/miners", viewers, {
     summary: "All miners, by group",
     alias: "/webapi/miners",
     query: MinerListQuery,
     reply: MinerList,
-    access: viewers,
   }),
-  getMiner: get("/api/miners/:id", {
+  getMiner: get("/api/miners/:id", viewers, {
     summary: "One miner, with its pools and devices",
     params: byIdOf("miner"),
     reply: MinerDetail,
-    access: viewers,
   }),
-  minerAction: post("/api/miners/:id", {
+  minerAction: post("/api/miners/:id", operators, {
     summary: "Reboots, stops, starts, restarts a miner, changes its pool, or sets one of its controls",
     params: byIdOf("miner"),
     query: MinerActionQuery,
     reply: ActionReply,
-    access: operators,
   }),
-  listAddPools: get("/api/miners/:id/pools", {
+  listAddPools: get("/api/miners/:id/pools", viewers, {
     summary: "The pools that can be added to a miner or changed to",
     params: byIdOf("miner"),
     reply: z.object({ addPoolList: z.array(AddPoolEntry) }),
-    access: viewers,
   }),
-  getMinerPool: get("/api/miners/:id/pools/:poolId", {
+  getMinerPool: get("/api/miners/:id/pools/:poolId", viewers, {
     summary: "One active pool of a miner",
     params: poolOfMiner,
     reply: MinerPool,
-    access: viewers,
   }),
-  minerPoolAction: post("/api/miners/:id/pools/:poolId", {
+  minerPoolAction: post("/api/miners/:id/pools/:poolId", operators, {
     summary: "Removes, disables, enables or prioritizes a pool of a miner",
     params: poolOfMiner,
     query: PoolActionQuery,
     reply: ActionReply,
-    access: operators,
   }),
-  listPools: get("/api/pools", { summary: "All pool definitions", reply: PoolList, access: viewers }),
-  getPool: get("/api/pools/:id", {
-    summary: "One pool definition",
-    params: byIdOf("pool"),
-    reply: Pool,
-    access: viewers,
-  }),
-  savePool: post("/api/pools", { summary: "Adds or updates a pool definition", body: PoolBody, reply: Pool }),
-  deletePool: remove("/api/pools/:id", {
+  listPools: get("/api/pools", viewers, { summary: "All pool definitions", reply: PoolList }),
+  getPool: get("/api/pools/:id", viewers, { summary: "One pool definition", params: byIdOf("pool"), reply: Pool }),
+  savePool: post("/api/pools", closed, { summary: "Adds or updates a pool definition", body: PoolBody, reply: Pool }),
+  deletePool: remove("/api/pools/:id", closed, {
     summary: "Removes a pool definition",
     params: byIdOf("pool"),
     reply: ActionReply,
   }),
-  listPoolGroups: get("/api/poolgroups", { summary: "All pool groups", reply: z.array(PoolGroup), access: viewers }),
-  listHosts: get("/api/hosts", { summary: "All hosts", reply: z.array(Host), access: viewers }),
-  getHost: get("/api/hosts/:id", { summary: "One host", params: byIdOf("host"), reply: Host, access: viewers }),
-  saveHost: post("/api/hosts", { summary: "Adds or updates a host", body: HostBody, reply: Host }),
-  getHostSystemInfo: get("/api/hosts/:id/systeminfo", {
+  listPoolGroups: get("/api/poolgroups", viewers, { summary: "All pool groups", reply: z.array(PoolGroup) }),
+  listHosts: get("/api/hosts", viewers, { summary: "All hosts", reply: z.array(Host) }),
+  getHost: get("/api/hosts/:id", viewers, { summary: "One host", params: byIdOf("host"), reply: Host }),
+  saveHost: post("/api/hosts", closed, { summary: "Adds or updates a host", body: HostBody, reply: Host }),
+  getHostSystemInfo: get("/api/hosts/:id/systeminfo", viewers, {
     summary: "The GPUs of a host",
     params: byIdOf("host"),
     reply: z.object({ gpuStatusList: z.array(GpuStatus) }),
-    access: viewers,
   }),
-  listManagedMiners: get("/api/managedminers", {
+  listManagedMiners: get("/api/managedminers", viewers, {
     summary: "All managed miners",
     reply: z.array(ManagedMiner),
-    access: viewers,
   }),
-  getManagedMiner: get("/api/managedminers/:id", {
+  getManagedMiner: get("/api/managedminers/:id", viewers, {
     summary: "One managed miner",
     params: byIdOf("managed miner"),
     reply: ManagedMiner,
-    access: viewers,
   }),
-  saveManagedMiner: post("/api/managedminers", {
+  saveManagedMiner: post("/api/managedminers", closed, {
     summary: "Adds or updates a managed miner",
     body: ManagedMinerBody,
     reply: ManagedMiner,
   }),
-  listMiningSoftware: get("/api/miningsoftware", {
+  listMiningSoftware: get("/api/miningsoftware", viewers, {
     summary: "Known mining software",
     reply: z.array(CatalogueEntry),
-    access: viewers,
   }),
-  listAlgorithms: get("/api/algorithms", {
-    summary: "Known algorithms",
-    reply: z.array(CatalogueEntry),
-    access: viewers,
-  }),
-  listNotifications: get("/api/notifications", {
-    summary: "All notifications",
-    reply: NotificationList,
-    access: viewers,
-  }),
-  allNotificationsAction: post("/api/notifications", {
+  listAlgorithms: get("/api/algorithms", viewers, { summary: "Known algorithms", reply: z.array(CatalogueEntry) }),
+  listNotifications: get("/api/notifications", viewers, { summary: "All notifications", reply: NotificationList }),
+  allNotificationsAction: post("/api/notifications", operators, {
     summary: "Acknowledges or removes all notifications",
     query: AllNotificationsQuery,
     reply: ActionReply,
-    access: operators,
   }),
-  notificationAction: post("/api/notifications/:id", {
+  notificationAction: post("/api/notifications/:id", operators, {
     summary: "Acknowledges or removes one notification",
     params: byIdOf("notification"),
     query: NotificationQuery,
     reply: ActionReply,
-    access: operators,
   }),
-  listManagedTemplates: get("/api/managedtemplates", {
+  listManagedTemplates: get("/api/managedtemplates", viewers, {
     summary: "Managed templates",
     reply: ManagedTemplateList,
-    access: viewers,
   }),
-  getSummary: get("/api/summary", { summary: "The dashboard's figures", reply: Summary, access: viewers }),
-  saveCoin: post("/api/coins/:shortName", {
+  getSummary: get("/api/summary", viewers, { summary: "The dashboard's figures", reply: Summary }),
+  saveCoin: post("/api/coins/:shortName", closed, {
     summary: "Sets a coin's profitability, or adds a user-defined coin",
     params: coin,
     query: CoinQuery,
     reply: ActionReply,
   }),
-  deleteCoin: remove("/api/coins/:shortName", {
+  deleteCoin: remove("/api/coins/:shortName", closed, {
     summary: "Removes a user-defined coin",
     params: coin,
     reply: ActionReply,
   }),
-  getUser: get("/api/user/:username", {
+  getUser: get("/api/user/:username", viewers, {
     summary: "The id of a user",
     params: { username: parameter(z.string().min(1).max(200), "the user's name", "anna") },
     reply: z.object({ userId: z.int() }),
-    access: viewers,
   }),
 
-  addMiner: post("/api/miners", {
+  addMiner: post("/api/miners", administrators, {
     summary: "Adds a miner by its address; it is identified in the background",
     body: AddMinerBody,
     reply: MinerDetail,
     status: 201,
-    access: administrators,
     extension,
   }),
-  changeMiner: patch("/api/miners/:id", {
+  changeMiner: patch("/api/miners/:id", administrators, {
     summary: "Changes what was said of a miner",
     params: byIdOf("miner"),
     body: ChangeMinerBody,
     reply: MinerDetail,
-    access: administrators,
     extension,
   }),
-  deleteMiner: remove("/api/miners/:id", {
+  deleteMiner: remove("/api/miners/:id", administrators, {
     summary: "Forgets a miner and its history",
     params: byIdOf("miner"),
     reply: ActionReply,
-    access: administrators,
     extension,
   }),
-  pollMiner: post("/api/miners/:id/poll", {
+  pollMiner: post("/api/miners/:id/poll", operators, {
     summary: "Reads a miner now",
     params: byIdOf("miner"),
     reply: MinerDetail,
-    access: operators,
     extension,
   }),
-  listGroups: get("/api/groups", {
-    summary: "All groups of miners",
-    reply: z.array(Group),
-    access: viewers,
+  listGroups: get("/api/groups", viewers, { summary: "All groups of miners", reply: z.array(Group), extension }),
+  addGroup: post("/api/groups", closed, {
+    summary: "Adds a group",
+    body: GroupBody,
+    reply: Group,
+    status: 201,
     extension,
   }),
-  addGroup: post("/api/groups", { summary: "Adds a group", body: GroupBody, reply: Group, status: 201, extension }),
-  changeGroup: patch("/api/groups/:id", {
+  changeGroup: patch("/api/groups/:id", closed, {
     summary: "Renames or moves a group",
     params: byIdOf("group"),
     body: ChangeGroupBody,
     reply: Group,
     extension,
   }),
-  deleteGroup: remove("/api/groups/:id", {
+  deleteGroup: remove("/api/groups/:id", closed, {
     summary: "Removes a group; its miners and groups go to its parent",
     params: byIdOf("group"),
     reply: ActionReply,
     extension,
   }),
-  listCommands: get("/api/commands", {
+  listCommands: get("/api/commands", viewers, {
     summary: "What was sent to rigs, by whom, and what came of it; newest first, at most 1,000",
     query: CommandsQuery,
     reply: CommandList,
-    access: viewers,
     extension,
   }),
-  cancelCommand: remove("/api/commands/:id", {
+  cancelCommand: remove("/api/commands/:id", operators, {
     summary: "Cancels a command that has not been sent yet",
     params: byIdOf("command"),
     reply: ActionReply,
-    access: operators,
     extension,
   }),
-  savePoolGroup: post("/api/poolgroups", {
+  savePoolGroup: post("/api/poolgroups", closed, {
     summary: "Adds or updates a pool group",
     body: PoolGroupBody,
     reply: PoolGroup,
     extension,
   }),
-  deletePoolGroup: remove("/api/poolgroups/:id", {
+  deletePoolGroup: remove("/api/poolgroups/:id", closed, {
     summary: "Removes a pool group",
     params: byIdOf("pool group"),
     reply: ActionReply,
     extension,
   }),
-  deleteHost: remove("/api/hosts/:id", {
+  deleteHost: remove("/api/hosts/:id", closed, {
     summary: "Removes a host",
     params: byIdOf("host"),
     reply: ActionReply,
     extension,
   }),
-  deleteManagedMiner: remove("/api/managedminers/:id", {
+  deleteManagedMiner: remove("/api/managedminers/:id", closed, {
     summary: "Removes a managed miner",
     params: byIdOf("managed miner"),
     reply: ActionReply,
     extension,
   }),
-  saveManagedTemplate: post("/api/managedtemplates", {
+  saveManagedTemplate: post("/api/managedtemplates", closed, {
     summary: "Adds or updates a managed template",
     body: TemplateBody,
     reply: ManagedTemplate,
     extension,
   }),
-  deleteManagedTemplate: remove("/api/managedtemplates/:id", {
+  deleteManagedTemplate: remove("/api/managedtemplates/:id", closed, {
     summary: "Removes a managed template",
     params: byIdOf("managed template"),
     reply: ActionReply,
     extension,
   }),
-  listUsers: get("/api/users", {
+  listUsers: get("/api/users", administrators, {
     summary: "All users; for an administrator of some groups or pools, that one alone",
     reply: z.array(User),
-    access: administrators,
     extension,
   }),
-  saveUser: post("/api/users", { summary: "Adds or updates a user", body: UserBody, reply: User, extension }),
-  deleteUser: remove("/api/users/:id", {
+  saveUser: post("/api/users", closed, { summary: "Adds or updates a user", body: UserBody, reply: User, extension }),
+  deleteUser: remove("/api/users/:id", closed, {
     summary: "Removes a user",
     params: byIdOf("user"),
     reply: ActionReply,
     extension,
   }),
-  startDiscovery: post("/api/discovery", {
+  startDiscovery: post("/api/discovery", closed, {
     summary: "Looks for rigs in networks; one search at a time",
     body: DiscoveryBody,
     reply: JobStarted,
     status: 202,
     extension,
   }),
-  getDiscovery: get("/api/discovery/:id", {
+  getDiscovery: get("/api/discovery/:id", closed, {
     summary: "How far a search is, and what it has found; forgotten an hour after its end, and by a restart",
     params: byIdOf("search"),
     reply: Discovery,
     extension,
   }),
-  cancelDiscovery: remove("/api/discovery/:id", {
+  cancelDiscovery: remove("/api/discovery/:id", closed, {
     summary: "Ends a search",
     params: byIdOf("search"),
     reply: ActionReply,
     extension,
   }),
-  startBulkAction: post("/api/actions", {
+  startBulkAction: post("/api/actions", operators, {
     summary:
       "Does one action to many miners, as a job that survives a restart; at most 20 run at once, 5 of a user, and 4 are " +
       "kept for the service's own key",
     body: BulkBody,
     reply: JobStarted,
     status: 202,
-    access: operators,
     extension,
   }),
-  listBulkActions: get("/api/actions", {
+  listBulkActions: get("/api/actions", viewers, {
     summary:
       "The actions for many miners, newest first: the caller's own; all of them for callers who see all groups and pools",
     reply: z.array(BulkJob),
-    access: viewers,
     extension,
   }),
-  getBulkAction: get("/api/actions/:id", {
+  getBulkAction: get("/api/actions/:id", viewers, {
     summary: "How far an action for many miners is; of those that have ended the last 1,000 are kept, for 30 days",
     params: byIdOf("job"),
     reply: BulkAction,
-    access: viewers,
     extension,
   }),
-  cancelBulkAction: remove("/api/actions/:id", {
+  cancelBulkAction: remove("/api/actions/:id", operators, {
     summary: "Cancels what has not been sent yet",
     params: byIdOf("job"),
     reply: ActionReply,
-    access: operators,
     extension,
   }),
-  watchEvents: stream("/api/events", {
+  watchEvents: stream("/api/events", viewers, {
     summary: "What changes, as it changes (server-sent events)",
     query: EventsQuery,
     reply: ServiceEvent,
-    access: viewers,
     extension,
   }),
-  getHistory: get("/api/miners/:id/history", {
+  getHistory: get("/api/miners/:id/history", viewers, {
     summary: "A miner's hash rate, power, temperature and energy over time",
     params: byIdOf("miner"),
     query: HistoryQuery,
     reply: History,
-    access: viewers,
     extension,
   }),
 } as const satisfies Record<string, Operation>;
@@ -423,7 +384,5 @@ export const operations = {
 export const operationNames = Object.keys(operations).filter((name): name is OperationName =>
   Object.hasOwn(operations, name),
 );
-
-export const accessTo = ({ access = closed }: Operation): OperationAccess => access;
 
 export type OperationName = keyof typeof operations;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
-import { accessTo, type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
 import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
 import { description, problemCodes, streamDescription, tags } from "./openapi-text.ts";
@@ -50,7 +50,7 @@ const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo"]);
 
 function entry(name: OperationName, operation: Operation): Json {
   const { kind, method, extension, summary, body, alias } = operation;
-  const { privilege, scope } = accessTo(operation);
+  const { privilege, scope } = operation.access;
   const isStream = kind === "stream";
   const words = [
     ...(isStream ? [streamDescription] : []),

@@ -1,6 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessTo, operationNames, operations } from "../../src/contract/operations.ts";
+import { operationNames, operations } from "../../src/contract/operations.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { type Served, serve } from "./wire.ts";
@@ -47,7 +47,7 @@ describe("the OpenAPI document", () => {
     for (const name of operationNames)
       expect(entry(name)).toMatchObject({
         operationId: name,
-        "x-rigbridge-needs": accessTo(operations[name]).privilege,
+        "x-rigbridge-needs": operations[name].access.privilege,
       });
   });
 

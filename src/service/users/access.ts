@@ -1,4 +1,4 @@
-import { accessTo, type OperationName, operations } from "../../contract/operations.ts";
+import { type OperationName, operations } from "../../contract/operations.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
@@ -64,7 +64,7 @@ export class AccessBook {
   /** Throws `not.found` for an unknown user, `user.forbidden` for what this one may not do. */
   check(name: OperationName, caller: Caller): void {
     const access = this.of(caller);
-    const needed = accessTo(operations[name]);
+    const needed = operations[name].access;
     if (!atLeast(access.privilege, needed.privilege))
       throw new RigbridgeError(
         "user.forbidden",
