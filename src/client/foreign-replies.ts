@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName, operations } from "../contract/operations.ts";
 import type {
   ActionReply,
@@ -6,8 +7,6 @@ import type {
   ManagedMiner,
   ManualAction,
   MetaData,
-  Miner,
-  MinerGroup,
   MinerList,
   Notification,
   Pool,
@@ -15,11 +14,11 @@ import type {
 } from "../contract/resources.ts";
 import type { CallName, Input, Reply } from "../contract/service.ts";
 import { garbled } from "./answers.ts";
-import type { Tally } from "./display.ts";
 import { Fields } from "./fields.ts";
 import { readMinerPool } from "./foreign-devices.ts";
 import { instantOf, type MinerReading, readMiner } from "./foreign-miner.ts";
-import { Omissions, type Omitting, readable } from "./omissions.ts";
+import { Omissions, type Omitting } from "./omissions.ts";
+import { readGroups } from "./read-groups.ts";
 import { oneLine } from "./secrets.ts";
 
 /** The operations of the document, and of these those that read. */
@@ -105,15 +104,15 @@ function listed<T>(fields: Fields, key: string, read: (entry: Fields) => T) {
   return { entries, notes: omissions.notes };
 }
 
-/** Groups in groups are followed this far. */
-const deepest = 32;
-
 function readMinerList(fields: Fields, reading: MinerReading, userId: number | undefined): MinerList {
-  reading.uids.assign(allSigns(fields.readable("groupList", (group) => group, unnoted)), userId === undefined);
+  const signs = readGroups(fields, unnoted, (group) => group.readable("minerList", signsOf, unnoted));
+  reading.uids.assign(minersIn(signs), userId === undefined);
   const tally = { checked: 0, mismatched: 0 };
   const omissions = new Omissions();
-  const groupList = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
-  omissions.check(minersIn(groupList));
+  const groupList = readGroups(fields, omissions, (group, id) =>
+    group.readable("minerList", (miner) => readMiner(miner, id, reading, tally), omissions),
+  );
+  omissions.check(minersIn(groupList).length);
   if (tally.mismatched * 2 > tally.checked)
     throw garbled(
       `This service does not write its numbers as ${reading.locale} (${tally.mismatched} of ${tally.checked} do not fit); set the server's own locale`,
@@ -131,32 +130,10 @@ function readMinerList(fields: Fields, reading: MinerReading, userId: number | u
   };
 }
 
-const minersIn = (groups: readonly MinerGroup[]): number =>
-  groups.reduce((sum, { minerList, groupList = [] }) => sum + minerList.length + minersIn(groupList), 0);
-
-/** What tells the miners apart, of all that can be read. */
-const allSigns = (groups: readonly Fields[], depth = 1): Signs[] =>
-  groups.flatMap((group) => {
-    if (depth > deepest) throw group.odd("groupList", "no further group");
-    const inGroup = <T>(key: string, read: (element: Fields) => T): T[] =>
-      readable([group], (fields) => fields.readable(key, read, unnoted), unnoted).flat();
-    const inner = inGroup("groupList", (each) => each);
-    return [...inGroup("minerList", signsOf), ...allSigns(inner, depth + 1)];
-  });
-
 /** It is noted when it is read whole. */
 const unnoted: Omitting = { omit: () => undefined };
 
-type Signs = ReturnType<typeof signsOf>;
-
 const signsOf = (miner: Fields) => ({ id: miner.id(), macAddress: miner.text("macAddress") });
-
-function readGroup(fields: Fields, reading: MinerReading, tally: Tally, omissions: Omissions): MinerGroup {
-  const id = fields.id();
-  const inner = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
-  const minerList = fields.readable("minerList", (miner): Miner => readMiner(miner, id, reading, tally), omissions);
-  return { id, name: fields.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
-}
 
 const readNamed = (fields: Fields): z.infer<typeof ManualAction> => ({ id: fields.id(), name: fields.text("name") });
 

@@ -5,6 +5,13 @@ export interface Omitting {
   omit(why: RigbridgeError): void;
 }
 
+/** Leaves nothing out: the first element that cannot be read fails the whole reply. */
+export const strict: Omitting = {
+  omit: (why) => {
+    throw why;
+  },
+};
+
 /** Elements that are named one by one; of more only the number is said. */
 const maxNamed = 5;
 

@@ -1,10 +1,12 @@
 import type { z } from "zod";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
 import { isRecord } from "../contract/record.ts";
-import { Miner, type MinerGroup, MinerList } from "../contract/resources.ts";
+import { Miner, MinerList } from "../contract/resources.ts";
 import { wording } from "../contract/wording.ts";
 import { type ErrorContext, garbled } from "./answers.ts";
 import { Fields } from "./fields.ts";
+import { strict } from "./omissions.ts";
+import { readGroups } from "./read-groups.ts";
 import { oneLine } from "./secrets.ts";
 
 /**
@@ -38,24 +40,13 @@ const Head = MinerList.omit({ groupList: true });
 
 function spotChecked(json: unknown, context: ErrorContext): MinerList {
   const head = parsed(Head, json, context);
-  const groupList = new Fields(json, "the reply")
-    .objects("groupList")
-    .map((group) => spotCheckGroup(group, context, 1));
+  const groupList = readGroups(new Fields(json, "the reply"), strict, (group) =>
+    group.list("minerList").map((miner, index) => {
+      if (index > 0 && isMiner(miner)) return miner;
+      return parsed(Miner, miner, context, group.path(`minerList[${index}]`));
+    }),
+  );
   return { ...head, groupList };
-}
-
-/** Groups in groups are followed this far. */
-const deepest = 32;
-
-function spotCheckGroup(group: Fields, context: ErrorContext, depth: number): MinerGroup {
-  if (depth > deepest) throw group.odd("groupList", "no further group");
-  const minerList = group.list("minerList").map((miner, index) => {
-    if (index === 0) return parsed(Miner, miner, context, group.path("minerList[0]"));
-    if (isMiner(miner)) return miner;
-    return parsed(Miner, miner, context, group.path(`minerList[${index}]`));
-  });
-  const inner = group.objects("groupList").map((each) => spotCheckGroup(each, context, depth + 1));
-  return { id: group.id(), name: group.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
 }
 
 type Kind = "number" | "string" | "boolean" | "list" | "object" | "uid";

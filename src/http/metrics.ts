@@ -1,8 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { inputOf } from "../contract/decode.ts";
+import { groupsIn } from "../contract/miners-in.ts";
 import { operations } from "../contract/operations.ts";
-import { type Miner, type MinerGroup, minerStatuses } from "../contract/resources.ts";
+import { type Miner, minerStatuses } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
 import { streamOf } from "./encoded.ts";
@@ -102,18 +103,14 @@ type Grouped = readonly [miner: Miner, group: string];
 
 /** Every miner that the caller may see, with the name of its group. */
 async function minersOf(service: MiningService, caller: Caller): Promise<Iterable<Grouped>> {
-  if (service.eachMiner === undefined) return inGroups((await service.listMiners({}, caller)).groupList);
+  if (service.eachMiner === undefined)
+    return groupsIn((await service.listMiners({}, caller)).groupList).flatMap(({ id, name, minerList }) =>
+      minerList.map((miner): Grouped => [miner, id === 0 ? "" : name]),
+    );
   const groups = await service.listGroups({}, caller);
   return named(service.eachMiner(caller), new Map(groups.map(({ id, name }) => [id, name])));
 }
 
 function* named(miners: Iterable<Miner>, groups: ReadonlyMap<number, string>): Iterable<Grouped> {
   for (const miner of miners) yield [miner, groups.get(miner.groupId) ?? ""];
-}
-
-function* inGroups(groups: readonly MinerGroup[]): Iterable<Grouped> {
-  for (const { id, name, minerList, groupList = [] } of groups) {
-    for (const miner of minerList) yield [miner, id === 0 ? "" : name];
-    yield* inGroups(groupList);
-  }
 }
