@@ -102,7 +102,7 @@ const stream = <const T extends Rest>(path: string, access: OperationAccess, res
 const byIdOf = (resource: string) => ({ id: parameter(Id, `id of the ${resource}`, 1) }) as const;
 const poolOfMiner = {
   ...byIdOf("miner"),
-  poolId: parameter(Id, "id of the active pool, as in the miner's pools", 2),
+  poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
@@ -127,7 +127,7 @@ export const operations = {
     reply: ActionReply,
   }),
   listAddPools: get("/api/miners/:id/pools", viewers, {
-    summary: "The pools that can be added to a miner or changed to",
+    summary: "The pools that can be added to a miner, or that it can change to",
     params: byIdOf("miner"),
     reply: z.object({ addPoolList: z.array(AddPoolEntry) }),
   }),
@@ -174,10 +174,13 @@ export const operations = {
     reply: ManagedMiner,
   }),
   listMiningSoftware: get("/api/miningsoftware", viewers, {
-    summary: "Known mining software",
+    summary: "The catalogue of mining software",
     reply: z.array(CatalogueEntry),
   }),
-  listAlgorithms: get("/api/algorithms", viewers, { summary: "Known algorithms", reply: z.array(CatalogueEntry) }),
+  listAlgorithms: get("/api/algorithms", viewers, {
+    summary: "The catalogue of algorithms",
+    reply: z.array(CatalogueEntry),
+  }),
   listNotifications: get("/api/notifications", viewers, { summary: "All notifications", reply: NotificationList }),
   allNotificationsAction: post("/api/notifications", operators, {
     summary: "Acknowledges or removes all notifications",
@@ -194,7 +197,7 @@ export const operations = {
     summary: "Managed templates",
     reply: ManagedTemplateList,
   }),
-  getSummary: get("/api/summary", viewers, { summary: "The dashboard's figures", reply: Summary }),
+  getSummary: get("/api/summary", viewers, { summary: "Dashboard totals", reply: Summary }),
   saveCoin: post("/api/coins/:shortName", closed, {
     summary: "Sets a coin's profitability, or adds a user-defined coin",
     params: coin,
@@ -213,21 +216,21 @@ export const operations = {
   }),
 
   addMiner: post("/api/miners", administrators, {
-    summary: "Adds a miner by its address; it is identified in the background",
+    summary: "Adds a miner by its address and identifies it in the background",
     body: AddMinerBody,
     reply: MinerDetail,
     status: 201,
     extension,
   }),
   changeMiner: patch("/api/miners/:id", administrators, {
-    summary: "Changes what was said of a miner",
+    summary: "Changes the settings of a miner",
     params: byIdOf("miner"),
     body: ChangeMinerBody,
     reply: MinerDetail,
     extension,
   }),
   deleteMiner: remove("/api/miners/:id", administrators, {
-    summary: "Forgets a miner and its history",
+    summary: "Removes a miner and its history",
     params: byIdOf("miner"),
     reply: ActionReply,
     extension,
@@ -254,13 +257,13 @@ export const operations = {
     extension,
   }),
   deleteGroup: remove("/api/groups/:id", closed, {
-    summary: "Removes a group; its miners and groups go to its parent",
+    summary: "Removes a group; its miners and groups move to its parent",
     params: byIdOf("group"),
     reply: ActionReply,
     extension,
   }),
   listCommands: get("/api/commands", viewers, {
-    summary: "What was sent to rigs, by whom, and what came of it; newest first, at most 1,000",
+    summary: "Commands sent to rigs, with sender and result; newest first, at most 1,000",
     query: CommandsQuery,
     reply: CommandList,
     extension,
@@ -308,7 +311,7 @@ export const operations = {
     extension,
   }),
   listUsers: get("/api/users", administrators, {
-    summary: "All users; for an administrator of some groups or pools, that one alone",
+    summary: "All users; an administrator of some groups or pools sees only themselves",
     reply: z.array(User),
     extension,
   }),
@@ -320,28 +323,28 @@ export const operations = {
     extension,
   }),
   startDiscovery: post("/api/discovery", closed, {
-    summary: "Looks for rigs in networks; one search at a time",
+    summary: "Scans networks for rigs; one scan at a time",
     body: DiscoveryBody,
     reply: JobStarted,
     status: 202,
     extension,
   }),
   getDiscovery: get("/api/discovery/:id", closed, {
-    summary: "How far a search is, and what it has found; forgotten an hour after its end, and by a restart",
-    params: byIdOf("search"),
+    summary: "Progress and results of a scan; kept until an hour after its end or a restart",
+    params: byIdOf("scan"),
     reply: Discovery,
     extension,
   }),
   cancelDiscovery: remove("/api/discovery/:id", closed, {
-    summary: "Ends a search",
-    params: byIdOf("search"),
+    summary: "Cancels a scan",
+    params: byIdOf("scan"),
     reply: ActionReply,
     extension,
   }),
   startBulkAction: post("/api/actions", operators, {
     summary:
-      "Does one action to many miners, as a job that survives a restart; at most 20 run at once, 5 of a user, and 4 are " +
-      "kept for the service's own key",
+      "Starts one action for many miners, as a job that survives a restart; at most 20 jobs run at once, 5 per user, " +
+      "and 4 are reserved for the service's own key",
     body: BulkBody,
     reply: JobStarted,
     status: 202,
@@ -349,24 +352,24 @@ export const operations = {
   }),
   listBulkActions: get("/api/actions", viewers, {
     summary:
-      "The actions for many miners, newest first: the caller's own; all of them for callers who see all groups and pools",
+      "The actions for many miners, newest first: the caller's own, or all for callers who see all groups and pools",
     reply: z.array(BulkJob),
     extension,
   }),
   getBulkAction: get("/api/actions/:id", viewers, {
-    summary: "How far an action for many miners is; of those that have ended the last 1,000 are kept, for 30 days",
+    summary: "Progress and results of an action for many miners; the last 1,000 that have ended are kept for 30 days",
     params: byIdOf("job"),
     reply: BulkAction,
     extension,
   }),
   cancelBulkAction: remove("/api/actions/:id", operators, {
-    summary: "Cancels what has not been sent yet",
+    summary: "Cancels the commands that have not been sent yet",
     params: byIdOf("job"),
     reply: ActionReply,
     extension,
   }),
   watchEvents: stream("/api/events", viewers, {
-    summary: "What changes, as it changes (server-sent events)",
+    summary: "Changes as they happen (server-sent events)",
     query: EventsQuery,
     reply: ServiceEvent,
     extension,
