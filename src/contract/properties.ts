@@ -1,10 +1,10 @@
 import type { Board, Control, ControlKey, Fan, ReasonCode } from "./readings.ts";
 import type { Miner } from "./resources.ts";
 
-/** What a property's value may be; null is unknown. */
+/** The value of a property; null if unknown. */
 export type PropertyValue = string | number | boolean | null;
 
-/** What a value is, for front ends that have their own names for such things. */
+/** The kind of a value, which each front end maps to its own types. */
 export type PropertyKind =
   | "hashrate"
   | "power"
@@ -23,22 +23,22 @@ export type PropertyKind =
   | "switch"
   | "trigger";
 
-/** One thing of a miner that can be shown, or told it, or both. Units are those of `readings` and of the control. */
+/** A property of a miner that can be read, written, or both. Units are those of `readings` and of the control. */
 export interface Property {
-  /** For people, in English. */
+  /** The display name, in English. */
   readonly name: string;
   readonly kind: PropertyKind;
   readonly unit: string | null;
-  /** Of the miner itself, or of each of its boards or fans. */
+  /** Whether the miner itself has it, or each of its boards or fans. */
   readonly of: "miner" | "board" | "fan";
-  /** Of interest to who looks after the rig, not to who lives with it. */
+  /** For the operator of the rig rather than for everyday use. */
   readonly diagnostic: boolean;
   readonly read: (miner: Miner, part: Part) => PropertyValue;
-  /** What writes it, where this miner has that control. */
+  /** The control that writes it, if this miner has that control. */
   readonly control: ((part: Part) => ControlKey) | null;
 }
 
-/** Which board, by its slot, or which fan, from 0; of the miner itself it means nothing. */
+/** The slot of a board or the index of a fan, from 0; not used for the miner itself. */
 export type Part = number;
 
 type PropertyFields = Pick<Property, "name" | "kind" | "unit"> & Partial<Property>;
@@ -50,10 +50,10 @@ const readOnly = (property: PropertyFields & Pick<Property, "read">): Property =
   ...property,
 });
 
-/** Reasons that somebody has to do something about. That a rig cannot be reached is no problem of its own. */
+/** Reasons that require action. That a rig cannot be reached is shown by its status. */
 const troubles: ReadonlySet<ReasonCode> = new Set(["hot", "cold", "pools", "licence", "hardware", "login"]);
 
-/** A control of the miner; its value is what the rig reports of it. */
+/** A property with a control, whose value is the one that the rig reports. */
 const controlled = (key: ControlKey, property: PropertyFields): Property => ({
   of: "miner",
   diagnostic: false,
@@ -63,8 +63,8 @@ const controlled = (key: ControlKey, property: PropertyFields): Property => ({
 });
 
 /**
- * Every property of a miner that front ends map, in the order in which they are shown. A front end says of each what
- * becomes of it (`satisfies Record<PropertyKey, ... | null>`), so a new one does not compile until all have decided.
+ * Every property of a miner that front ends map, in display order. Each front end maps all of them
+ * (`satisfies Record<PropertyKey, ... | null>`), so a new property does not compile until every front end has decided.
  */
 export const properties = {
   status: readOnly({
@@ -307,14 +307,14 @@ export const properties = {
 
 export type PropertyKey = keyof typeof properties;
 
-/** What writes this property on this miner now; undefined where nothing does. */
+/** The control that writes this property on this miner; undefined if there is none. */
 export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control | undefined {
   const property: Property = properties[key];
   if (property.control === null) return undefined;
   return controlOf(miner, property.control(part));
 }
 
-/** The parts of a miner that a property has: its boards, its fans, or itself alone (0). */
+/** The parts of a miner that have this property: its boards, its fans, or the miner itself (0). */
 export function partsOf({ readings }: Miner, key: PropertyKey): readonly Part[] {
   const property: Property = properties[key];
   if (property.of === "miner") return [0];

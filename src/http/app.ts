@@ -29,9 +29,9 @@ declare module "fastify" {
     /** The query as text; Fastify's own `query` stays empty. */
     queryText: QueryText;
     admitted: Admitted;
-    /** Counts bytes of the body as changes of this client. Throws `too.many`. */
+    /** Charges bytes of the body to this client's write limit. Throws `too.many`. */
     chargeForBody: (bytes: number) => void;
-    /** Why it was not answered with what was asked for. */
+    /** The problem with which the request was refused. */
     refusal: RigbridgeError | undefined;
   }
 }
@@ -44,7 +44,7 @@ export interface AppOptions {
   readonly limits: HttpLimits;
 }
 
-/** The Fastify instance with every route, check and error answer; it does not listen yet. */
+/** The Fastify instance with all routes, checks and error answers; it does not listen yet. */
 export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
   const queues = new RequestQueues(limits);
@@ -92,7 +92,7 @@ function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLi
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.checkInterval,
-    // Asked for in admission, where the answer is a problem document.
+    // Admission checks it, and answers with a problem document.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
@@ -108,13 +108,13 @@ function trustedBy({ trustedProxies }: HttpSettings): false | ((address: string)
   return (address) => proxies.has(address);
 }
 
-/** Which body is read, and how, depends on the operation (body.ts); Fastify would refuse types that are to be ignored. */
+/** The operation decides how its body is read (body.ts); Fastify would refuse content types that must be ignored. */
 function takeOverBodies(app: FastifyInstance): void {
   for (const method of ["POST", "PATCH", "DELETE", "PUT", "OPTIONS", "QUERY"])
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 }
 
-/** The quality that is usual for answers costs three times as much as gzip, and for a list of miners saves little. */
+/** Brotli's usual quality costs three times as much as gzip and saves little on a list of miners. */
 const quickBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 const always = {
@@ -135,7 +135,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   app.decorateRequest("refusal");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
-    // Nobody reads what comes with these; it may be endless.
+    // Bodies of these methods are not read, and may be endless.
     if (hasBody(request.raw) && readsOnly.has(request.method)) reply.header("connection", "close");
     request.queryText = readQuery(request.url);
     request.admitted = {};
@@ -144,7 +144,7 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   });
 }
 
-/** 405 and OPTIONS for paths of the table, 404 for others; nothing of the request is repeated. */
+/** 405 and OPTIONS for known paths, 404 for others; the answer repeats nothing of the request. */
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = methodsAt(pathOf(request.url));
   if (methods.length === 0) throw nothingHere();
@@ -170,12 +170,12 @@ function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSende
   };
 }
 
-/** What is no RigbridgeError is a bad address, or a fault of ours that only the log tells. */
+/** Any other error is an invalid path or an internal error, whose details go to the log only. */
 function problemOf(error: Error & { code?: string }, request: FastifyRequest, log: FastifyBaseLogger) {
   if (error instanceof RigbridgeError) return error;
   if (error.code === "FST_ERR_BAD_URL")
     return new RigbridgeError("input.invalid", "The path has a broken percent-escape");
   const id = randomUUID();
   log.error({ err: error, id, method: request.method, path: loggable(request.url) }, "a fault of the service");
-  return new RigbridgeError("internal", `The service could not answer; its log says why under ${id}`);
+  return new RigbridgeError("internal", `The service failed to answer; its log has the reason under ${id}`);
 }

@@ -15,11 +15,11 @@ import { full, StreamSlots } from "./stream-slots.ts";
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
-  // nginx would hold events back.
+  // Otherwise nginx buffers events.
   "x-accel-buffering": "no",
 };
 
-/** ms after which a client that was cut off connects again. */
+/** ms after which a disconnected client reconnects. */
 const retry = 2_000;
 const comment = ":\n\n";
 
@@ -59,7 +59,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
       if (value !== undefined) reply.raw.setHeader(name, value);
     open.add(ending);
     const line = { method: request.method, path: loggable(request.url), status: 200 };
-    // Most streams end so, and the hook for answers is not told of it.
+    // Most streams end this way, and the hook for answers does not run then.
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "left");
     });
@@ -80,7 +80,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer });
 }
 
-/** Whether the user's key that opened the stream is still theirs. */
+/** Whether the key that opened the stream still belongs to the same user. */
 function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): () => boolean {
   const { holder } = request.admitted;
   const key = presentedKey(request, request.queryText);
@@ -89,7 +89,7 @@ function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): (
   return () => keyHolder?.(digest)?.id === holder.id;
 }
 
-/** What a browser resumes with. It goes before the query, which stays as it was when the page connected first. */
+/** The header of a resuming browser. It overrides the query, which stays as it was when the page first connected. */
 function lastEvent({ headers }: FastifyRequest): Input<"watchEvents"> {
   const header = headers["last-event-id"];
   if (header === undefined) return {};
@@ -110,11 +110,11 @@ interface Serving {
   /** ms between two comments */
   readonly commentIntervalMs: number;
   readonly framed: FrameBatch;
-  /** Asked with every comment. */
+  /** Checked with every comment. */
   admitted(): boolean;
 }
 
-/** Until the client leaves, the server closes, or the service ends the stream: the client then comes again, or is told why not. */
+/** Sends until the client disconnects, the server closes, or the service ends the stream, after which clients reconnect. */
 async function send(
   batches: Batches,
   response: ServerResponse,
@@ -139,7 +139,7 @@ async function send(
   }
 }
 
-/** A comment now and then keeps proxies from closing the connection; a client that has read nothing since is cut off. */
+/** Comments keep proxies from closing the connection; a client that has read nothing since the last one is cut off. */
 function startComments(
   response: ServerResponse,
   { commentIntervalMs, admitted }: Serving,
@@ -160,7 +160,7 @@ function startComments(
 
 type FrameBatch = (batch: readonly EncodedEvent[]) => Buffer;
 
-/** Clients that hear the same get the same bytes, made once. */
+/** Clients that receive the same batch share its bytes, made once. */
 function frameCache(): FrameBatch {
   let last: readonly EncodedEvent[] = [];
   let bytes = Buffer.alloc(0);

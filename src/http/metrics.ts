@@ -22,9 +22,9 @@ export interface MetricsOptions {
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
 export function addMetrics(app: FastifyInstance, { service, version, pending }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version);
-  // Whoever sees the summary sees the figures that it is made of.
+  // Requires the same access as the summary, which is made of the same figures.
   const decode = inputOf(operations.getSummary);
-  /** What an answer takes, going by the last one: its length is not known before it is made. */
+  /** Expected bytes of the answer, based on the last one. */
   let expected = atLeast;
   const ofMiners = coalesced((caller) => minersText(service, caller));
 
@@ -44,27 +44,27 @@ export function addMetrics(app: FastifyInstance, { service, version, pending }: 
   });
 }
 
-/** Bytes, of compressing included: the first answer may be a big one, too. */
+/** Bytes, including compression: the first answer may be big as well. */
 const atLeast = 2_000_000;
 
 type Chunks = readonly Uint8Array[];
 
-/** Whoever asks while an answer for the same eyes is being made gets that one. */
+/** Concurrent requests of the same user share one answer. */
 function coalesced(make: (caller: Caller) => Promise<Chunks>): (caller: Caller) => Promise<Chunks> {
-  const underWay = new Map<number | undefined, Promise<Chunks>>();
+  const pending = new Map<number | undefined, Promise<Chunks>>();
   return (caller) => {
-    const known = underWay.get(caller.userId);
+    const known = pending.get(caller.userId);
     if (known !== undefined) return known;
-    const made = make(caller).finally(() => underWay.delete(caller.userId));
-    underWay.set(caller.userId, made);
+    const made = make(caller).finally(() => pending.delete(caller.userId));
+    pending.set(caller.userId, made);
     return made;
   };
 }
 
-/** Miners written before others have their turn. */
+/** Miners written before yielding to other requests. */
 const minersAtOnce = 100;
 
-/** Samples stand together by metric, so each metric is a page of its own that grows with every miner. */
+/** The format groups samples by metric, so each metric has a page that grows with every miner. */
 async function minersText(service: MiningService, caller: Caller): Promise<Chunks> {
   const pages = minerMetrics.map((metric) => ({ metric, chunks: [Buffer.from(heading(metric))], text: "" }));
   const byStatus = new Map<string, number>(minerStatuses.map((status) => [status, 0]));
@@ -89,7 +89,7 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   return [Buffer.from(countText(byStatus)), ...pages.flatMap(({ chunks }) => chunks)];
 }
 
-/** A rig that was never identified has no uid yet, and two may have one name: it is told from others by its id. */
+/** A rig that was never identified has no uid, and names are not unique, so it gets its id. */
 const idLabels = ({ uid, id }: Miner): Readonly<Record<string, string>> =>
   uid === null ? { uid: "", id: String(id) } : { uid };
 

@@ -1,25 +1,25 @@
-/** How often one client may change something. */
+/** How often one client may write. */
 export interface WriteLimits {
-  /** Requests at once. */
+  /** Requests in a burst. */
   readonly writeBurst: number;
-  /** Requests a second from then on. */
+  /** Requests per second after the burst. */
   readonly writesPerSecond: number;
 }
 
 export interface WriteRateLimit {
-  /** Takes a request of a client into account; seconds that it has to wait for the next one, 0 when this one may pass. */
+  /** Counts a request of a client; returns 0 if it may pass, else the seconds to wait. */
   wait(client: string): number;
   /**
-   * Takes what a request that has passed costs beside, in requests, and goes into debt for it, as far as a fifth of what
-   * may pass at once (a body of 1 MB); seconds to wait, 0 when it may pass.
+   * Charges an admitted request with a further cost, in requests, and may go into debt by a fifth of the burst (a body of
+   * 1 MB); returns 0 if it may pass, else the seconds to wait.
    */
   charge(client: string, cost: number): number;
 }
 
-/** Clients remembered; the one that was quiet for longest gives way. */
+/** Clients kept; the one that was idle the longest is dropped. */
 const remembered = 10_000;
 
-/** Bytes of a body that cost as much as a request. */
+/** Bytes of a body that count as one request. */
 export const bytesPerWrite = 5_000;
 
 /** A token bucket for each client. `now` is in ms and never goes back. */
@@ -27,7 +27,7 @@ export function writeRateLimit(limits: WriteLimits, now: () => number = () => pe
   const { writeBurst, writesPerSecond } = limits;
   const buckets = new Map<string, { left: number; at: number }>();
 
-  /** So much, where at least so much is left then. */
+  /** Takes the cost if at least `least` is left afterwards. */
   const take = (client: string, cost: number, least: number): number => {
     const { left, at } = buckets.get(client) ?? { left: writeBurst, at: now() };
     const filled = Math.min(writeBurst, left + ((now() - at) / 1000) * writesPerSecond);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { withFieldsAskedFor } from "../contract/miner-fields.ts";
+import { withRequestedFields } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
@@ -67,7 +67,7 @@ export class Requests {
         input,
         userId === undefined ? caller : { ...caller, userId },
       ]);
-      return withFieldsAskedFor(name, input, withoutSecrets(operations[name].reply, reply));
+      return withRequestedFields(name, input, withoutSecrets(operations[name].reply, reply));
     } finally {
       if (operations[name].method !== "GET") changed();
     }

@@ -85,7 +85,7 @@ test.each(["/nothing", "/api", "/api/minerz", "/docs/static/nothing.js"])(
   "what is not at %s is told with the page",
   async (path) => {
     const { status, json } = await served.ask("GET", `${path}?key=correct-horse-battery`);
-    expect([status, json.detail]).toEqual([404, "There is nothing at this path; /docs shows what there is"]);
+    expect([status, json.detail]).toEqual([404, "There is nothing at this path; see /docs for the paths of this API"]);
   },
 );
 

@@ -223,7 +223,7 @@ describe("an error of the service", () => {
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(answer.json).toEqual({
       type: "urn:rigbridge:problem:not.found",
-      title: "No such thing",
+      title: "Not found",
       status: 404,
       detail: "There is no miner 7",
       code: "not.found",
