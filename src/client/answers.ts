@@ -3,7 +3,7 @@ import { type ProblemCode, problems, RigbridgeError } from "../contract/problems
 import { oneLine } from "./secrets.ts";
 import type { Answer, Wire } from "./wire.ts";
 
-/** Whom was asked for what, as errors name it. */
+/** The server and the request, as errors name them. */
 export interface ErrorContext {
   readonly wire: Pick<Wire, "origin" | "scrub">;
   /** As `GET /api/miners`. */
@@ -21,7 +21,7 @@ export const isPage = ({ type, body }: Answer): boolean =>
 export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown {
   const what = `${wire.origin} answers ${request}`;
   if (isPage(answer)) throw garbled(`${what} with a web page; a mining service answers with JSON`);
-  // The decoder takes a byte order mark away.
+  // The decoder removes a byte order mark.
   const text = new TextDecoder().decode(answer.body);
   if (text.trim() === "") throw garbled(`${what} with nothing at all`);
   try {
@@ -41,7 +41,7 @@ const Problem = z.object({
   errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** The problem that a Rigbridge tells of, with its own words; undefined for the answer of any other server. */
+/** The problem that a Rigbridge answers with; undefined for the answer of any other server. */
 export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeError | undefined {
   if (!answer.type.includes("json") || answer.body.length > longestError) return undefined;
   const problem = Problem.safeParse(tryJson(answer.body)).data;
@@ -52,17 +52,17 @@ export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeErro
   return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), say(detail || title), { errors });
 }
 
-/** Errors are small; what is not is no error of a service. */
+/** Bytes; a longer answer is not an error of a service. */
 const longestError = 100_000;
 
 const isCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 
-/** The error for an answer that is no success. */
+/** The error for an answer that is not a success. */
 export function refusal(answer: Answer, context: ErrorContext): RigbridgeError {
   return problemIn(answer, context) ?? redirect(answer, context) ?? foreignRefusal(answer, context);
 }
 
-/** Never followed: it would carry the key elsewhere, or turn an action into a read. */
+/** Redirects are not followed: they could send the key elsewhere, or turn an action into a read. */
 function redirect({ status, location }: Answer, { wire, request }: ErrorContext): RigbridgeError | undefined {
   if (status < 300 || status > 399) return undefined;
   const to = URL.canParse(location, wire.origin) ? new URL(location, wire.origin) : undefined;
@@ -99,7 +99,7 @@ const codeFor = (status: number): ProblemCode => codes[status] ?? "service.refus
 
 const messageKeys = ["message", "Message", "detail", "error", "title"];
 
-/** What a foreign server says of its refusal, in a line; a web page says nothing of use. */
+/** A foreign server's reason for a refusal, as one line; "" for a web page. */
 function wordsIn(answer: Answer): string {
   if (isPage(answer) || answer.body.length > longestError) return "";
   const value = tryJson(answer.body);
@@ -110,7 +110,7 @@ function wordsIn(answer: Answer): string {
   return typeof said?.[1] === "string" ? oneLine(said[1]) : "";
 }
 
-/** undefined where it is no JSON. */
+/** undefined if it is not JSON. */
 export function tryJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));

@@ -5,7 +5,7 @@ import { emptied } from "./miner-memory.ts";
 
 export const byId = (miners: readonly Miner[]): Map<number, Miner> => new Map(miners.map((miner) => [miner.id, miner]));
 
-/** What of a miner or a summary moves with time alone. */
+/** Fields of a miner or a summary that change with time alone. */
 const timeKeys: ReadonlySet<string> = new Set([
   "updated",
   "updatedUtc",
@@ -16,7 +16,7 @@ const timeKeys: ReadonlySet<string> = new Set([
   "metaData",
 ]);
 
-/** Whether two replies say the same: passing time alone is no change. */
+/** Whether two replies are equal, apart from fields that change with time alone. */
 export function sameButTime(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a) && Array.isArray(b))
@@ -28,7 +28,7 @@ export function sameButTime(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** Which miners are not as they were, and which are gone. */
+/** The miners that have changed, and those that are gone. */
 export function differences(
   before: ReadonlyMap<number, Miner>,
   after: ReadonlyMap<number, Miner>,
@@ -39,7 +39,7 @@ export function differences(
   };
 }
 
-/** A miner whose service cannot be reached: nothing is known of it now, and it keeps its shape. */
+/** A miner whose service cannot be reached: it keeps its boards, fans and controls, without values. */
 export function outOfReach(miner: Miner, why: string): Miner {
   const { readings } = miner;
   const { boards, fans, controls } = emptied({ ...readings, controls: miner.controls });
@@ -99,7 +99,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
   };
 }
 
-/** What is not reached earns nothing. */
+/** A miner that is not reached earns nothing. */
 const noMoney = {
   revenuePerDay: "0",
   revenuePerDayValue: 0,

@@ -21,7 +21,7 @@ import { Omissions, type Omitting } from "./omissions.ts";
 import { readGroups } from "./read-groups.ts";
 import { oneLine } from "./secrets.ts";
 
-/** The operations of the document, and of these those that read. */
+/** The documented operations, and those of them that read. */
 export type DocumentedName = {
   [K in CallName]: (typeof operations)[K] extends { readonly extension: true } ? never : K;
 }[CallName];
@@ -33,9 +33,9 @@ type Reader<K extends OperationName & CallName> = (json: unknown, input: Input<K
 export type Readers = { readonly [K in ReadName]: Reader<K> };
 
 /**
- * Readers of everything that the reference product answers reads with (`http-api` 2 and 4): tolerant of what is
- * missing, and throwing `service.garbled` with the path of what has another type than documented. Of a list the entries
- * that cannot be read are left out and noted: in the reply's metadata, in the miner's notes, or with `reading.note`.
+ * Readers of all replies of a foreign server (`http-api` 2 and 4): tolerant of missing fields, and throwing
+ * `service.garbled` with the path of a field of another type than documented. List entries that cannot be read are left
+ * out and noted: in the reply's metadata, in the miner's notes, or with `reading.note`.
  */
 export function readersOf(reading: MinerReading): Readers {
   const list = <T>(fields: Fields, key: string, read: (entry: Fields) => T): T[] => {
@@ -96,7 +96,7 @@ export function readersOf(reading: MinerReading): Readers {
 
 const root = (json: unknown): Fields => new Fields(json, "the reply");
 
-/** What can be read of a list, and what is said of the rest. Throws where nothing can. */
+/** The readable entries of a list, and notes on the others. Throws if no entry can be read. */
 function listed<T>(fields: Fields, key: string, read: (entry: Fields) => T) {
   const omissions = new Omissions();
   const entries = fields.readable(key, read, omissions);
@@ -115,7 +115,7 @@ function readMinerList(fields: Fields, reading: MinerReading, userId: number | u
   omissions.check(minersIn(groupList).length);
   if (tally.mismatched * 2 > tally.checked)
     throw garbled(
-      `This service does not write its numbers as ${reading.locale} (${tally.mismatched} of ${tally.checked} do not fit); set the server's own locale`,
+      `This service does not format its numbers as ${reading.locale} (${tally.mismatched} of ${tally.checked} do not match); set the server's own locale`,
     );
   const actions = listed(fields, "manualActionList", readNamed);
   const manualActionList = actions.entries;
@@ -130,14 +130,14 @@ function readMinerList(fields: Fields, reading: MinerReading, userId: number | u
   };
 }
 
-/** It is noted when it is read whole. */
+/** Noted later, when the entry is read completely. */
 const unnoted: Omitting = { omit: () => undefined };
 
 const signsOf = (miner: Fields) => ({ id: miner.id(), macAddress: miner.text("macAddress") });
 
 const readNamed = (fields: Fields): z.infer<typeof ManualAction> => ({ id: fields.id(), name: fields.text("name") });
 
-/** Ids that are texts by the document; some servers send numbers. */
+/** Ids that are documented as text; some servers send numbers. */
 function idText(fields: Fields, key = "id"): string {
   const value = fields.raw(key);
   if (typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value))) return String(value);
@@ -231,7 +231,7 @@ function readSummary(fields: Fields): Summary {
   };
 }
 
-/** What the reference product answers actions with is not documented: its words where it has some. */
+/** Replies to actions are not documented: uses the server's message if there is one. */
 export function readDone(json: unknown, wordsWithout: string): ActionReply {
   const words = typeof json === "object" && json !== null && "message" in json ? json.message : json;
   const message = typeof words === "string" ? oneLine(words) : "";

@@ -10,7 +10,7 @@ import { Uids } from "./uids.ts";
 
 export interface ForeignOptions {
   readonly session: ServerSession;
-  /** What the server is called. */
+  /** The name of the server. */
   readonly name: string;
   readonly locale: string;
   readonly parser: Parser;
@@ -18,7 +18,7 @@ export interface ForeignOptions {
   readonly note: (words: string) => void;
 }
 
-/** The document's operations on the reference product. */
+/** The documented operations on a foreign server. */
 export class ForeignService {
   readonly #session: ServerSession;
   readonly #readers: Readers;
@@ -33,7 +33,7 @@ export class ForeignService {
     if (name === "listMiners" && Object.values(input).some((value) => value !== undefined))
       throw unsupported("a list of some miners", { wire: this.#session.wire }, await this.#session.server());
     if (isRead(name, this.#readers)) {
-      // Of two miners with one MAC address only the list tells which of them has it as its uid.
+      // If two miners have the same MAC address, only the list shows which of them has it as its uid.
       if (name === "getMiner" && !this.#hasListed) await this.#read("listMiners", {}, caller);
       return this.#read(name, input, caller);
     }

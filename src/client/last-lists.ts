@@ -3,7 +3,7 @@ import type { Miner, Summary } from "../contract/resources.ts";
 import type { Caller, Reply } from "../contract/service.ts";
 import { byId } from "./changes.ts";
 
-/** What somebody was last told, from which a watch goes on. */
+/** The lists that a caller received last, from which its watch continues. */
 export interface LastLists {
   /** By id. */
   readonly miners?: ReadonlyMap<number, Miner>;
@@ -12,10 +12,10 @@ export interface LastLists {
   readonly summary?: Summary;
 }
 
-/** Who is remembered; the one that was last heard of the longest time ago gives way. */
+/** Callers kept; the one that has been idle the longest is dropped. */
 const remembered = 16;
 
-/** The lists that were handed out last, by who asked: whoever lists first and then watches misses nothing. */
+/** The last lists of each caller: a caller that first lists and then watches misses nothing. */
 export class LastListsByCaller {
   readonly #lists = new Map<string, LastLists>();
 

@@ -10,10 +10,9 @@ import { readGroups } from "./read-groups.ts";
 import { oneLine } from "./secrets.ts";
 
 /**
- * What a Rigbridge answered, checked. Replies go through their schema, which drops what a newer version sends beside;
- * the list of miners, of which the schema would take as long as the reading of its JSON, is looked over instead: its
- * groups, each miner's parts that are objects or lists, and the first miner of each group in full.
- * Throws `service.garbled` with the path.
+ * Checks a reply of a Rigbridge. Replies go through their schema, which drops fields that a newer version adds. The list of
+ * miners is spot-checked, since its schema would take as long as parsing its JSON: its groups, the objects and lists of
+ * each miner, and the first miner of each group in full. Throws `service.garbled` with the path.
  */
 export function checkedReply(name: OperationName, json: unknown, context: ErrorContext): unknown {
   const operation: Operation = operations[name];
@@ -33,7 +32,7 @@ function parsed<S extends z.ZodType>(
   const path = [root, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
   const where = path === "" ? "the reply" : oneLine(path, 120);
   const what = wire.scrub(oneLine(issue?.message ?? ""));
-  throw garbled(`${wire.origin} answers ${request} with something else than documented: ${where}: ${what}`);
+  throw garbled(`${wire.origin} answers ${request} with a reply that is not as documented: ${where}: ${what}`);
 }
 
 const Head = MinerList.omit({ groupList: true });
@@ -78,7 +77,7 @@ const readingKinds = new Map<string, Kind>(
   Object.entries({ boards: "list", fans: "list", errors: "list", notes: "list", shares: "object", stale: "boolean" }),
 );
 
-/** Everything that is reached into is there; single figures are taken as they are. */
+/** Checks the objects and lists that are accessed; plain values are accepted as they are. */
 const isMiner = (value: unknown): value is Miner =>
   isRecord(value) && hasKinds(value, kinds) && isRecord(value.readings) && hasKinds(value.readings, readingKinds);
 

@@ -15,24 +15,24 @@ export interface SessionOptions {
   readonly log: Pick<Logger, "info" | "warn"> | undefined;
 }
 
-/** s. A rig may take its time, and an action that was given up is one of which nobody knows. */
+/** A rig may be slow, and the result of an abandoned action is unknown. */
 const writeTimeoutSeconds = 60;
-/** Of the list of miners, how many times the usual time; a farm's has 200 MB. */
+/** Factor on the usual timeout for the list of miners; a farm's has 200 MB. */
 const listTimeoutFactor = 6;
-/** Bytes of a reply: a list of miners, and anything else. */
+/** Bytes of a reply: a list of miners, and any other. */
 const longestList = 400_000_000;
 const longestReply = 32_000_000;
 
-/** Tries of a read, and the ms before the next: half of it at least, the rest by chance. */
+/** Delays between the attempts of a read: half is fixed, the rest random. */
 const retryDelaysMs = [300, 900];
-/** s that a server may ask to be waited for. */
+/** The longest Retry-After that is waited for. */
 const longestRetryAfterSeconds = 5;
 
-/** Operations asked of one server, whatever its kind: what it is, its key, tries and time limits. */
+/** Requests to one server of either kind: its identification, key, retries and timeouts. */
 export class ServerSession {
   readonly #options: SessionOptions;
   #server: Promise<Server> | undefined;
-  /** What the log was told that it is: one that refuses what it is asked is learnt anew each time. */
+  /** The kind that was logged last, since a server that refuses requests is identified again each time. */
   #loggedKind: Server["kind"] | undefined;
 
   constructor(options: SessionOptions) {
@@ -43,13 +43,13 @@ export class ServerSession {
     return this.#options.wire;
   }
 
-  /** What the server is: learnt when first asked, and again after it could not be reached or understood. */
+  /** The server, identified on first use and again after it could not be reached or understood. */
   server(): Promise<Server> {
     this.#server ??= this.#identify();
     return this.#server;
   }
 
-  /** Throws `service.unsupported` where the server does not offer the operation. */
+  /** Throws `service.unsupported` if the server does not offer the operation. */
   async serverFor(name: OperationName): Promise<Server> {
     const server = await this.server();
     if (server.features.has(name)) return server;
@@ -86,7 +86,7 @@ export class ServerSession {
       const send = () => this.wire.exchange(request);
       const answer =
         method === "GET" ? await retried(send, { wire: this.wire, timeoutMs }, refusedForNow) : await send();
-      // A path without an id that is not there: another server has taken the place of the one that was learnt.
+      // A missing path without an id means that another server has replaced the identified one.
       if (answer.status === 404 && operation.params === undefined) this.forget();
       if (!succeeded(answer)) throw refusal(answer, context);
       return { answer, context };
@@ -98,7 +98,7 @@ export class ServerSession {
     return this.#forgetOnFailure(async () => ({ json: jsonOf(answer, context), context }));
   }
 
-  /** The server's own stream of events, behind this one. */
+  /** The server's own stream of events after this one. */
   async events(after: number | undefined, { userId }: Caller, signal: AbortSignal): Promise<AnswerStream> {
     const server = await this.serverFor("watchEvents");
     const { method, path } = operations.watchEvents;
@@ -115,7 +115,7 @@ export class ServerSession {
     );
   }
 
-  /** What answers there from now on may be something else. */
+  /** Identifies the server again on the next request. */
   forget(): void {
     this.#server = undefined;
   }
@@ -155,11 +155,11 @@ const doubtful: ReadonlySet<string> = new Set([
 const userQuery = (userId: number | undefined): Readonly<Record<string, string>> =>
   userId === undefined ? {} : { user_id: String(userId) };
 
-/** ms to wait before a read is tried again; false where the answer is taken as it is. */
+/** ms to wait before a read is retried; false if the answer is final. */
 const refusedForNow = (answer: Answer): number | false =>
   [502, 503, 504].includes(answer.status) && retryAfterMs(answer);
 
-/** A read, tried again while it fails quickly: for want of a connection, and as `again` says of what came back. */
+/** Retries a read while it fails quickly: without a connection, or if `again` returns a delay for its answer. */
 async function retried<T>(
   send: () => Promise<T>,
   { wire, timeoutMs }: { readonly wire: Wire; readonly timeoutMs: number },
@@ -175,7 +175,7 @@ async function retried<T>(
       await pause(Math.max(wait, jittered));
     } catch (error) {
       const isLost = error instanceof RigbridgeError && error.code === "service.unreachable";
-      // What has used up its time is not asked a second time.
+      // A request that has used up its timeout is not retried.
       if (!isLost || wire.isClosed() || performance.now() - start >= timeoutMs * 0.9) throw error;
       await pause(jittered);
     }
@@ -183,6 +183,6 @@ async function retried<T>(
   return send();
 }
 
-/** ms; 0 where the server does not say. */
+/** 0 if the server sends none. */
 const retryAfterMs = (answer: Answer): number =>
   /^\d{1,6}$/.test(answer.retryAfter) ? Number(answer.retryAfter) * 1000 : 0;

@@ -4,7 +4,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { type ErrorContext, garbled, isPage, jsonOf, problemIn, refusal, succeeded, tryJson } from "./answers.ts";
 import type { Answer, Wire } from "./wire.ts";
 
-/** What a server is, and how it takes the key. */
+/** What a server is, and how it expects the key. */
 export interface Server {
   readonly kind: "rigbridge" | "foreign";
   readonly features: ReadonlySet<OperationName>;
@@ -24,9 +24,9 @@ export interface Probe {
 }
 
 /**
- * Finds out what a server is. The key goes in the header to what has shown itself to be a Rigbridge, and in the query,
- * the only place that the reference product knows, to what has shown that it is something else that answers like one.
- * Throws `service.unreachable`, `service.garbled`, `service.refused`, and the refusals of the server, as `key.wrong`.
+ * Identifies a server. A Rigbridge gets the key in the header; any other server that answers like a mining service gets it
+ * in the query, the only place that the documented API has for it. Throws `service.unreachable`, `service.garbled`,
+ * `service.refused`, and the server's own refusals, for example `key.wrong`.
  */
 export async function identifyServer(place: Probe): Promise<Server> {
   return (await probeRigbridge(place)) ?? (await probeForeign(place));
@@ -55,7 +55,7 @@ async function probeRigbridge(place: Probe): Promise<Server | undefined> {
 
 const redirects = ({ status }: Answer): boolean => status >= 300 && status < 400;
 
-/** A proxy or a server that is starting says nothing of what is behind it. */
+/** The answer of a proxy, or of a server that is starting, does not identify the server. */
 const isGatewayError = ({ status }: Answer): boolean => status === 502 || status === 503 || status === 504;
 
 function featuresIn(paths: z.infer<typeof OpenApi>["paths"]): ReadonlySet<OperationName> {
@@ -66,7 +66,7 @@ function featuresIn(paths: z.infer<typeof OpenApi>["paths"]): ReadonlySet<Operat
 const operationId = (entry: unknown): unknown =>
   typeof entry === "object" && entry !== null && "operationId" in entry ? entry.operationId : undefined;
 
-/** What the document has, and events, which come from comparing polls. */
+/** The documented operations, and events, which come from comparing polls. */
 const documented: ReadonlySet<OperationName> = new Set(
   operationNames.filter((name) => !("extension" in operations[name]) || name === "watchEvents"),
 );
@@ -87,7 +87,7 @@ async function probeForeign(place: Probe): Promise<Server> {
   throw notTheApi(keyed, context);
 }
 
-/** What is certainly no mining service is never shown the key. */
+/** A server that is certainly not a mining service never gets the key. */
 const isNotService = (answer: Answer): boolean =>
   answer.status === 404 || redirects(answer) || isGatewayError(answer) || (succeeded(answer) && isPage(answer));
 
@@ -97,10 +97,10 @@ const isSummary = (answer: Answer, context: ErrorContext): boolean =>
 function notTheApi(answer: Answer, context: ErrorContext): RigbridgeError {
   const { wire, request } = context;
   if (answer.status === 404)
-    return garbled(`What answers at ${wire.origin} has no ${request}: it is no mining service`);
+    return garbled(`What answers at ${wire.origin} has no ${request}: it is not a mining service`);
   if (!succeeded(answer)) return refusal(answer, context);
   if (!isPage(answer)) return garbled(`${wire.origin} answers ${request}, but not with a dashboard summary`);
-  return garbled(`${wire.origin} answers ${request} with a web page: it is no mining service`);
+  return garbled(`${wire.origin} answers ${request} with a web page: it is not a mining service`);
 }
 
 const get = (
@@ -110,11 +110,11 @@ const get = (
   query: Readonly<Record<string, string>>,
 ): Promise<Answer> => wire.exchange({ method: "GET", path, query, headers, timeoutMs: timeoutMs, maxBytes, signal });
 
-/** Asked for what a server does not offer. */
+/** The error for something that a server does not offer. */
 export const unsupported = (what: string, { wire }: Pick<ErrorContext, "wire">, { kind }: Server): RigbridgeError =>
   new RigbridgeError(
     "service.unsupported",
     kind === "rigbridge"
-      ? `The Rigbridge at ${wire.origin} does not offer ${what}; it is of another version`
-      : `The service at ${wire.origin} is no Rigbridge and does not offer ${what}`,
+      ? `The Rigbridge at ${wire.origin} does not offer ${what}; it has another version`
+      : `The service at ${wire.origin} is not a Rigbridge and does not offer ${what}`,
   );

@@ -14,17 +14,16 @@ import { openEvents } from "./sse.ts";
 export interface WatchContext {
   readonly session: ServerSession;
   readonly calls: Pick<MiningService, CallName>;
-  /** s between two looks. */
   readonly pollSeconds: number;
   readonly log: Pick<Logger, "warn"> | undefined;
-  /** Says `change` when something was changed through this client. */
+  /** Fires `change` after each write through this client. */
   readonly changes: EventTarget;
-  /** What the watcher was told last by the lists it asked for. */
+  /** The lists that the watcher received last. */
   readonly lastLists: () => LastLists;
   readonly reach: ((error: RigbridgeError | null) => void) | undefined;
 }
 
-/** What only a person can mend. */
+/** Errors that only a person can resolve. */
 const permanent: ReadonlySet<string> = new Set([
   "key.missing",
   "key.wrong",
@@ -37,13 +36,13 @@ const permanent: ReadonlySet<string> = new Set([
 const isPermanent = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
   permanent.has(code) || (code === "not.found" && userId !== undefined);
 
-/** How many polls may be missed until nothing is known any more; a hair less, as a timer may be early. */
+/** Missed polls after which the server counts as lost; slightly less, since a timer may fire early. */
 const pollsUntilLost = 1.9;
 
 /**
- * What changes at a server, until aborted: its own events, or what comparing polls gives. While it cannot be reached the
- * stream goes on; after three missed polls' time each miner is told once as out of reach. Throws what only a person can
- * mend, as `key.wrong`.
+ * The events of a server until aborted: its own, or those from comparing polls. The stream continues while the server
+ * cannot be reached; after three missed polls, each miner is reported once as out of reach. Throws errors that only a
+ * person can resolve, for example `key.wrong`.
  */
 export async function* watchServer(
   context: WatchContext,
@@ -68,24 +67,24 @@ class Watch {
   readonly #context: WatchContext;
   readonly #caller: Caller;
   readonly #signal: AbortSignal;
-  /** The server's events up to this one are told. */
+  /** The last event of the server that was passed on. */
   #last: number | undefined;
-  /** Counts what the server did not number itself. */
+  /** Counts events that the server did not number. */
   #count: number;
   #kind: Server["kind"] | undefined;
-  /** What the watcher knows by now; undefined where that is what it was told last. */
+  /** The miners as the watcher knows them; undefined if those are the last lists. */
   #miners: Map<number, Miner> | undefined;
   #notifications: ReadonlySet<number> | undefined;
   #summary: LastLists["summary"];
   /** The list that `#miners` began with. */
   #base: LastLists["miners"];
-  /** ms, since when the server is missed; its tries since then, and whether the watcher knows. */
+  /** ms since when the server cannot be reached, the attempts since then, and whether the watcher was informed. */
   #lostAt: number | undefined;
   #tries = 0;
   #isAway = false;
-  /** Who wants to know has been told that the server is missed. */
+  /** Whether `reach` was called because the server is lost. */
   #isReportedLost = false;
-  /** Something was missed that the server will not tell again. */
+  /** An event was missed that the server will not send again. */
   #hasMissed = false;
   /** ms */
   #resetAt = Number.NEGATIVE_INFINITY;
@@ -98,7 +97,7 @@ class Watch {
     this.#count = after ?? 0;
   }
 
-  /** One stream of the server's own events until it ends, or one look at a server that has none. */
+  /** One stream of the server's own events until it ends, or one poll of a server that has none. */
   async *run(): AsyncGenerator<ServiceEvent> {
     const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
@@ -108,14 +107,14 @@ class Watch {
     else yield* this.#stream();
   }
 
-  /** The server could not be asked, or broke off. */
+  /** The server could not be reached, or broke off. */
   *missed(error: RigbridgeError): Generator<ServiceEvent> {
     const { pollSeconds, log } = this.#context;
     if (this.#lostAt === undefined) log?.warn({ code: error.code }, error.message);
     this.#lostAt ??= performance.now();
     this.#tries += 1;
     this.#hasMissed ||= error.code === "service.garbled";
-    // A stream that was cut comes back with the next try.
+    // An interrupted stream usually returns with the next attempt.
     if (!this.#isReportedLost && (this.#kind === "foreign" || this.#tries > 1)) {
       this.#isReportedLost = true;
       this.#context.reach?.(error);
@@ -130,7 +129,7 @@ class Watch {
     }
   }
 
-  /** Until the next look, or the next try: twice as long each time, up to two polls, with some chance. */
+  /** Waits until the next poll or attempt; attempts back off exponentially, up to one poll, with jitter. */
   async pause(): Promise<void> {
     const { pollSeconds, changes } = this.#context;
     const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
@@ -149,7 +148,7 @@ class Watch {
     try {
       const isResumed = this.#last !== undefined;
       const events = await openEvents(this.#context.session, this.#last, this.#caller, signal);
-      // What the watcher was told of rigs that were away is undone only by reading anew.
+      // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();
       this.#reportReached();
@@ -169,7 +168,7 @@ class Watch {
     return event;
   }
 
-  /** A newer server may send many events that cannot be read, and reading all lists anew for each is too much. */
+  /** At most one reset per poll interval: a newer server may send many events that cannot be read. */
   *#resetNowAndThen(): Generator<ServiceEvent> {
     if (performance.now() - this.#resetAt < this.#context.pollSeconds * 1000) return;
     this.#resetAt = performance.now();
@@ -178,7 +177,7 @@ class Watch {
     this.#last = last;
   }
 
-  /** What changed between the list that the watcher has and the beginning of the events. */
+  /** The changes between the watcher's list and the start of the events. */
   async *#catchUp(): AsyncGenerator<ServiceEvent> {
     const before = this.#miners ?? this.#context.lastLists().miners;
     if (before === undefined) return;
@@ -188,7 +187,7 @@ class Watch {
 
   async *#poll(): AsyncGenerator<ServiceEvent> {
     const { calls, lastLists } = this.#context;
-    // Nobody keeps the events of an earlier watch.
+    // The events of an earlier watch are not kept.
     if (this.#last !== undefined) yield this.#reset();
     const [list, { notificationList }, summary] = await this.#untilAborted(
       Promise.all([
@@ -219,7 +218,7 @@ class Watch {
     for (const miner of changed) yield { id: this.#next(), type: "miner", data: miner };
   }
 
-  /** What the watcher knows: the list that it asked for last, and the events since. */
+  /** The watcher's view: the list that it received last, and the events since. */
   #currentMiners(): Map<number, Miner> {
     const { miners } = this.#context.lastLists();
     if (this.#miners === undefined || miners !== this.#base) {
@@ -229,7 +228,7 @@ class Watch {
     return this.#miners;
   }
 
-  /** As `promise`, and over at once when the watch is. */
+  /** Awaits `promise`, and rejects at once when the watch ends. */
   async #untilAborted<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     const end = () => over.reject(new RigbridgeError("service.unreachable", "The watch is over"));
@@ -241,7 +240,7 @@ class Watch {
     }
   }
 
-  /** The server answers; whether it had been given up. */
+  /** The server answers again; returns whether it was reported as lost. */
   #reconnect(): boolean {
     const wasAway = this.#isAway;
     this.#lostAt = undefined;
@@ -250,14 +249,14 @@ class Watch {
     return wasAway;
   }
 
-  /** Once the watcher knows again how things are. */
+  /** Called once the watcher is up to date again. */
   #reportReached(): void {
     if (!this.#isReportedLost) return;
     this.#isReportedLost = false;
     this.#context.reach?.(null);
   }
 
-  /** What was told before holds no longer. */
+  /** Discards all state. */
   #reset(): ServiceEvent {
     this.#last = undefined;
     this.#miners = undefined;
@@ -267,7 +266,7 @@ class Watch {
     return { id: this.#next(), type: "reset", data: {} };
   }
 
-  /** Of an event that is not the server's: that of its last one, to resume from, else a number that counts up. */
+  /** The id of an event that the server did not send: that of its last one, to resume from, else a counter. */
   #next(): number {
     if (this.#last !== undefined) return this.#last;
     this.#count += 1;
