@@ -47,9 +47,9 @@ export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeErro
   const problem = Problem.safeParse(tryJson(answer.body)).data;
   if (problem === undefined) return undefined;
   const { detail, title, code } = problem;
-  const say = (text: string) => wire.scrub(oneLine(text, 1000));
-  const errors = problem.errors.map(({ path, message }) => ({ path: say(path), message: say(message) }));
-  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), say(detail || title), { errors });
+  const clean = (text: string) => wire.scrub(oneLine(text, 1000));
+  const errors = problem.errors.map(({ path, message }) => ({ path: clean(path), message: clean(message) }));
+  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), clean(detail || title), { errors });
 }
 
 /** Bytes; a longer answer is not an error of a service. */
@@ -75,8 +75,8 @@ function redirect({ status, location }: Answer, { wire, request }: ErrorContext)
 
 function foreignRefusal(answer: Answer, { wire, request }: ErrorContext): RigbridgeError {
   const words = wire.scrub(wordsIn(answer));
-  const said = words === "" ? `with HTTP ${answer.status}` : `with HTTP ${answer.status}: ${words}`;
-  return new RigbridgeError(codeFor(answer.status), `${wire.origin} answers ${request} ${said}`);
+  const outcome = words === "" ? `with HTTP ${answer.status}` : `with HTTP ${answer.status}: ${words}`;
+  return new RigbridgeError(codeFor(answer.status), `${wire.origin} answers ${request} ${outcome}`);
 }
 
 const codes: Readonly<Record<number, ProblemCode>> = {
@@ -106,8 +106,8 @@ function wordsIn(answer: Answer): string {
   if (typeof value === "string") return oneLine(value);
   if (typeof value !== "object" || value === null)
     return /^text\/plain/.test(answer.type) ? oneLine(answer.body.subarray(0, 1000).toString()) : "";
-  const said = Object.entries(value).find(([key, text]) => messageKeys.includes(key) && typeof text === "string");
-  return typeof said?.[1] === "string" ? oneLine(said[1]) : "";
+  const found = Object.entries(value).find(([key, text]) => messageKeys.includes(key) && typeof text === "string");
+  return typeof found?.[1] === "string" ? oneLine(found[1]) : "";
 }
 
 /** undefined if it is not JSON. */

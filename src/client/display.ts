@@ -29,10 +29,10 @@ export class Display implements Omitting {
     const text = fields.textOrNull(key);
     if (text === null || text.trim() === "") return known;
     const shown = read(text);
-    const isTelling = /\d\D\d/.test(text);
+    const showsLocale = /\d\D\d/.test(text);
     const fits = shown !== null && (known === null || isNear(shown, known));
-    if (isTelling) this.#tally.checked += 1;
-    if (!fits) this.#complain(fields.path(key), text, shown !== null, isTelling);
+    if (showsLocale) this.#tally.checked += 1;
+    if (!fits) this.#complain(fields.path(key), text, shown !== null, showsLocale);
     return known ?? shown;
   }
 
@@ -41,13 +41,13 @@ export class Display implements Omitting {
     this.notes.push(omitted(why));
   }
 
-  #complain(path: string, text: string, isReadable: boolean, isTelling: boolean): void {
-    if (isTelling) this.#tally.mismatched += 1;
-    const said = `${path} says "${oneLine(text, 60)}"`;
+  #complain(path: string, text: string, isReadable: boolean, showsLocale: boolean): void {
+    if (showsLocale) this.#tally.mismatched += 1;
+    const field = `${path} says "${oneLine(text, 60)}"`;
     this.notes.push(
       isReadable
-        ? `${said}, which its number contradicts; the server's locale seems not to be ${this.#locale}`
-        : `${said}, which cannot be read as ${this.#locale}`,
+        ? `${field}, which its number contradicts; the server's locale does not seem to be ${this.#locale}`
+        : `${field}, which cannot be read as ${this.#locale}`,
     );
   }
 }

@@ -181,9 +181,9 @@ export function instantOf(text: string): number | undefined {
 
 /** The server reports 0 if it does not know, and without revenue the profit is unknown as well. */
 function moneyOf(coin: Fields, parser: Parser): Miner["money"] {
-  const said = (key: string): number | null => coin.numberOrNull(`${key}Value`) ?? parser.money(coin.text(key));
-  const revenuePerDay = said("revenuePerDay") || null;
-  const profitPerDay = revenuePerDay === null ? null : said("profitPerDay");
+  const amount = (key: string): number | null => coin.numberOrNull(`${key}Value`) ?? parser.money(coin.text(key));
+  const revenuePerDay = amount("revenuePerDay") || null;
+  const profitPerDay = revenuePerDay === null ? null : amount("profitPerDay");
   const costPerDay = revenuePerDay === null || profitPerDay === null ? null : revenuePerDay - profitPerDay;
   return { revenuePerDay, costPerDay, profitPerDay, currency: null };
 }

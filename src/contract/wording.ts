@@ -44,8 +44,8 @@ export function boundSentence(issue: z.core.$ZodRawIssue): string | undefined {
 /** The message for an object whose discriminating key has no valid value. */
 export function discriminatorSentence({ discriminator, options, input }: z.core.$ZodRawIssue): string | undefined {
   if (typeof discriminator !== "string" || !Array.isArray(options)) return undefined;
-  const said = typeof input === "object" && input !== null ? Reflect.get(input, discriminator) : undefined;
-  return oneOf(options.map(String), said);
+  const value = typeof input === "object" && input !== null ? Reflect.get(input, discriminator) : undefined;
+  return oneOf(options.map(String), value);
 }
 
 /** `must be one of shelly, tasmota, mqtt; did you mean "shelly"?` */

@@ -108,7 +108,7 @@ describe("readings", () => {
   test("that a string contradicts are noted: the locale seems wrong", () => {
     const { readings } = read({ ...strings, speedInfo: { hashrate: "73,22 TH/s", hashrateValue: 7_322e12 } });
     expect(readings.hashrate).toBe(7_322e12);
-    expect(readings.notes).toEqual([expect.stringMatching(/hashrate says "73,22 TH\/s".*seems not to be sv-SE/)]);
+    expect(readings.notes).toEqual([expect.stringMatching(/hashrate says "73,22 TH\/s".*does not seem to be sv-SE/)]);
   });
 
   test("boards and fans come from the ASICs; 0 is unknown", () => {
